@@ -1,5 +1,4 @@
-"""Run benchmarks, print what they measure, and say with the exit code whether every ratio was
-reached.
+"""Run benchmarks, print what they measure, and exit with 1 if a ratio was missed.
 
 A full run of all of them writes docs/bench.md.
 """
@@ -24,7 +23,7 @@ QUICK_SIZES, QUICK_QUERIES = ("10k",), 200
 
 
 def build(recordings: Recordings, quick: bool) -> Section:
-    """Section of building, saving and loading."""
+    """Measure building, saving and loading."""
     text = (
         f"Clips are {recordings.title}. Building reads BVH files and ends with a database in "
         "memory, features included; times are for 1,000 frames of the database. Loading maps a "
@@ -34,12 +33,12 @@ def build(recordings: Recordings, quick: bool) -> Section:
 
 
 def search(recordings: Recordings, quick: bool) -> Section:
-    """Section of the exact search and what it is compared with."""
+    """Measure the exact search beside others."""
     rng = np.random.default_rng(0)
     count = QUICK_QUERIES if quick else QUERIES
     rows, made_of = [], []
     for name in QUICK_SIZES if quick else SIZES:
-        data = recordings.search_data(SIZES[name], rng)
+        data = recordings.make_search_data(SIZES[name], rng)
         rows += bench_search.run({name: (data.features, data.candidates)}, count, rng)
         made_of.append(f"- {name}: {data.made_of}")
     text = (
@@ -59,8 +58,8 @@ def search(recordings: Recordings, quick: bool) -> Section:
 
 
 def tick(recordings: Recordings, quick: bool) -> Section:
-    """Section of the performer's tick."""
-    recipe = recordings.recipe(bench_tick.FRAMES)
+    """Measure the performer's tick."""
+    recipe = recordings.find_recipe(bench_tick.FRAMES)
     text = (
         f"`Performer.step` on {recordings.title} ({recipe.text}) with Holden's features, a search "
         f"at every tick, through the scripts {' and '.join(bench_tick.SCRIPTS)} at a run, with "
@@ -76,7 +75,7 @@ def tick(recordings: Recordings, quick: bool) -> Section:
 
 
 def field(recordings: Recordings, quick: bool) -> Section:
-    """Section of motion fields."""
+    """Measure motion fields."""
     text = (
         f"Motion fields on {recordings.title}, all states but the last two of each range, with the "
         "default metric. Neighbours are looked for where a character comes that is steered through "
@@ -89,7 +88,7 @@ def field(recordings: Recordings, quick: bool) -> Section:
 
 
 def training(recordings: Recordings, quick: bool) -> Section:
-    """Section of what motion fields are trained by."""
+    """Measure the training of motion fields."""
     text = (
         f"Motion fields on {recordings.title}, with {bench_field.K} actions a state. *tables* say "
         f"where all actions lead; *{bench_training.SWEEPS} sweeps* are fitted value iteration over "
@@ -102,13 +101,15 @@ def training(recordings: Recordings, quick: bool) -> Section:
         "Training of motion fields",
         text,
         bench_training.run(
-            bench_field.database_of(recordings, size), recordings.database(RECIPES[1]), quick
+            bench_field.build_database(recordings, size),
+            recordings.build_database(RECIPES[1]),
+            quick,
         ),
     )
 
 
 def scene(recordings: Recordings, quick: bool) -> Section:
-    """Section of what goes from Blender's data into the engine's and back."""
+    """Measure the way from Blender's data into the engine and back."""
     from . import bench_scene  # loads Blender
 
     text = (
@@ -121,7 +122,7 @@ def scene(recordings: Recordings, quick: bool) -> Section:
 
 
 def live(recordings: Recordings, quick: bool) -> Section:
-    """Section of a session that steers an armature and records."""
+    """Measure a session that steers an armature and records."""
     from . import bench_hud, bench_live  # load Blender
 
     text = (
@@ -134,13 +135,13 @@ def live(recordings: Recordings, quick: bool) -> Section:
         "stands beside that in the first."
     )
     rows = bench_live.run(recordings, quick) + bench_hud.run(
-        bench_live.database_of(recordings), quick
+        bench_live.build_database(recordings), quick
     )
     return Section("Live", text, rows)
 
 
 def panels(recordings: Recordings, quick: bool) -> Section:
-    """Section of the sidebar's redraw."""
+    """Measure a redraw of the sidebar."""
     from . import bench_panels
 
     text = (
@@ -159,7 +160,7 @@ BENCHES: dict[str, Callable[[Recordings, bool], Section]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 where all answers are right and all ratios reached, else 1."""
+    """Return 0 if all answers are right and all ratios reached, else 1."""
     text = (
         "Measure building, searching, the tick, the way to and from Blender's data, and live "
         "sessions."
@@ -180,14 +181,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = sorted(set(chosen.names) - set(BENCHES))
     if unknown:
         parser.error(f"there is no benchmark '{unknown[0]}'; use {', '.join(BENCHES)}")
-    print(report.machine())
+    print(report.describe_machine())
     try:
         recordings = Recordings.from_environment()
         sections = []
         for name, bench in BENCHES.items():
             if not chosen.names or name in chosen.names:
                 sections.append(bench(recordings, chosen.quick))
-                print(f"\n{sections[-1].markdown()}", flush=True)
+                print(f"\n{sections[-1].to_markdown()}", flush=True)
     except (AssertionError, MotionMatchingError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -196,9 +197,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         report.write(sections)
         print("Written to docs/bench.md.")
-    for sentence in report.missed(sections):
+    for sentence in report.list_missed(sections):
         print(sentence, file=sys.stderr)
-    return 1 if report.missed(sections) else 0
+    return 1 if report.list_missed(sections) else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,4 @@
-"""From files of motion capture to a database with features, and a large database saved and
-loaded.
-"""
+"""From BVH files to a database with features, and a large database saved and loaded."""
 
 from __future__ import annotations
 
@@ -28,24 +26,24 @@ LOADED_FRAMES = 400_000
 
 def run(recordings: Recordings, quick: bool) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        return _building(recordings, Path(folder), quick) + _storing(
+        return _measure_building(recordings, Path(folder), quick) + _measure_storing(
             recordings, Path(folder), quick
         )
 
 
-def _building(recordings: Recordings, folder: Path, quick: bool) -> list[Row]:
-    sources = recordings.files(folder)
+def _measure_building(recordings: Recordings, folder: Path, quick: bool) -> list[Row]:
+    sources = recordings.write_files(folder)
     rows = []
     for item, mirror in (("BVH to database, 1,000 frames", False), ("the same, mirrored", True)):
         work = partial(build, sources, BuildSettings(mirror=mirror))
-        frames = work()[0].frame_count  # also loads what is imported late
-        spent = [1000 * s / frames for s in _seconds(work, 1 if quick else 5)]
-        rows.append(_row(frames, item, spent, BUILD_REACH))
+        frames = work()[0].frame_count  # also loads late imports
+        spent = [1000 * s / frames for s in _time(work, 1 if quick else 5)]
+        rows.append(_make_row(frames, item, spent, BUILD_REACH))
     return rows
 
 
-def _storing(recordings: Recordings, folder: Path, quick: bool) -> list[Row]:
-    database = recordings.database(recordings.recipe(10_000 if quick else LOADED_FRAMES))
+def _measure_storing(recordings: Recordings, folder: Path, quick: bool) -> list[Row]:
+    database = recordings.build_database(recordings.find_recipe(10_000 if quick else LOADED_FRAMES))
     frames, path = database.frame_count, folder / "database.npz"
     repeats = 3 if quick else 5
 
@@ -55,13 +53,13 @@ def _storing(recordings: Recordings, folder: Path, quick: bool) -> list[Row]:
         Performer(MotionMatching(loaded, settings), settings).step(Intent())
 
     return [
-        _row(frames, "save", _seconds(lambda: databases.save(database, path), repeats)),
-        _row(frames, "load", _seconds(lambda: databases.load(path), repeats), LOAD_REACH),
-        _row(frames, "load, index, first tick", _seconds(play, repeats)),
+        _make_row(frames, "save", _time(lambda: databases.save(database, path), repeats)),
+        _make_row(frames, "load", _time(lambda: databases.load(path), repeats), LOAD_REACH),
+        _make_row(frames, "load, index, first tick", _time(play, repeats)),
     ]
 
 
-def _seconds(work: Callable[[], object], repeats: int) -> list[float]:
+def _time(work: Callable[[], object], repeats: int) -> list[float]:
     spent = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -70,5 +68,5 @@ def _seconds(work: Callable[[], object], repeats: int) -> list[float]:
     return spent
 
 
-def _row(frames: int, item: str, seconds: list[float], reach: float | None = None) -> Row:
+def _make_row(frames: int, item: str, seconds: list[float], reach: float | None = None) -> Row:
     return Row("", frames, item, statistics.median(seconds) * 1e6, max(seconds) * 1e6, reach)

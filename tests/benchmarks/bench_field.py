@@ -33,19 +33,19 @@ LIMIT = 0.5  # of a full scan's time
 
 
 def run(recordings: Recordings, quick: bool) -> list[Row]:
-    """AssertionError where neighbours are not those of the full scan."""
+    """Raise AssertionError if neighbours differ from those of the full scan."""
     rows = []
     for name in ("6.4k",) if quick else SIZES:
-        database = database_of(recordings, SIZES[name])
-        played = _played(database, 3.0 if quick else 20.0)
+        database = build_database(recordings, SIZES[name])
+        played = _play(database, 3.0 if quick else 20.0)
         single, together, tick = REACH[name]
-        rows += _neighbours(name, played, single, together)
-        rows.append(_row(name, len(played.features), "greedy tick", played.ticks, tick))
+        rows += _measure_neighbours(name, played, single, together)
+        rows.append(Row.from_times(name, len(played.features), "greedy tick", played.ticks, tick))
     return rows
 
 
-def database_of(recordings: Recordings, frames: int) -> Database:
-    """So many frames of clips as they come, or the plainest recipe that gives as many."""
+def build_database(recordings: Recordings, frames: int) -> Database:
+    """Build a database of so many frames of clips, or by the plainest recipe that gives as many."""
     clips, count = [], 0.0
     for clip in recordings.clips:
         if count >= frames:
@@ -53,15 +53,15 @@ def database_of(recordings: Recordings, frames: int) -> Database:
         clips.append(clip)
         count += clip.duration * 30.0
     if count < frames:
-        return recordings.database(recordings.recipe(frames))
+        return recordings.build_database(recordings.find_recipe(frames))
     settings = BuildSettings(fps=30.0, mirror=False, schema=load_schema(FEATURES))
     return build([Source(clip=clip) for clip in clips], settings)[0]
 
 
-class _Played(NamedTuple):
-    """Features (S, F) of the states of a field; for every tick of a character that is steered
-    through it, the microseconds that it took, the features (1, F) whose neighbours it asked for,
-    and those (k, F) of where its actions lead.
+class _Play(NamedTuple):
+    """Features (S, F) of the states of a field, and for every tick of a steered character: its
+    microseconds, the features (1, F) whose neighbours it searched for, and those (k, F) of where
+    its actions lead.
     """
 
     features: np.ndarray
@@ -70,31 +70,31 @@ class _Played(NamedTuple):
     results: list[np.ndarray]
 
 
-def _played(database: Database, seconds: float) -> _Played:
-    """What is measured is the method's tick, without the springs and feet that any method has."""
+def _play(database: Database, seconds: float) -> _Play:
+    """Time the method's tick, without the springs and feet that any method has."""
     settings = takes.make_default_settings(database)
     field = MotionField(database, settings)
     performer = Performer(field, settings)
     advance, nearest = field.advance, Neighbours.find_nearest
     spent: list[float] = []
-    asked: list[np.ndarray] = []
+    searched: list[np.ndarray] = []
     poses: list[np.ndarray] = []
 
-    def timed(goal: Goal) -> Motion:
+    def advance_timed(goal: Goal) -> Motion:
         start = time.perf_counter()
         motion = advance(goal)
         spent.append((time.perf_counter() - start) * 1e6)
         poses.append(motion.pose)
         return motion
 
-    def recorded(
+    def find_recorded(
         self: Neighbours, features: np.ndarray, k: int, apart: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        asked.append(features)
+        searched.append(features)
         return nearest(self, features, k, apart)
 
-    field.advance = timed  # type: ignore[method-assign]
-    Neighbours.find_nearest = recorded  # type: ignore[method-assign]
+    field.advance = advance_timed  # type: ignore[method-assign]
+    Neighbours.find_nearest = find_recorded  # type: ignore[method-assign]
     try:
         for script in SCRIPTS:
             for intent in takes.prepare_performance(
@@ -105,19 +105,20 @@ def _played(database: Database, seconds: float) -> _Played:
         Neighbours.find_nearest = nearest  # type: ignore[method-assign]
     features = field.metric.compute_state_features(field.states)
     neighbours = Neighbours(features)
-    # the pose that a tick begins at is that of the tick before
-    queries = asked[1:]
+    # a tick begins at the pose of the tick before
+    queries = searched[1:]
     results = [
-        _led(field, neighbours, pose, query) for pose, query in zip(poses, queries, strict=False)
+        _compute_results(field, neighbours, pose, query)
+        for pose, query in zip(poses, queries, strict=False)
     ]
-    return _Played(features, spent, queries, results)
+    return _Play(features, spent, queries, results)
 
 
-def _led(
+def _compute_results(
     field: MotionField, neighbours: Neighbours, pose: np.ndarray, query: np.ndarray
 ) -> np.ndarray:
-    """Features (k, F) of what all actions among the nearest lead to from a pose with such features
-    (1, F).
+    """Compute features (k, F) of what all actions among the nearest lead to, from a pose with
+    features (1, F).
     """
     around, distances = (found[0] for found in neighbours.find_nearest(query, K))
     led = integrate(
@@ -130,7 +131,7 @@ def _led(
     return field.metric.compute_features(led.pose, led.velocity)
 
 
-def _neighbours(name: str, played: _Played, single: float, together: float) -> list[Row]:
+def _measure_neighbours(name: str, played: _Play, single: float, together: float) -> list[Row]:
     neighbours = Neighbours(played.features)
     terms = played.features.reshape(len(played.features), -1, 3)
 
@@ -140,38 +141,34 @@ def _neighbours(name: str, played: _Played, single: float, together: float) -> l
         best = best[distances[best].argsort()]
         return best, distances[best]
 
-    def asked(queries: Iterable[np.ndarray]) -> list[float]:
-        return [_timed(lambda q=query: neighbours.find_nearest(q, K))[0] for query in queries]
+    def time_searches(queries: Iterable[np.ndarray]) -> list[float]:
+        return [_time(lambda q=query: neighbours.find_nearest(q, K))[0] for query in queries]
 
-    ones, alls = asked(played.queries), asked(played.results)
+    ones, alls = time_searches(played.queries), time_searches(played.results)
     scans, unrelated = [], []
     for number in np.random.default_rng(0).permutation(len(played.queries))[::10]:
         query = played.queries[number]
-        spent, expected = _timed(lambda q=query: scan(q[0]))
+        spent, expected = _time(lambda q=query: scan(q[0]))
         scans.append(spent)
-        # what was scanned before has taken the cache
-        spent, found = _timed(lambda q=query: neighbours.find_nearest(q, K))
+        # after a scan, whose data has taken the cache
+        spent, found = _time(lambda q=query: neighbours.find_nearest(q, K))
         unrelated.append(spent)
         if not np.allclose(found[1][0], expected[1], rtol=1e-4, atol=1e-5):
             raise AssertionError("Neighbours are not the ones that a full scan finds")
     states = len(terms)
-    one = _row(name, states, f"{K} neighbours", ones, single)
-    full = _row(name, states, "full scan", scans, None)
+    one = Row.from_times(name, states, f"{K} neighbours", ones, single)
+    full = Row.from_times(name, states, "full scan", scans, None)
     return [
         replace(one, other=full.item, ratio=one.median / full.median, limit=LIMIT),
-        _row(name, states, f"{K} neighbours, unrelated", unrelated, None),
-        _row(name, states, f"{K} neighbours of {K} results", alls, together),
+        Row.from_times(name, states, f"{K} neighbours, unrelated", unrelated, None),
+        Row.from_times(name, states, f"{K} neighbours of {K} results", alls, together),
         full,
     ]
 
 
-def _timed(
+def _time(
     work: Callable[[], tuple[np.ndarray, np.ndarray]],
 ) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
     start = time.perf_counter()
     result = work()
     return (time.perf_counter() - start) * 1e6, result
-
-
-def _row(name: str, states: int, item: str, spent: list[float], reach: float | None) -> Row:
-    return Row(name, states, item, float(np.median(spent)), float(np.percentile(spent, 99)), reach)

@@ -1,5 +1,5 @@
-"""What a live session notes for drawing at each tick, all layers on. Loads Blender; drawing itself
-needs a window.
+"""What a live session prepares for drawing at each tick, all layers on. Loads Blender; drawing
+itself needs a window.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ import time
 from typing import Any
 
 import bpy
-import numpy as np
 
 import motion_matching
 from motion_matching.app.live import host, performing
@@ -25,38 +24,29 @@ from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import layers
 
 from .bench_search import Row
+from .bench_tick import make_row
 
 REACH = 1_000.0  # microseconds
 
 
 def run(database: Database, quick: bool) -> list[Row]:
-    """Rows of a snapshot, for a character that runs with every layer shown: by motion matching, and
-    by a motion field.
+    """Measure snapshots of a running character with every layer shown, by motion matching and by a
+    motion field.
     """
     rows, settings = [], takes.make_default_settings(database)
     for item, kind in (("HUD", MotionMatching), ("HUD, field", MotionField)):
         method = kind(database, settings)
         motion_matching.register()
         try:
-            spent = _snapshots(database, method, 200 if quick else 1_000)
+            spent = _time_snapshots(database, method, 200 if quick else 1_000)
         finally:
             motion_matching.unregister()
-        bones = f"{database.skeleton.bone_count} bones"
-        rows.append(
-            Row(
-                bones,
-                database.frame_count,
-                item,
-                float(np.median(spent)),
-                float(np.percentile(spent, 99)),
-                REACH,
-            )
-        )
+        rows.append(make_row(database, item, spent, REACH))
     return rows
 
 
-def _snapshots(database: Database, method: Method, count: int) -> list[float]:
-    """Microseconds that each snapshot takes."""
+def _time_snapshots(database: Database, method: Method, count: int) -> list[float]:
+    """Return the microseconds of each snapshot."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     obj = create_armature(database.skeleton, "Bench HUD")
     for name in layers.PROPERTIES:
@@ -64,14 +54,14 @@ def _snapshots(database: Database, method: Method, count: int) -> list[float]:
     settings, keyboard, spent = takes.make_default_settings(database), Keyboard(), []
     snapshot = play_drawing.build_snapshot
 
-    def timed(*arguments: Any) -> play_drawing.Snapshot:
+    def build_timed(*arguments: Any) -> play_drawing.Snapshot:
         start = time.perf_counter()
         found = snapshot(*arguments)
         spent.append(1e6 * (time.perf_counter() - start))
         return found
 
     live = performing.start(obj, database, method, settings, keyboard, SteeringInput(keyboard), 0.0)
-    play_drawing.build_snapshot = timed
+    play_drawing.build_snapshot = build_timed
     try:
         for key in ("W", "R"):
             keyboard.handle(key, "PRESS")

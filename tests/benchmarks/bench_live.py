@@ -23,8 +23,8 @@ from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.pose_writer import PoseWriter
 
 from .bench_search import Row
-from .bench_tick import FRAMES
-from .data import Recordings, with_fingers
+from .bench_tick import FRAMES, make_row
+from .data import Recordings, add_fingers
 
 BONES = 65
 RATE = 60  # ticks a second of a recording's minutes
@@ -36,36 +36,41 @@ _KEYS = ("W", "A", "S", "D")
 
 def run(recordings: Recordings, quick: bool) -> list[Row]:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    database = database_of(recordings)
+    database = build_database(recordings)
     stage = _Stage(database)
     try:
-        ticks, poses = stage.ticks(300 if quick else 3_000)
+        ticks, poses = stage.time_ticks(300 if quick else 3_000)
         rows = [
-            _row(database, "tick", ticks, TICK_REACH),
-            _row(database, "pose", poses, POSE_REACH),
+            make_row(database, "tick", ticks, TICK_REACH),
+            make_row(database, "pose", poses, POSE_REACH),
         ]
         minutes = 1 if quick else MINUTES
-        flushes, ticks = stage.recording(minutes)
+        flushes, ticks = stage.time_recording(minutes)
         part = len(flushes) // minutes
         first, last = flushes[:part], flushes[-part:]
-        row = _row(database, f"flush, minute {minutes}", last, FLUSH_REACH)
+        row = make_row(database, f"flush, minute {minutes}", last, FLUSH_REACH)
         rows += [
-            replace(row, other="flush, minute 1", ratio=_ratio(last, first), limit=GROWTH),
-            _row(database, "flush, minute 1", first, FLUSH_REACH),
+            replace(row, other="flush, minute 1", ratio=_compute_ratio(last, first), limit=GROWTH),
+            make_row(database, "flush, minute 1", first, FLUSH_REACH),
         ]
         part = len(ticks) // minutes
-        row = _row(database, f"tick that is recorded, minute {minutes}", ticks[-part:], None)
+        row = make_row(database, f"tick that is recorded, minute {minutes}", ticks[-part:], None)
         rows.append(
-            replace(row, other="minute 1", ratio=_ratio(ticks[-part:], ticks[:part]), limit=GROWTH)
+            replace(
+                row,
+                other="minute 1",
+                ratio=_compute_ratio(ticks[-part:], ticks[:part]),
+                limit=GROWTH,
+            )
         )
     finally:
         stage.session.stop()
     return rows
 
 
-def database_of(recordings: Recordings) -> Database:
-    """What is played: as many frames as there are, on a body with fingers."""
-    return with_fingers(recordings.database(recordings.recipe(FRAMES)), BONES)
+def build_database(recordings: Recordings) -> Database:
+    """Build a database of as many frames as there are, on a body with fingers."""
+    return add_fingers(recordings.build_database(recordings.find_recipe(FRAMES)), BONES)
 
 
 class _Stage:
@@ -84,22 +89,24 @@ class _Stage:
         self.session.start(0.0)
 
     def _tick(self) -> float:
-        """Microseconds of one tick and all that goes with it; the keys change once a second."""
+        """Return the microseconds of one tick and all that belongs to it; the keys change once a
+        second.
+        """
         if self._count % RATE == 0:
             self.keyboard.release_all()
             self.keyboard.handle(_KEYS[self._count // RATE % len(_KEYS)], "PRESS")
         self._count += 1
         now = (
             self._count + 0.5
-        ) * self.dt  # between two ticks, so that no rounding adds one or takes one away
+        ) * self.dt  # between two ticks, so that rounding neither adds nor removes one
         start = time.perf_counter()
         report = self.session.tick(now)
         spent = 1e6 * (time.perf_counter() - start)
-        assert report.ticks == 1, f"{report.ticks} ticks were made in place of one"
+        assert report.ticks == 1, f"{report.ticks} ticks were made instead of one"
         return spent
 
-    def ticks(self, count: int) -> tuple[list[float], list[float]]:
-        """Microseconds of ticks, and of the pose that each shows, written once more."""
+    def time_ticks(self, count: int) -> tuple[list[float], list[float]]:
+        """Return the microseconds of ticks, and of writing the pose of each once more."""
         ticks, poses = [], []
         for _ in range(count):
             ticks.append(self._tick())
@@ -108,39 +115,27 @@ class _Stage:
             poses.append(1e6 * (time.perf_counter() - start))
         return ticks, poses
 
-    def recording(self, minutes: int) -> tuple[list[float], list[float]]:
-        """Microseconds of flushes and of whole ticks while so much is recorded."""
+    def time_recording(self, minutes: int) -> tuple[list[float], list[float]]:
+        """Return the microseconds of flushes and of whole ticks during a recording."""
         self.session.record(RecordingPlan("Bench", 1.0, 1.0))
         flushes, ticks = [], []
         recorder = self.session._recorder
         assert recorder is not None
         flush = recorder.flush
 
-        def timed() -> int:
+        def flush_timed() -> int:
             start = time.perf_counter()
             touched = flush()
             if touched:
                 flushes.append(1e6 * (time.perf_counter() - start))
             return touched
 
-        recorder.flush = timed  # type: ignore[method-assign]
+        recorder.flush = flush_timed  # type: ignore[method-assign]
         for _ in range(60 * RATE * minutes):
             ticks.append(self._tick())
         self.session.discard_recording()
         return flushes, ticks
 
 
-def _ratio(last: list[float], first: list[float]) -> float:
+def _compute_ratio(last: list[float], first: list[float]) -> float:
     return float(np.median(last) / np.median(first))
-
-
-def _row(database: Database, item: str, spent: list[float], reach: float | None) -> Row:
-    bones = f"{database.skeleton.bone_count} bones"
-    return Row(
-        bones,
-        database.frame_count,
-        item,
-        float(np.median(spent)),
-        float(np.percentile(spent, 99)),
-        reach,
-    )

@@ -1,10 +1,9 @@
 """Drawing the tab "Motion" for a character with many sources and tags. Loads Blender, in a process
 of its own.
 
-A popover draws with a real layout without a window too, but a Blender without one crashes once it
-wants to show it: from within one, all panels are drawn again and again, each into the new layout of
-a popover that is never shown, as a sidebar gives each a layout of its own; then the process ends
-itself.
+A popover draws with a real layout even without a window, but Blender then crashes when it wants to
+show it. So all panels are drawn repeatedly from within one, each into a layout of its own, as in a
+sidebar; then the process ends itself.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from .bench_search import Row
 
 REACH = 2_000.0  # microseconds
@@ -30,9 +27,7 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def run(quick: bool) -> list[Row]:
-    """Rows of a redraw: of the panels as they open and of all, with the sources as they are and
-    searched.
-    """
+    """Measure redraws of the panels as they open and of all, with and without a search for sources."""
     rows = []
     wanted = (
         ("as they open", "", False),
@@ -41,23 +36,16 @@ def run(quick: bool) -> list[Row]:
     )
     for item, search, closed in wanted:
         spent = [
-            seconds for _ in range(1 if quick else 5) for seconds in _drawn(20, search, closed)
+            seconds
+            for _ in range(1 if quick else 5)
+            for seconds in _time_redraws(20, search, closed)
         ]
-        rows.append(
-            Row(
-                f"{SOURCES} sources",
-                TAGGED,
-                item,
-                float(np.median(spent)),
-                float(np.percentile(spent, 99)),
-                REACH,
-            )
-        )
+        rows.append(Row.from_times(f"{SOURCES} sources", TAGGED, item, spent, REACH))
     return rows
 
 
-def _drawn(repeats: int, search: str, closed: bool) -> list[float]:
-    """Microseconds of each redraw. AssertionError where nothing was drawn."""
+def _time_redraws(repeats: int, search: str, closed: bool) -> list[float]:
+    """Return the microseconds of each redraw. Raise AssertionError if nothing was drawn."""
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "spent.json"
         command = [
@@ -89,8 +77,8 @@ def _drawn(repeats: int, search: str, closed: bool) -> list[float]:
 # ---------------------------------------------------------------- in the process of its own
 
 
-class Drawn:
-    """A panel as it is drawn, in the layout of a popover."""
+class DrawnPanel:
+    """A panel that draws into the layout of a popover."""
 
     def __init__(self, panel: type, layout: Any) -> None:
         self.panel, self.layout = panel, layout
@@ -101,14 +89,15 @@ class Drawn:
 
 
 def redraw(panels: list[Any], context: Any, closed: bool) -> float:
-    """Draw all panels once, of those that are closed at first the headers alone unless `closed`;
-    returns seconds of this thread, whoever else is at work.
+    """Draw all panels once and return the seconds of this thread.
+
+    Of panels that are closed at first, draw only the headers unless `closed`.
     """
     begin = context.window_manager.popover_begin__internal
     drawn = [
-        Drawn(panel, begin(ui_units_x=12, from_active_button=False).layout) for panel in panels
+        DrawnPanel(panel, begin(ui_units_x=12, from_active_button=False).layout) for panel in panels
     ]
-    start = time.thread_time()  # one look at it takes as long as a panel does
+    start = time.thread_time()  # reading it takes as long as a panel
     for one in drawn:
         if one.panel.poll(context):
             shut = "DEFAULT_CLOSED" in getattr(one.panel, "bl_options", ()) and not closed
@@ -130,7 +119,7 @@ def main(results: str, repeats: int, search: str, closed: bool) -> None:
         for cls in classes.ALL
         if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"
     ]
-    character(search)
+    make_character(search)
 
     class BENCH_PT_all(bpy.types.Panel):  # noqa: N801  # Blender names panels so
         bl_label, bl_space_type, bl_region_type = "All", "VIEW_3D", "WINDOW"
@@ -140,14 +129,12 @@ def main(results: str, repeats: int, search: str, closed: bool) -> None:
                 spent = [redraw(ours, context, closed) for _ in range(repeats + 2)][2:]
                 Path(results).write_text(json.dumps([1e6 * seconds for seconds in spent]))
             except Exception:
-                os.write(told, traceback.format_exc().encode())
+                os.write(errors, traceback.format_exc().encode())
             os._exit(0)
 
     bpy.utils.register_class(BENCH_PT_all)
-    told = os.dup(2)
-    os.dup2(
-        os.open(os.devnull, os.O_WRONLY), 1
-    )  # a Blender without a window says of every icon that there is none
+    errors = os.dup(2)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # without a window, Blender warns about every icon
     os.dup2(1, 2)
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
@@ -156,10 +143,8 @@ def main(results: str, repeats: int, search: str, closed: bool) -> None:
         bpy.ops.wm.call_panel("INVOKE_DEFAULT", name="BENCH_PT_all", keep_open=False)
 
 
-def character(search: str) -> None:
-    """An armature with many sources, all of their frames in one of many ranges of tags, and what
-    the panels ask about.
-    """
+def make_character(search: str) -> None:
+    """Make an armature with many sources, whose frames are all in ranges of tags."""
     import bpy
 
     from motion_matching.engine.locomotion import locomotion

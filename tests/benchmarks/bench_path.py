@@ -1,6 +1,4 @@
-"""The simulation bone's path, computed anew while a slider or the armature is moved. Loads
-Blender.
-"""
+"""The simulation bone's path, computed anew while a slider or the armature moves. Loads Blender."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ REACH = 50_000.0  # microseconds
 
 
 def run(clip: Clip, repeats: int) -> list[Row]:
-    """Rows of a snapshot of one clip, with windows that are shorter while standing, from what was
-    read before.
-    """
+    """Measure snapshots of one clip with adaptive windows, from motion that is already read."""
     motion_matching.register()
     try:
         obj = create_armature(clip.skeleton, "Bench Path")
@@ -38,10 +34,10 @@ def run(clip: Clip, repeats: int) -> list[Row]:
         slider, moved = [], []
         for step in range(repeats):
             obj.motion_matching.simulation_bone.position_window = 0.5 + step / repeats
-            slider.append(_refreshed())
+            slider.append(_time_refresh())
             obj.location.x = float(step)
             bpy.context.view_layer.update()
-            moved.append(_refreshed())
+            moved.append(_time_refresh())
     finally:
         motion_matching.unregister()
     return [
@@ -60,8 +56,8 @@ def run(clip: Clip, repeats: int) -> list[Row]:
     ]
 
 
-def _refreshed() -> float:
-    """Microseconds."""
+def _time_refresh() -> float:
+    """Return the microseconds of a refresh."""
     began = time.perf_counter()
     ground_paths.refresh()
     return 1e6 * (time.perf_counter() - began)

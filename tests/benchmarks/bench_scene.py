@@ -1,6 +1,4 @@
-"""Between Blender's data and the engine's: actions sampled into clips, and clips baked into
-actions. Loads Blender.
-"""
+"""Between Blender's data and the engine's: sampling actions, and baking clips. Loads Blender."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from tests.scene.keys import read_channels
 
 from . import bench_path
 from .bench_search import Row
-from .data import Recordings, with_fingers
+from .data import Recordings, add_fingers
 
 BONES = 65
 SAMPLED_FRAMES, BAKED_FRAMES = 5_000, 10_000
@@ -32,20 +30,20 @@ TOLERANCE = 1e-4  # metres and radians, of bones relative to their parents
 
 
 def run(recordings: Recordings, quick: bool) -> list[Row]:
-    """AssertionError where curves and Blender's evaluation give different clips."""
+    """Raise AssertionError if curves and Blender's evaluation give different clips."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    clip = many_bones(recordings, 500 if quick else SAMPLED_FRAMES)
+    clip = make_clip(recordings, 500 if quick else SAMPLED_FRAMES)
     bpy.context.scene.render.fps = round(clip.fps)
     armature = create_armature(clip.skeleton, "Bench")
-    rows = sampling(armature, clip, 2 if quick else 5)
+    rows = measure_sampling(armature, clip, 2 if quick else 5)
     rows += bench_path.run(clip, 5 if quick else 30)
-    clip = many_bones(recordings, 1_000 if quick else BAKED_FRAMES)
-    return rows + baking(create_armature(clip.skeleton, "Bake"), clip, 2 if quick else 7)
+    clip = make_clip(recordings, 1_000 if quick else BAKED_FRAMES)
+    return rows + measure_baking(create_armature(clip.skeleton, "Bake"), clip, 2 if quick else 7)
 
 
-def many_bones(recordings: Recordings, frames: int) -> Clip:
-    """Frames of a database as a clip with many bones, on the ground from bone 0 on."""
-    database = with_fingers(recordings.database(recordings.recipe(frames)), BONES)
+def make_clip(recordings: Recordings, frames: int) -> Clip:
+    """Make a clip with many bones from frames of a database, on the ground from bone 0 on."""
+    database = add_fingers(recordings.build_database(recordings.find_recipe(frames)), BONES)
     poses = database.poses[:frames].transpose(0, 2, 1)
     rotations = quat.unroll(quat.normalize(poses[..., 3:]))
     clip = Clip(
@@ -54,8 +52,8 @@ def many_bones(recordings: Recordings, frames: int) -> Clip:
     return replace(clip, skeleton=compute_standing_rest(clip))
 
 
-def sampling(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
-    """Rows of an action read from its curves and evaluated, on an armature without constraints or
+def measure_sampling(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
+    """Measure an action read from its curves and evaluated, on an armature without constraints or
     mesh.
     """
     action = bake(clip, armature, name="Bench")
@@ -69,20 +67,20 @@ def sampling(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
         raise AssertionError(
             f"An action read from its curves and the same evaluated are {apart:.2g} apart"
         )
-    curves, blender = _taking_turns(
+    curves, blender = _time_in_turns(
         lambda: sample(armature, [action]),
         lambda: sample(armature, [action], evaluate=True),
         repeats,
     )
-    ours = _row(clip, "action to clip, from its curves", curves, CURVES_REACH)
-    theirs = _row(clip, "action to clip, evaluated", blender, EVALUATED_REACH)
+    ours = _make_row(clip, "action to clip, from its curves", curves, CURVES_REACH)
+    theirs = _make_row(clip, "action to clip, evaluated", blender, EVALUATED_REACH)
     return [replace(ours, other=theirs.item, ratio=ours.median / theirs.median), theirs]
 
 
-def baking(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
-    """Rows of a clip baked with a key on every frame, and with fewer of them."""
+def measure_baking(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
+    """Measure a clip baked with a key on every frame, and with fewer keys."""
 
-    def spent(**options: float) -> tuple[list[float], int]:
+    def time_bakes(**options: float) -> tuple[list[float], int]:
         seconds, keys = [], 0
         for _ in range(repeats):
             start = time.perf_counter()
@@ -93,21 +91,21 @@ def baking(armature: bpy.types.Object, clip: Clip, repeats: int) -> list[Row]:
             bpy.data.actions.remove(action)
         return seconds, keys
 
-    full, every = spent()
-    thinned, kept = spent(fewer_keys=FEWER_KEYS)
-    thin = _row(
+    full, every = time_bakes()
+    thinned, kept = time_bakes(fewer_keys=FEWER_KEYS)
+    thin = _make_row(
         clip,
         f"clip to action, {kept / every:.0%} of the keys for {1000 * FEWER_KEYS:g} mm",
         thinned,
         BAKE_REACH,
     )
-    return [_row(clip, "clip to action", full, BAKE_REACH), replace(thin, reach=None)]
+    return [_make_row(clip, "clip to action", full, BAKE_REACH), replace(thin, reach=None)]
 
 
-def _taking_turns(
+def _time_in_turns(
     first: Callable[[], object], second: Callable[[], object], repeats: int
 ) -> tuple[list[float], list[float]]:
-    """Seconds of both, one after the other."""
+    """Return the seconds of both, which take turns."""
     spent: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):
         for work, times in zip((first, second), spent, strict=True):
@@ -117,8 +115,8 @@ def _taking_turns(
     return spent
 
 
-def _row(clip: Clip, item: str, seconds: list[float], reach: float) -> Row:
-    """Times for 1,000 frames."""
+def _make_row(clip: Clip, item: str, seconds: list[float], reach: float) -> Row:
+    """Give times for 1,000 frames."""
     spent = [1e9 * s / clip.frame_count for s in seconds]
     return Row(
         f"{clip.skeleton.bone_count} bones",

@@ -1,5 +1,5 @@
-"""The exact search measured beside scipy's cKDTree and a full scan, on the same hard queries in the
-same rounds.
+"""The exact search beside scipy's cKDTree and a full scan, on the same hard queries in the same
+rounds.
 
 A hard query is the pose of one frame with the goal of another, as when the stick is flipped. All
 masks are on: range ends, the surroundings of the current frame, and the cost of the continuing pose
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,14 +24,14 @@ SURROUNDINGS = 20
 TOLERANCE = 1e-5  # in distance: of the distance itself, and of the root mean square of the features
 ROUNDS = 10
 FULL_SCANS = 40  # queries that a full scan is timed with
-KD_TREE_FRAMES = 60_000_000  # so many frames times queries does the kd-tree see
+KD_TREE_FRAMES = 60_000_000  # frames times queries that the kd-tree is timed with
 MASK_SHARE = 0.3
 MASK_RUN = 250  # frames in a row that carry the tag or do not
 
 
 @dataclass(frozen=True)
 class Reach:
-    """What is to be reached at one size: microseconds, and ratios of medians within a run."""
+    """Targets for one size: microseconds, and ratios of medians within a run."""
 
     frames: int
     microseconds: float
@@ -54,11 +54,10 @@ SUBSET_RATIO = 1.2
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement. `ratio` is the median to the `other`'s; `passed` is False for a missed ratio
-    only.
+    """One measurement, in microseconds.
 
-    Times are in microseconds. `reach` is an absolute figure to compare with: it depends on the
-    machine.
+    `ratio` is the median divided by that of `other`; `passed` is False only for a missed ratio.
+    `reach` is an absolute target, which depends on the machine.
     """
 
     database: str
@@ -70,6 +69,19 @@ class Row:
     other: str = ""
     ratio: float | None = None
     limit: float | None = None
+
+    @classmethod
+    def from_times(
+        cls,
+        database: str,
+        frames: int,
+        item: str,
+        times: Sequence[float],
+        reach: float | None = None,
+    ) -> Row:
+        """Make a row of the median and 99th percentile of times in microseconds."""
+        median, percentile99 = float(np.median(times)), float(np.percentile(times, 99))
+        return cls(database, frames, item, median, percentile99, reach)
 
     @property
     def passed(self) -> bool:
@@ -84,8 +96,8 @@ def run(
 ) -> list[Row]:
     """Measure databases of normalised, weighted features (D, N) and candidates (N,).
 
-    `goal` is where the trajectory lies among the dimensions. AssertionError where an answer is not
-    the nearest.
+    `goal` is where the trajectory lies among the dimensions. Raises AssertionError if an answer is
+    not the nearest.
     """
     rng = rng or np.random.default_rng(0)
     return [
@@ -115,17 +127,24 @@ class HardQueries:
 
 
 def _measure(
-    name: str, features: Array, candidates: Array, asked: HardQueries, rng: np.random.Generator
+    name: str, features: Array, candidates: Array, hard: HardQueries, rng: np.random.Generator
 ) -> list[Row]:
     frames = features.shape[1]
     reach = min(REACHES, key=lambda r: abs(math.log(r.frames / frames)))
     rows = []
 
-    index, seconds = _timed(lambda: FrameIndex(features, candidates), repeats=3)
+    index, seconds = _time(lambda: FrameIndex(features, candidates), repeats=3)
     rows.append(
-        Row(name, frames, "build", seconds * 1e6, seconds * 1e6, _microseconds(reach.build_seconds))
+        Row(
+            name,
+            frames,
+            "build",
+            seconds * 1e6,
+            seconds * 1e6,
+            _to_microseconds(reach.build_seconds),
+        )
     )
-    _, seconds = _timed(lambda: index.reweight(features), repeats=3)
+    _, seconds = _time(lambda: index.reweight(features), repeats=3)
     rows.append(
         Row(
             name,
@@ -133,7 +152,7 @@ def _measure(
             "reweight",
             seconds * 1e6,
             seconds * 1e6,
-            _microseconds(reach.reweighted_seconds),
+            _to_microseconds(reach.reweighted_seconds),
         )
     )
 
@@ -141,38 +160,38 @@ def _measure(
     mask = (rng.permutation(runs[-1] + 1) < MASK_SHARE * (runs[-1] + 1))[runs]
     prepared, subset = index.prepare_mask(mask), index.restrict(mask)
 
-    def ours(index: FrameIndex, **more: object) -> Search:
+    def search_index(index: FrameIndex, **more: object) -> Search:
         def search(i: int) -> float:
             return index.find_nearest(
-                asked.queries[i], current=int(asked.current[i]), bound=float(asked.bounds[i]),
+                hard.queries[i], current=int(hard.current[i]), bound=float(hard.bounds[i]),
                 surroundings=SURROUNDINGS, **more,
             )[1]  # fmt: skip
 
         return search
 
     searches = {
-        "index": (ours(index), len(asked)),
-        "masked": (ours(index, mask=prepared), len(asked)),
-        "subset": (ours(subset), len(asked)),
+        "index": (search_index(index), len(hard)),
+        "masked": (search_index(index, mask=prepared), len(hard)),
+        "subset": (search_index(subset), len(hard)),
         "cKDTree": (
-            _kd_tree(features, candidates, asked),
-            min(len(asked), max(100, KD_TREE_FRAMES // frames)),
+            _search_kd_tree(features, candidates, hard),
+            min(len(hard), max(100, KD_TREE_FRAMES // frames)),
         ),
-        "full scan": (_full_scan(features, candidates, asked), min(len(asked), FULL_SCANS)),
+        "full scan": (_search_full_scan(features, candidates, hard), min(len(hard), FULL_SCANS)),
     }
-    expected = brute_force(features, candidates, asked)
+    expected = brute_force(features, candidates, hard)
     scale = float(
         np.sqrt(np.mean(np.square(features[:, :: max(1, frames // 10_000)], dtype=np.float64)))
     )
     for method, (search, count) in searches.items():
         wanted = (
-            brute_force(features, candidates & mask, asked)
+            brute_force(features, candidates & mask, hard)
             if method in ("masked", "subset")
             else expected
         )
         _verify(name, method, np.array([search(i) for i in range(count)]), wanted[:count], scale)
 
-    times = _interleaved(searches)
+    times = _time_in_turns(searches)
     medians = {method: float(np.median(spent)) for method, spent in times.items()}
 
     def compare(method: str, other: str, limit: float | None, reach: float | None = None) -> Row:
@@ -195,18 +214,15 @@ def _measure(
     rows.append(compare("masked", "index", MASKED_RATIO))
     rows.append(compare("subset", "index", SUBSET_RATIO))
     for other in ("cKDTree", "full scan"):
-        rows.append(
-            Row(name, frames, other, medians[other], float(np.percentile(times[other], 99)))
-        )
+        rows.append(Row.from_times(name, frames, other, times[other]))
     return rows
 
 
-def _kd_tree(features: Array, candidates: Array, asked: HardQueries) -> Search:
-    """scipy's kd-tree at its best: float64 rows of the candidates only, leaves of 32, bounded by
-    the continuing pose.
+def _search_kd_tree(features: Array, candidates: Array, hard: HardQueries) -> Search:
+    """Search with scipy's kd-tree at its best: float64 rows of the candidates only, leaves of 32,
+    bounded by the continuing pose.
 
-    A tree cannot leave out the surroundings: only where the first answer lies there are more asked
-    for.
+    A tree cannot exclude the surroundings: only if the first answer lies there, more are requested.
     """
     from scipy.spatial import cKDTree
 
@@ -214,14 +230,14 @@ def _kd_tree(features: Array, candidates: Array, asked: HardQueries) -> Search:
     tree = cKDTree(features[:, usable].T.astype(np.float64), leafsize=32)
 
     def search(i: int) -> float:
-        query, current, bound = asked.queries[i], asked.current[i], asked.bounds[i]
+        query, current, bound = hard.queries[i], hard.current[i], hard.bounds[i]
         reach = math.sqrt(bound)
         distance, found = tree.query(query, distance_upper_bound=reach)
         if found == len(usable):
             return bound
         if abs(usable[found] - current) >= SURROUNDINGS:
             return distance * distance
-        # one more than there can be frames in the surroundings
+        # one more than the surroundings can hold
         distances, found = tree.query(query, k=2 * SURROUNDINGS, distance_upper_bound=reach)
         there = found < len(usable)
         far = np.abs(usable[found[there]] - current) >= SURROUNDINGS
@@ -230,34 +246,36 @@ def _kd_tree(features: Array, candidates: Array, asked: HardQueries) -> Search:
     return search
 
 
-def _full_scan(features: Array, candidates: Array, asked: HardQueries) -> Search:
-    """Every frame, the way one would write it first."""
+def _search_full_scan(features: Array, candidates: Array, hard: HardQueries) -> Search:
+    """Search every frame, as in a first version."""
     rows = np.ascontiguousarray(features.T)
     excluded = np.where(candidates, 0, np.inf).astype(np.float32)
 
     def search(i: int) -> float:
-        current = asked.current[i]
-        costs = ((rows - asked.queries[i]) ** 2).sum(1)
+        current = hard.current[i]
+        costs = ((rows - hard.queries[i]) ** 2).sum(1)
         costs += excluded
         costs[max(current - SURROUNDINGS + 1, 0) : current + SURROUNDINGS] = np.inf
-        return min(float(costs[costs.argmin()]), asked.bounds[i])
+        return min(float(costs[costs.argmin()]), hard.bounds[i])
 
     return search
 
 
-def brute_force(features: Array, allowed: Array, asked: HardQueries, chunk: int = 4096) -> Array:
-    """The smallest cost (Q,) over all frames in float64, as |x|² - 2 x·q + |q|² round the mean."""
+def brute_force(features: Array, allowed: Array, hard: HardQueries, chunk: int = 4096) -> Array:
+    """Compute the smallest cost (Q,) over all frames in float64, as |x|² - 2 x·q + |q|² around the
+    mean.
+    """
     mean = features.mean(axis=1, dtype=np.float64)
-    queries = asked.queries - mean
+    queries = hard.queries - mean
     lengths = np.einsum("ij,ij->i", queries, queries)
-    best = asked.bounds.copy()
+    best = hard.bounds.copy()
     for start in range(0, features.shape[1], chunk):
         x = features[:, start : start + chunk] - mean[:, None]
         costs = -2 * queries @ x
         costs += np.where(allowed[start : start + chunk], np.einsum("ij,ij->j", x, x), np.inf)
         costs += lengths[:, None]
-        first = np.maximum(asked.current - SURROUNDINGS + 1 - start, 0)
-        stop = asked.current + SURROUNDINGS - start
+        first = np.maximum(hard.current - SURROUNDINGS + 1 - start, 0)
+        stop = hard.current + SURROUNDINGS - start
         for i in np.flatnonzero((stop > 0) & (first < x.shape[1])):
             costs[i, first[i] : stop[i]] = np.inf
         np.minimum(best, costs.min(axis=1), out=best)
@@ -275,9 +293,9 @@ def _verify(name: str, method: str, costs: Array, expected: Array, scale: float)
         )
 
 
-def _interleaved(searches: Mapping[str, tuple[Search, int]]) -> dict[str, Array]:
-    """Microseconds of every query, by method; methods take turns, so that a busy machine slows all
-    of them alike.
+def _time_in_turns(searches: Mapping[str, tuple[Search, int]]) -> dict[str, Array]:
+    """Return the microseconds of every query by method; methods take turns, so that a busy machine
+    slows all alike.
     """
     times: dict[str, list[float]] = {method: [] for method in searches}
     for turn in range(ROUNDS):
@@ -289,8 +307,8 @@ def _interleaved(searches: Mapping[str, tuple[Search, int]]) -> dict[str, Array]
     return {method: np.array(spent) for method, spent in times.items()}
 
 
-def _timed(work: Callable[[], FrameIndex], repeats: int) -> tuple[FrameIndex, float]:
-    """The result and the median of the seconds it took."""
+def _time(work: Callable[[], FrameIndex], repeats: int) -> tuple[FrameIndex, float]:
+    """Return the result and the median of its seconds."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -299,5 +317,5 @@ def _timed(work: Callable[[], FrameIndex], repeats: int) -> tuple[FrameIndex, fl
     return result, float(np.median(seconds))
 
 
-def _microseconds(seconds: float | None) -> float | None:
+def _to_microseconds(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * 1e6

@@ -1,5 +1,5 @@
 """The performer's tick with a search at every tick, beside the same tick written with loops over
-the bones.
+bones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
 
 from .bench_search import Row
-from .data import Recordings, with_fingers
+from .data import Recordings, add_fingers
 from .naive_tick import NaiveTick
 
 FRAMES = 50_000
@@ -28,25 +28,23 @@ LIMIT = 0.06  # of the loops' time with 65 bones
 REWEIGHT_REACH = 50_000.0  # microseconds
 VERIFIED_TICKS = 300
 TOLERANCE = 1e-3  # metres, and components of quaternions
-ROUND = 60  # ticks that each plays before it is the other's turn
+ROUND = 60  # ticks that each plays per turn
 
 
 def run(recordings: Recordings, quick: bool) -> list[Row]:
-    """AssertionError where the two ways to write a tick come to different poses."""
-    database = recordings.database(recordings.recipe(FRAMES))
+    """Raise AssertionError if the two versions of a tick come to different poses."""
+    database = recordings.build_database(recordings.find_recipe(FRAMES))
     seconds = 4.0 if quick else 60.0
-    many = with_fingers(database, MANY_BONES)
+    many = add_fingers(database, MANY_BONES)
     return [
         *_measure(database, seconds, None),
         *_measure(many, seconds, LIMIT),
-        _reweighting(database),
+        _measure_reweighting(database),
     ]
 
 
 def _measure(database: Database, seconds: float, limit: float | None) -> list[Row]:
-    """Rows of both ways to write the tick, and of the whole tick as it is shipped, but for the
-    search at every tick.
-    """
+    """Measure both versions of the tick, and the shipped tick with a search at every tick."""
     whole = takes.make_default_settings(database).with_changes({"search_interval": 0.0})
     settings = whole.with_changes({"foot_lock": False})
     performer = Performer(MotionMatching(database, settings), settings)
@@ -61,11 +59,11 @@ def _measure(database: Database, seconds: float, limit: float | None) -> list[Ro
         with_feet.reset((0.0, 0.0), 0.0)
         for start in range(0, len(intents), ROUND):
             some = intents[start : start + ROUND]
-            ours += _times(performer.step, some)
-            theirs += _times(loops.step, some)
-            feet += _times(with_feet.step, some)
-    loops_row = _row(database, "loops over bones", theirs)
-    rows = _row(database, "tick without feet", ours), _row(database, "tick", feet, REACH)
+            ours += _time(performer.step, some)
+            theirs += _time(loops.step, some)
+            feet += _time(with_feet.step, some)
+    loops_row = make_row(database, "loops over bones", theirs)
+    rows = make_row(database, "tick without feet", ours), make_row(database, "tick", feet, REACH)
     beside = [
         replace(row, other=loops_row.item, ratio=row.median / loops_row.median, limit=limit)
         for row in rows
@@ -73,36 +71,32 @@ def _measure(database: Database, seconds: float, limit: float | None) -> list[Ro
     return [loops_row, *beside]
 
 
-def _row(database: Database, item: str, spent: list[float], reach: float | None = None) -> Row:
+def make_row(database: Database, item: str, times: list[float], reach: float | None = None) -> Row:
+    """Make a row of times in microseconds on a database, which is named by its bones."""
     bones = f"{database.skeleton.bone_count} bones"
-    return Row(
-        bones,
-        database.frame_count,
-        item,
-        float(np.median(spent)),
-        float(np.percentile(spent, 99)),
-        reach,
-    )
+    return Row.from_times(bones, database.frame_count, item, times, reach)
 
 
 def _verify(performer: Performer, loops: NaiveTick, intents: tuple[Intent, ...]) -> None:
     for tick, intent in enumerate(intents):
         pose = performer.step(intent).pose
         positions, rotations = loops.step(intent)
-        apart = max(np.abs(pose[:3].T - positions).max(), _rotations_apart(pose[3:].T, rotations))
+        apart = max(
+            np.abs(pose[:3].T - positions).max(), _measure_rotations_apart(pose[3:].T, rotations)
+        )
         if apart > TOLERANCE:
             raise AssertionError(
                 f"The tick and the loops over bones are {apart:.2g} apart at tick {tick}"
             )
 
 
-def _rotations_apart(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest difference of a component between quaternions (B, 4), whatever their sign."""
+def _measure_rotations_apart(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the largest difference of a component of quaternions (B, 4), whatever their signs."""
     return float(np.minimum(np.abs(a - b).max(axis=1), np.abs(a + b).max(axis=1)).max())
 
 
-def _times(step: Callable[[Intent], object], intents: tuple[Intent, ...]) -> list[float]:
-    """Microseconds of every tick."""
+def _time(step: Callable[[Intent], object], intents: tuple[Intent, ...]) -> list[float]:
+    """Return the microseconds of every tick."""
     spent = []
     for intent in intents:
         start = time.perf_counter()
@@ -111,8 +105,8 @@ def _times(step: Callable[[Intent], object], intents: tuple[Intent, ...]) -> lis
     return spent
 
 
-def _reweighting(database: Database, repeats: int = 7) -> Row:
-    """From a weight that was moved to the end of the next tick, which searches with it."""
+def _measure_reweighting(database: Database, repeats: int = 7) -> Row:
+    """Measure from a changed weight to the end of the next tick, which searches with it."""
     settings = takes.make_default_settings(database).with_changes({"search_interval": 0.0})
     performer = Performer(MotionMatching(database, settings), settings)
     weights = [feature.weight for feature in database.schema.features]
@@ -123,4 +117,4 @@ def _reweighting(database: Database, repeats: int = 7) -> Row:
         performer.apply(changed)
         performer.step(Intent(move=(0.0, -1.0)))
         spent.append((time.perf_counter() - start) * 1e6)
-    return _row(database, "weights changed", spent, REWEIGHT_REACH)
+    return make_row(database, "weights changed", spent, REWEIGHT_REACH)

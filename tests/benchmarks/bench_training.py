@@ -1,5 +1,5 @@
-"""Training of motion fields: the tables of where actions lead, sweeps beside plain numpy, and the
-tick that plans.
+"""Training of motion fields: the tables of actions, sweeps beside plain numpy, and the planning
+tick.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ TOLERANCE = 1e-3
 
 
 def run(small: Database, large: Database, quick: bool) -> list[Row]:
-    """A training of all states of a small database, and the tick that plans in it and in a large
-    one, of which as many states are trained. AssertionError where values are not those of plain
+    """Measure training all states of a small database, and the planning tick in it and in a large
+    one.
+
+    Of the large one, as many states are trained. Raises AssertionError if values differ from plain
     sweeps.
     """
     training = Training(
@@ -63,8 +65,8 @@ def run(small: Database, large: Database, quick: bool) -> list[Row]:
     of_some = Training(large, Metric.from_database(large), Tasks(), some).run()
     seconds = 3.0 if quick else 15.0
     ticks, among_many = (
-        _ticks(small, training.build_value_function(), seconds),
-        _ticks(large, of_some, seconds),
+        _time_ticks(small, training.build_value_function(), seconds),
+        _time_ticks(large, of_some, seconds),
     )
     return [
         Row(name, states, "tables", tables * 1e6, tables * 1e6, REACH[0]),
@@ -80,27 +82,19 @@ def run(small: Database, large: Database, quick: bool) -> list[Row]:
             LIMIT,
         ),
         Row(name, states, "plain sweeps", plain * 1e6, plain * 1e6),
-        Row(
-            name,
-            states,
-            "planning tick",
-            float(np.median(ticks)),
-            float(np.percentile(ticks, 99)),
-            REACH[2],
-        ),
-        Row(
+        Row.from_times(name, states, "planning tick", ticks, REACH[2]),
+        Row.from_times(
             f"{len(of_some.frames) / 1000:.2g}k",
             len(of_some.frames),
             "planning tick",
-            float(np.median(among_many)),
-            float(np.percentile(among_many, 99)),
+            among_many,
             REACH[3],
         ),
     ]
 
 
 def plain_sweeps(tables: Transitions, tasks: Tasks, count: int) -> np.ndarray:
-    """Values (N, T) for directions after some sweeps as the notebook computes them, in ordinary
+    """Compute values (N, T) for directions after some sweeps, as in the notebook, in ordinary
     numpy.
     """
     theta = tasks.headings - tables.turn[..., None].astype(np.float64)
@@ -117,8 +111,8 @@ def plain_sweeps(tables: Transitions, tasks: Tasks, count: int) -> np.ndarray:
     return values
 
 
-def _ticks(database: Database, function: ValueFunction, seconds: float) -> list[float]:
-    """Microseconds of ticks of a character that is steered by values."""
+def _time_ticks(database: Database, function: ValueFunction, seconds: float) -> list[float]:
+    """Return the microseconds of ticks of a character that is steered by values."""
     settings = takes.make_default_settings(database)
     field = MotionField(database, settings, foresight=function)
     performer = Performer(field, settings)

@@ -1,5 +1,5 @@
-"""What is measured with: databases of real motion capture in every size, or of the built-in clips
-where there is none.
+"""Data for benchmarks: databases of real motion capture in every size, or of the built-in clips
+without it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from motion_matching.engine.motion.skeleton import Skeleton
 
 Array = np.ndarray
 
-FEATURES = "holden"  # the preset that what is to be reached was measured with
-END_GUARD = 1.0 / 3.0  # seconds before the end of a range that are no candidates
-# deviation of what tells the copies of a tiled database apart; features have one of about 1
+FEATURES = "holden"  # the preset that targets were measured with
+END_GUARD = 1.0 / 3.0  # seconds before the end of a range without candidates
+# deviation of the noise between copies of a tiled database; that of features is about 1
 JITTER = 0.01
 _FINGER_LENGTH, _FINGER_SWING = 0.03, 0.3  # metres, radians
 _FINGER_BONES = 3
@@ -35,7 +35,7 @@ _FINGER_BONES = 3
 
 @dataclass(frozen=True)
 class Recipe:
-    """A way to more frames from the same clips."""
+    """A way to get more frames from the same clips."""
 
     fps: float
     mirror: bool = True
@@ -51,8 +51,8 @@ class Recipe:
         )
         return f"{self.fps:g} fps{mirrored}{speeds}"
 
-    def frames(self, clips: Sequence[Clip]) -> int:
-        """About how many frames it gives."""
+    def count_frames(self, clips: Sequence[Clip]) -> int:
+        """Estimate how many frames it gives."""
         seconds = sum(clip.duration for clip in clips)
         return round(seconds * self.fps * (1 + self.mirror) * sum(1 / s for s in self.speeds))
 
@@ -67,7 +67,7 @@ RECIPES = (
 
 @dataclass(frozen=True)
 class SearchData:
-    """Normalised, weighted features (D, N), candidates (N,), and how they came about."""
+    """Normalised, weighted features (D, N), candidates (N,), and how they were made."""
 
     features: Array
     candidates: Array
@@ -78,7 +78,7 @@ class Recordings:
     """Clips and the databases built from them; each database is built once."""
 
     def __init__(self, folder: Path | None) -> None:
-        """Bandai-Namco's clips below `folder`, or the built-in ones where it is None."""
+        """Use Bandai-Namco's clips below `folder`, or the built-in ones if it is None."""
         self._folder = folder
         self._databases: dict[Recipe, Database] = {}
         if folder is None:
@@ -97,19 +97,21 @@ class Recordings:
             return locomotion.generate()
         return [source.load(BuildSettings().get_axes()) for source in find_sources([self._folder])]
 
-    def files(self, folder: Path) -> list[Source]:
-        """The clips as BVH files; built-in ones are written to `folder` first."""
+    def write_files(self, folder: Path) -> list[Source]:
+        """Return the clips as BVH files; built-in ones are written to `folder` first."""
         if self._folder is not None:
             return find_sources([self._folder])
         for clip in self.clips:
             bvh.save(clip, folder / f"{clip.name}.bvh")
         return find_sources([folder])
 
-    def recipe(self, frames: int) -> Recipe:
-        """The plainest recipe that gives so many frames, or the one that gives most."""
-        return next((r for r in RECIPES if r.frames(self.clips) >= 0.98 * frames), RECIPES[-1])
+    def find_recipe(self, frames: int) -> Recipe:
+        """Return the plainest recipe that gives so many frames, or the one that gives most."""
+        return next(
+            (r for r in RECIPES if r.count_frames(self.clips) >= 0.98 * frames), RECIPES[-1]
+        )
 
-    def database(self, recipe: Recipe) -> Database:
+    def build_database(self, recipe: Recipe) -> Database:
         if recipe not in self._databases:
             sources = [
                 Source(clip=clip, speed=speed) for speed in recipe.speeds for clip in self.clips
@@ -120,14 +122,14 @@ class Recordings:
             self._databases[recipe] = build(sources, settings)[0]
         return self._databases[recipe]
 
-    def search_data(self, frames: int, rng: np.random.Generator) -> SearchData:
-        """Whole ranges, drawn at random, of up to so many frames in all; tiled where there are too
+    def make_search_data(self, frames: int, rng: np.random.Generator) -> SearchData:
+        """Choose whole ranges at random, up to so many frames in all; tile them if there are too
         few.
         """
-        recipe = self.recipe(frames)
-        database = self.database(recipe)
+        recipe = self.find_recipe(frames)
+        database = self.build_database(recipe)
         chosen = _choose_ranges(database, frames, rng)
-        features = _normalised(database, chosen)
+        features = _normalize(database, chosen)
         candidates = database.find_candidates(END_GUARD)[chosen]
         if len(chosen) > 0.9 * frames:
             return SearchData(features, candidates, recipe.text)
@@ -141,23 +143,21 @@ class Recordings:
 
 
 def _choose_ranges(database: Database, frames: int, rng: np.random.Generator) -> Array:
-    """Frames (N,) of ranges in random order while they fit."""
+    """Return the frames (N,) of ranges in random order while they fit."""
     order = rng.permutation(len(database.starts))
     lengths = (database.stops - database.starts)[order]
     fitting = order[np.cumsum(lengths) <= frames]
     return np.concatenate([np.arange(database.starts[r], database.stops[r]) for r in fitting])
 
 
-def _normalised(database: Database, frames: Array) -> Array:
+def _normalize(database: Database, frames: Array) -> Array:
     raw = database.features[:, frames]
     normalised = compute_normalization(database.schema, raw).apply(raw.T, database.schema.weights)
     return np.ascontiguousarray(normalised.T)
 
 
-def with_fingers(database: Database, bones: int) -> Database:
-    """The database with chains of three more bones, in turn on every end of the skeleton, that curl
-    a little.
-    """
+def add_fingers(database: Database, bones: int) -> Database:
+    """Add chains of three bones that curl slightly, in turn to every end of the skeleton."""
     old = database.skeleton
     ends = [b for b in range(old.bone_count) if not old.get_children(b)]
     added = bones - old.bone_count
@@ -172,7 +172,7 @@ def with_fingers(database: Database, bones: int) -> Database:
         np.concatenate([old.rest_positions, offsets]),
         np.concatenate([old.rest_rotations, np.tile(quat.IDENTITY.astype(np.float32), (added, 1))]),
     )
-    # every finger bone swings about its X axis with a frequency and phase of its own
+    # every finger bone swings about its X axis with its own frequency and phase
     rate = 2 * np.pi * (0.5 + np.arange(added) / added)
     phase = np.arange(database.frame_count)[:, None] / database.fps * rate + np.arange(added)
     poses = np.zeros((database.frame_count, 7, added), np.float32)

@@ -1,5 +1,5 @@
-"""A damper and the spring of a character's velocity as the notebook has them: for the naive tick,
-and to test against.
+"""A damper and the spring of a character's velocity as in the notebook: for the naive tick, and to
+test against.
 
 Source: notebook 000, `spring_character_update`; article 002, Adjustment.
 """
@@ -11,20 +11,20 @@ import numpy as np
 from motion_matching.engine.maths.springs import LN2, halflife_to_damping
 
 
-def damper(x, goal, halflife, dt):
+def damp(x, goal, halflife, dt):
     """Move `x` toward `goal` so that half of the difference is left after one halflife."""
     return goal + (x - goal) * np.exp(-LN2 * dt / (halflife + 1e-5))
 
 
 def damp_adjustment(difference, halflife, dt):
-    """The part of a difference to be made good within `dt` by a damper that starts anew at every
+    """Return the part of a difference to remove within `dt`, by a damper that starts anew at every
     call.
     """
-    return difference - damper(difference, 0.0, halflife, dt)
+    return difference - damp(difference, 0.0, halflife, dt)
 
 
-def character_spring(x, v, a, v_goal, halflife, dt):
-    """Position, velocity and acceleration of a body whose velocity is sprung toward `v_goal`."""
+def advance_character_spring(x, v, a, v_goal, halflife, dt):
+    """Return position, velocity and acceleration of a body whose velocity springs toward `v_goal`."""
     y = halflife_to_damping(halflife) / 2.0
     j0 = v - v_goal
     j1 = a + j0 * y

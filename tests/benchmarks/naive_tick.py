@@ -1,9 +1,9 @@
-"""The tick as one would write it first: small arrays, quaternion functions, and a Python loop over
-the bones.
+"""The tick as in a first version: small arrays, quaternion functions, and a Python loop over the
+bones.
 
 It does what `Performer.step` does with motion matching, a search at every tick and a feature schema
-without past times, and comes to the same poses; the search is the same index, so that the two
-differ in everything but the search.
+without past times, and comes to the same poses. It searches the same index, so that the two differ
+in everything but the search.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class NaiveTick:
         self.offset_rotations, self.offset_angular = np.zeros((bones, 3)), np.zeros((bones, 3))
         self.offset_root, self.offset_root_rate = np.zeros(3), np.zeros(3)
         self.fading = self.calming = settings.inertialization_halflife
-        self.age, self.left = 0.0, self._offsets()
+        self.age, self.left = 0.0, self._copy_offsets()
         self.position, self.yaw = np.zeros(3), 0.0
         self.object, self.object_yaw = np.zeros(3), 0.0
         self.velocity, self.acceleration, self.turning = np.zeros(3), np.zeros(3), 0.0
@@ -72,26 +72,22 @@ class NaiveTick:
         self._steer(intent)
         played = self._decide(self._make_query(intent))
         self.frame = played + 1
-        positions, rotations = self._inertialized()
+        positions, rotations = self._inertialize()
         self._move(played, intent)
         positions[0], rotations[0] = self.position, quat.from_yaw(np.array(self.yaw))
         return positions, rotations
 
-    # -- what is wanted
+    # -- intent
 
     def _steer(self, intent: Intent) -> None:
-        self.gait = naive_springs.damper(
-            self.gait, intent.gait, self.settings.gait_halflife, self.dt
-        )
+        self.gait = naive_springs.damp(self.gait, intent.gait, self.settings.gait_halflife, self.dt)
         if intent.facing is not None:
             self.desired_yaw = intent.facing
         elif math.hypot(*intent.move) > 1e-3:
             self.desired_yaw = math.atan2(intent.move[0], -intent.move[1])
 
-    def _desired_velocity(self, intent: Intent, yaw: float) -> Array:
-        """The wanted velocity (3,) of a character that faces so, by its speeds in each
-        direction.
-        """
+    def _compute_desired_velocity(self, intent: Intent, yaw: float) -> Array:
+        """Return the desired velocity (3,) at a heading, by the speeds in each direction."""
         walk, run = self.settings.walk, self.settings.run
         facing = quat.from_yaw(np.array(yaw))
         local = quat.inv_mul_vec(facing, np.array([*intent.move, 0.0]))
@@ -103,13 +99,15 @@ class NaiveTick:
         )
 
     def _advance_springs(self, intent: Intent, state: State, dt: float) -> State:
-        """The simulation object `dt` seconds on."""
+        """Advance the simulation object by `dt` seconds."""
         position, velocity, acceleration, yaw, turning = state
-        goal, settings = self._desired_velocity(intent, yaw), self.settings
+        goal, settings = self._compute_desired_velocity(intent, yaw), self.settings
         halflife = settings.velocity_halflife * (
             1.0 if np.linalg.norm(goal) > 1e-3 else settings.stop_factor
         )
-        moved = naive_springs.character_spring(position, velocity, acceleration, goal, halflife, dt)
+        moved = naive_springs.advance_character_spring(
+            position, velocity, acceleration, goal, halflife, dt
+        )
         away = wrap(yaw - self.desired_yaw)
         still_away, turning = springs.spring(away, turning, 0.0, settings.rotation_halflife, dt)
         limit = settings.turn_limit
@@ -119,15 +117,15 @@ class NaiveTick:
             np.clip(turning, -limit, limit),
         )
 
-    def _state(self) -> State:
+    def _get_state(self) -> State:
         return self.object, self.velocity, self.acceleration, self.object_yaw, self.turning
 
     # -- search
 
     def _make_query(self, intent: Intent) -> Array:
-        """The current frame's features with the predicted trajectory in place of its own."""
+        """Return the current frame's features with the predicted trajectory instead of its own."""
         predicted: dict[float, State] = {}
-        state, now = self._state(), 0.0
+        state, now = self._get_state(), 0.0
         for time in self.times:
             predicted[time] = state = self._advance_springs(intent, state, time - now)
             now = time
@@ -135,7 +133,7 @@ class NaiveTick:
         for feature, where in zip(self.schema.features, self.schema.slices, strict=True):
             if feature.times:
                 values = [
-                    self._seen(feature.kind, predicted[time])[: len(feature.axes)]
+                    self._compute_feature(feature.kind, predicted[time])[: len(feature.axes)]
                     for time in feature.times
                 ]
                 raw[where] = np.concatenate(values)
@@ -145,8 +143,8 @@ class NaiveTick:
                 query[where] = self.features[self.frame, where]
         return query
 
-    def _seen(self, kind: str, state: State) -> Array:
-        """A feature (3,) of a predicted state as the character sees it."""
+    def _compute_feature(self, kind: str, state: State) -> Array:
+        """Return a feature (3,) of a predicted state in character space."""
         position, velocity, _, yaw, _ = state
         rotation = quat.from_yaw(np.array(self.yaw))
         if kind == "trajectory_position":
@@ -156,7 +154,7 @@ class NaiveTick:
         return quat.inv_mul_vec(rotation, velocity)
 
     def _decide(self, query: Array) -> int:
-        """The frame to play: the current one, or the one jumped to."""
+        """Return the frame to play: the current one, or the target of a jump."""
         at_end = self.frame in self.last_frames
         continuing = float(np.sum((query - self.features[self.frame]) ** 2))
         bound = math.inf if at_end else continuing - self.settings.continuing_bias
@@ -180,7 +178,9 @@ class NaiveTick:
             )
             offset, rate = self.offset_rotations[bone], self.offset_angular[bone]
             turned = quat.from_scaled_angle_axis(offset)
-            turning = quat.mul_vec(turned, self.angular[left, bone]) + _jacobian(offset) @ rate
+            turning = (
+                quat.mul_vec(turned, self.angular[left, bone]) + _compute_jacobian(offset) @ rate
+            )
             shown = quat.mul(turned, self.rotations[left, bone])
             apart = quat.positive(quat.mul_inv(shown, self.rotations[entered, bone]))
             offset = quat.to_scaled_angle_axis(apart)
@@ -189,26 +189,22 @@ class NaiveTick:
             )
             self.offset_rotations[bone], self.offset_angular[bone] = (
                 offset,
-                np.linalg.solve(_jacobian(offset), own),
+                np.linalg.solve(_compute_jacobian(offset), own),
             )
         self.offset_root += self.root_motion[left] - self.root_motion[entered]
-        self.age, self.left = 0.0, self._offsets()
-        self._bear()
+        self.age, self.left = 0.0, self._copy_offsets()
+        self._choose_halflives()
 
-    def _offsets(self) -> list[tuple[Array, Array]]:
-        """Offsets of positions, rotations and the root, each with how fast it changes, as
-        copies.
-        """
+    def _copy_offsets(self) -> list[tuple[Array, Array]]:
+        """Return copies of the offsets of positions, rotations and the root, each with its rate."""
         return [
             (self.offset_positions.copy(), self.offset_velocities.copy()),
             (self.offset_rotations.copy(), self.offset_angular.copy()),
             (self.offset_root.copy(), self.offset_root_rate.copy()),
         ]
 
-    def _bear(self) -> None:
-        """Choose the halflives that pull no bone harder than it is pulled in the data; see
-        `Inertializer`.
-        """
+    def _choose_halflives(self) -> None:
+        """Choose the halflives that accelerate no bone harder than the data; see `Inertializer`."""
         wanted = self.settings.inertialization_halflife
         pulls = [
             (np.linalg.norm(offset), np.linalg.norm(rate), limit)
@@ -224,8 +220,8 @@ class NaiveTick:
         least = max(x / max(limit - damping * v, 1e-12) for x, v, limit in pulls)
         self.fading = max(wanted, min(2.0 * springs.LN2 * math.sqrt(least), _SLOWEST * wanted))
 
-    def _faded(self, offset: Array, rate: Array) -> tuple[Array, Array]:
-        """An offset and how fast it changes as long after the jump as it is now."""
+    def _fade(self, offset: Array, rate: Array) -> tuple[Array, Array]:
+        """Return an offset and its rate at the current age of the jump."""
         t, y, z = (
             self.age,
             *(springs.halflife_to_damping(h) / 2.0 for h in (self.fading, self.calming)),
@@ -235,7 +231,7 @@ class NaiveTick:
             1.0 - z * t
         ) * f * rate
 
-    def _inertialized(self) -> tuple[Array, Array]:
+    def _inertialize(self) -> tuple[Array, Array]:
         self.age += self.dt
         positions, rotations = (
             np.empty((len(self.offset_positions), 3)),
@@ -243,29 +239,29 @@ class NaiveTick:
         )
         (places, velocities), (turns, rates), (root, root_rate) = self.left
         for bone in range(1, len(positions)):
-            self.offset_positions[bone], self.offset_velocities[bone] = self._faded(
+            self.offset_positions[bone], self.offset_velocities[bone] = self._fade(
                 places[bone], velocities[bone]
             )
-            self.offset_rotations[bone], self.offset_angular[bone] = self._faded(
+            self.offset_rotations[bone], self.offset_angular[bone] = self._fade(
                 turns[bone], rates[bone]
             )
             positions[bone] = self.positions[self.frame, bone] + self.offset_positions[bone]
             offset = quat.from_scaled_angle_axis(self.offset_rotations[bone])
             rotations[bone] = quat.mul(offset, self.rotations[self.frame, bone])
-        self.offset_root, self.offset_root_rate = self._faded(root, root_rate)
+        self.offset_root, self.offset_root_rate = self._fade(root, root_rate)
         return positions, rotations
 
     def _compute_swing(self) -> float:
-        """Turn rate of the hips' offset about the vertical."""
+        """Return the turn rate of the hips' offset about the vertical."""
         x, y, _ = self.offset_rotations[self.hips]
         vx, vy, vz = self.offset_angular[self.hips]
         return vz + 0.5 * (x * vy - y * vx)
 
-    # -- place
+    # -- movement
 
     def _move(self, played: int, intent: Intent) -> None:
-        """Move the character as the data leads, the simulation object as it is told, and the one
-        after the other.
+        """Move the character by the data, the simulation object by the intent, and adjust one to
+        the other.
         """
         settings, dt = self.settings, self.dt
         vx, vy, turn = self.root_motion[played]
@@ -274,7 +270,7 @@ class NaiveTick:
         turn += self.offset_root[2] - math.copysign(max(abs(whole) - most, 0.0), whole)
         ahead = np.array([vx + self.offset_root[0], vy + self.offset_root[1], 0.0])
         led = quat.mul_vec(quat.from_yaw(np.array(self.yaw)), ahead) * dt
-        moved = self._advance_springs(intent, self._state(), dt)
+        moved = self._advance_springs(intent, self._get_state(), dt)
         self.object, self.velocity, self.acceleration, self.object_yaw, self.turning = moved
         position, yaw = self.position + led, self.yaw + turn * dt
         step = naive_springs.damp_adjustment(
@@ -292,7 +288,7 @@ class NaiveTick:
         most = settings.adjust_rotation_ratio * (
             abs(body) * dt + late * float(np.linalg.norm(led)) / FOOT_RADIUS
         )
-        yaw += self._bearable(
+        yaw += self._limit_turn(
             float(np.clip(swing, -most, most)), body * dt, settings.turn_limit * dt
         )
         away = position - self.object
@@ -305,16 +301,16 @@ class NaiveTick:
         )
 
     @staticmethod
-    def _bearable(turn: float, led: float, limit: float) -> float:
-        """A turn that does not add to another beyond the limit."""
+    def _limit_turn(turn: float, led: float, limit: float) -> float:
+        """Limit a turn so that it does not exceed the limit together with another."""
         if turn * led < 0:
             return turn
         return math.copysign(min(abs(turn), max(limit - abs(led), 0.0)), turn)
 
 
-def _jacobian(vector: Array) -> Array:
-    """How a bone turns (3, 3) when the rotation vector of its offset changes: the left Jacobian of
-    the exponential map.
+def _compute_jacobian(vector: Array) -> Array:
+    """Return how a bone turns (3, 3) when the rotation vector of its offset changes: the left
+    Jacobian of the exponential map.
     """
     x, y, z = vector
     across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

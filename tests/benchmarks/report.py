@@ -1,4 +1,4 @@
-"""What was measured, as tables for people: printed, and written to docs/bench.md."""
+"""Measurements as tables for people: printed, and written to docs/bench.md."""
 
 from __future__ import annotations
 
@@ -50,49 +50,49 @@ class Section:
     text: str
     rows: Sequence[Row]
 
-    def markdown(self) -> str:
+    def to_markdown(self) -> str:
         paragraphs = [
             p if p.startswith("- ") else textwrap.fill(p, 118) for p in self.text.split("\n\n")
         ]
-        return "\n\n".join([f"## {self.title}", *paragraphs, table(self.rows)]) + "\n"
+        return "\n\n".join([f"## {self.title}", *paragraphs, format_table(self.rows)]) + "\n"
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Rows as an aligned Markdown table; columns that are empty throughout are left out."""
-    columns = list(zip(_HEADINGS, *map(_cells, rows), strict=True))
+def format_table(rows: Sequence[Row]) -> str:
+    """Format rows as an aligned Markdown table, without empty columns."""
+    columns = list(zip(_HEADINGS, *map(_format_cells, rows), strict=True))
     columns = [column for column in columns if any(column[1:])]
-    padded = [_padded(column) for column in columns]
+    padded = [_pad(column) for column in columns]
     lines = ["| " + " | ".join(cells) + " |" for cells in zip(*padded, strict=True)]
     return "\n".join(lines)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _format_cells(row: Row) -> tuple[str, ...]:
     ratio = "" if row.ratio is None else f"{row.ratio:.3f}"
     return (
-        row.database, f"{row.frames:,}", row.item, duration(row.median), duration(row.percentile99),
-        "" if row.reach is None else duration(row.reach), row.other,
+        row.database, f"{row.frames:,}", row.item, format_duration(row.median), format_duration(row.percentile99),
+        "" if row.reach is None else format_duration(row.reach), row.other,
         ratio if row.passed else f"**{ratio}**", "" if row.limit is None else f"{row.limit:g}",
     )  # fmt: skip
 
 
-def _padded(column: Sequence[str]) -> list[str]:
-    """A column's cells at one width, with Markdown's line below the heading."""
+def _pad(column: Sequence[str]) -> list[str]:
+    """Pad a column's cells to one width, with Markdown's line below the heading."""
     width = max(map(len, column))
     left = column[0] in _LEFT
     cells = [cell.ljust(width) if left else cell.rjust(width) for cell in column]
     return [cells[0], "-" * width if left else "-" * (width - 1) + ":", *cells[1:]]
 
 
-def duration(microseconds: float) -> str:
-    """A time with three digits or so."""
+def format_duration(microseconds: float) -> str:
+    """Format a time with about three digits."""
     for unit, size in (("s", 1e6), ("ms", 1e3)):
         if microseconds >= size:
             return f"{microseconds / size:.3g} {unit}"
     return f"{microseconds:.3g} µs"
 
 
-def missed(sections: Sequence[Section]) -> list[str]:
-    """A sentence for every ratio that was not reached."""
+def list_missed(sections: Sequence[Section]) -> list[str]:
+    """Return a sentence for every ratio that was missed."""
     return [
         f"{section.title}: {row.database} {row.item} takes {row.ratio:.3f} of the time of "
         f"{row.other}; it may be {row.limit:g}."
@@ -104,20 +104,23 @@ def missed(sections: Sequence[Section]) -> list[str]:
 
 def write(sections: Sequence[Section]) -> None:
     DOCUMENT.parent.mkdir(exist_ok=True)
-    parts = [_INTRODUCTION.format(machine=machine()), *(section.markdown() for section in sections)]
+    parts = [
+        _INTRODUCTION.format(machine=describe_machine()),
+        *(section.to_markdown() for section in sections),
+    ]
     DOCUMENT.write_text("\n".join(parts), encoding="utf-8")
 
 
-def machine() -> str:
-    """Where and with what was measured, in two sentences."""
+def describe_machine() -> str:
+    """Say in two sentences where and with what was measured."""
     return (
-        f"Measured on {_processor()} ({os.cpu_count()} cores, {platform.system()}) with Python "
+        f"Measured on {_find_processor()} ({os.cpu_count()} cores, {platform.system()}) with Python "
         f"{platform.python_version()}, numpy {np.__version__} and scipy {scipy.__version__}, at "
-        f"commit {_commit()}."
+        f"commit {_find_commit()}."
     )
 
 
-def _processor() -> str:
+def _find_processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -126,7 +129,7 @@ def _processor() -> str:
     return models[0] if models else platform.processor() or platform.machine()
 
 
-def _commit() -> str:
+def _find_commit() -> str:
     def git(*arguments: str) -> str:
         return subprocess.run(
             ["git", *arguments], cwd=CHECKOUT, capture_output=True, text=True, check=True
