@@ -153,13 +153,13 @@ def test_an_interrupted_set_up_is_repaired_and_a_complete_one_kept(
     leftover = empty_environment.folder / "half-unpacked"
     run_quietly = environments.run_quietly
 
-    def interrupted(command, advice):
+    def interrupt(command, advice):
         if "pip" in command:
             leftover.write_text("x")
             raise KeyboardInterrupt
         run_quietly(command, advice)
 
-    monkeypatch.setattr(environments, "run_quietly", interrupted)
+    monkeypatch.setattr(environments, "run_quietly", interrupt)
     assert build.main(["lint"]) == 130
     assert leftover.exists()
     assert not empty_environment.is_complete(blender)

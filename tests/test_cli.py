@@ -161,10 +161,10 @@ def test_the_readme_commands_make_mocap_a_report_and_an_action(
     assert f"Written: {take}, {report}." in printed.out
     assert "left_toe LeftToe" in printed.out
 
-    def strict(word: str) -> None:
+    def refuse_constant(word: str) -> None:
         raise AssertionError(f"{word} is no JSON")
 
-    measured = json.loads(report.read_text(), parse_constant=strict)
+    measured = json.loads(report.read_text(), parse_constant=refuse_constant)
     assert measured["take"]["seconds"] == pytest.approx(4.0, abs=0.05)
     assert set(measured["sources"]) <= set(measured["take"])
     assert measured["settings"]["search_interval"] == PerformerSettings().search_interval

@@ -32,7 +32,7 @@ def read_sentence(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @contextmanager
-def earlier_version() -> Iterator[pytest.MonkeyPatch]:
+def write_as_earlier_version() -> Iterator[pytest.MonkeyPatch]:
     """Write files as an earlier version of the program, within the block."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(value_function, "VERSION", value_function.VERSION - 1)
@@ -291,7 +291,7 @@ def test_a_field_of_another_version_is_trained_again(
     walk: Path, field: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
-    with earlier_version():
+    with write_as_earlier_version():
         assert run(*command) == 0
     assert (
         run(
@@ -312,7 +312,7 @@ def test_a_stopped_training_that_cannot_resume_must_be_removed(
 ) -> None:
     """The advice must not be to train again, as that is the command that failed."""
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
-    with earlier_version() as patch:
+    with write_as_earlier_version() as patch:
         stop_at("Training", 0.5, patch)
         assert run(*command) == 130
     stopped = tmp_path / "field.unfinished.npz"
@@ -339,11 +339,11 @@ def test_a_full_disk_keeps_the_training(
     command = "train", walk, "--tags", "walk", *QUICK, "-o", tmp_path / "field.npz"
     to_disk = os.fsync
 
-    def full_once(stream: int) -> None:
+    def fill_once(stream: int) -> None:
         monkeypatch.setattr(os, "fsync", to_disk)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(os, "fsync", full_once)
+    monkeypatch.setattr(os, "fsync", fill_once)
     assert run(*command) == 1
     printed = capsys.readouterr()
     assert "No space left on device" in printed.err

@@ -148,10 +148,10 @@ def test_a_failed_registration_is_undone(monkeypatch):
 
         return add
 
-    def broken():
+    def fail():
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(registration, "ENTRIES", (entry("a"), entry("b"), broken, entry("c")))
+    monkeypatch.setattr(registration, "ENTRIES", (entry("a"), entry("b"), fail, entry("c")))
     with pytest.raises(RuntimeError, match="broken"):
         registration.register()
     assert done == ["+a", "+b", "-b", "-a"]

@@ -8,7 +8,7 @@ import threading
 import bpy
 
 
-def rna_types():
+def list_rna_types():
     found = [getattr(bpy.types, name) for name in dir(bpy.types) if not name.startswith("_")]
     return [kind for kind in found if isinstance(kind, type) and hasattr(kind, "bl_rna")]
 
@@ -69,20 +69,20 @@ def give_back():
     )
 
 
-def keymap_items():
+def list_keymap_items():
     for config in bpy.context.window_manager.keyconfigs:
         for keymap in config.keymaps:
             for item in keymap.keymap_items:
                 yield config.name, keymap.name, item.idname, item.type
 
 
-def drawn_by(kind):
+def find_menu_draw_functions(kind):
     return getattr(getattr(kind, "draw", None), "_draw_funcs", ())
 
 
 def traces():
     """Return everything registered in Blender that an extension could have added, by kind."""
-    kinds = rna_types()
+    kinds = list_rna_types()
     return {
         "classes": {kind.__name__ for kind in kinds},
         "properties": {
@@ -100,8 +100,8 @@ def traces():
         "menu entries": sorted(
             (kind.__name__, str(function))
             for kind in kinds
-            for function in drawn_by(kind)
-            if len(drawn_by(kind)) > 1
+            for function in find_menu_draw_functions(kind)
+            if len(find_menu_draw_functions(kind)) > 1
         ),
         "handlers": sorted(
             (name, str(handler))
@@ -114,7 +114,7 @@ def traces():
             str(notify) for _, notify in listening
         },  # loading a file adds Blender's own handlers again
         "draw handlers": [str(function) for function in drawn.values()],
-        "keymap items": sorted(keymap_items()),
+        "keymap items": sorted(list_keymap_items()),
         "preset folders": bpy.utils.preset_paths("motion_matching"),
         "threads": {thread.name for thread in threading.enumerate()},
         "paths": list(sys.path),

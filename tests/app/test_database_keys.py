@@ -10,7 +10,7 @@ from motion_matching.app.content import compute_key
 
 
 def test_content_keys_equal_those_of_earlier_versions(tmp_path):
-    def character(files):
+    def create_file_character(files):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         obj = bpy.data.objects.new("Hero", bpy.data.armatures.new("Hero"))
         bpy.context.scene.collection.objects.link(obj)
@@ -21,9 +21,9 @@ def test_content_keys_equal_those_of_earlier_versions(tmp_path):
             source.name, source.kind, source.filepath = file.stem, "FILE", str(file)
         return obj
 
-    assert compute_key(character(1)) == "2e5c6903a0134c37f88d84b1557e7cfd"
+    assert compute_key(create_file_character(1)) == "2e5c6903a0134c37f88d84b1557e7cfd"
 
-    obj = character(2)
+    obj = create_file_character(2)
     settings = obj.motion_matching
     bpy.context.scene.render.fps = 60
     settings.speed, settings.contact_speed, settings.bones = 1.1, 0.2, "DEFORM"

@@ -367,11 +367,11 @@ def test_takes_know_the_method_that_made_them():
     assert read_parts(recorded)[0].performance.method == read_parts(by_field)[0].performance.method
 
     # takes are compared by their own methods, whatever is chosen now
-    def notes(chosen, one=by_field, other=by_search):
+    def compare_notes(chosen, one=by_field, other=by_search):
         settings.controller.method = chosen
         return run_steps(comparing.compare_steps(obj, (one.name, other.name))).notes
 
-    assert notes("MATCHING") == notes("FIELD") == ()
+    assert compare_notes("MATCHING") == compare_notes("FIELD") == ()
 
     # the inspector, too, shows a take's own neighbours
     settings.controller.method, settings.take_index, settings.insight.inspect = (
@@ -402,11 +402,15 @@ def test_takes_know_the_method_that_made_them():
     file = get_library().get_path(settings.training.trained_key)
     file.write_bytes(file.read_bytes()[:1000])
     assert [
-        note for note in notes("FIELD") if by_field.name in note and "not stored any more" in note
+        note
+        for note in compare_notes("FIELD")
+        if by_field.name in note and "not stored any more" in note
     ]
     ops.clear_cache()
     assert [
-        note for note in notes("FIELD") if by_field.name in note and "not stored any more" in note
+        note
+        for note in compare_notes("FIELD")
+        if by_field.name in note and "not stored any more" in note
     ]
     text = read_parts(by_field)[0].performance.method
     stored = bpy.data.texts[f"{by_field.name}.performance.json"]

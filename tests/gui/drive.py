@@ -342,12 +342,12 @@ def _watch_events() -> None:
     operator = load_module("ui.play.operators").MOTION_MATCHING_OT_start
     modal = operator.modal
 
-    def noting(self: Any, context: Any, event: Any) -> Any:
+    def note_event(self: Any, context: Any, event: Any) -> Any:
         if event.type != "TIMER":
             heard.append((event.type, event.value))
         return modal(self, context, event)
 
-    operator.modal = noting
+    operator.modal = note_event
     for kind in ("WINDOW", "UI"):
         bpy.types.SpaceView3D.draw_handler_add(_note_drawing, (kind,), kind, "POST_PIXEL")
 

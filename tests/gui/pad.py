@@ -31,15 +31,15 @@ from drive import (
 
 def collect_messages(live):
     """Collect the messages about gamepads from now on."""
-    told = []
+    messages = []
     tick = live.tick
 
     def tick_and_collect(*arguments):
         tick(*arguments)
-        told.extend(text for text in live.messages if "gamepad" in text)
+        messages.extend(text for text in live.messages if "gamepad" in text)
 
     live.tick = tick_and_collect
-    return told
+    return messages
 
 
 def get_view_directions():
@@ -56,25 +56,25 @@ def measure_way(live, count):
     return tuple(x * way[0] + y * way[1] for way in get_view_directions())
 
 
-def press(pad, name, condition):
-    pad.button(name, True)
+def press_until(pad, name, condition):
+    pad.set_button(name, True)
     yield from until(condition)
-    pad.button(name, False)
+    pad.set_button(name, False)
 
 
 def steer(live, pad):
-    pad.stick(0.0, 1.0)
+    pad.push_stick(0.0, 1.0)
     ahead, aside = yield from measure_way(live, 90)
     print(f"the stick up: {ahead:.2f} m ahead, {aside:.2f} m to the right")
     assert ahead > 1.5
     assert abs(aside) < 0.3 * ahead
-    pad.stick(1.0, 0.0)
+    pad.push_stick(1.0, 0.0)
     yield from ticked(live, 60)
     ahead, aside = yield from measure_way(live, 60)
     print(f"the stick to the right: {ahead:.2f} m ahead, {aside:.2f} m to the right")
     assert aside > 1.0
     assert abs(ahead) < 0.3 * aside
-    pad.stick(0.0, 0.5)
+    pad.push_stick(0.0, 0.5)
     yield from ticked(live, 60)
     ahead, _ = yield from measure_way(live, 60)
     print(f"the stick half up: {ahead:.2f} m ahead")
@@ -82,8 +82,8 @@ def steer(live, pad):
 
 
 def record_until_unplugged(live, pad, told):
-    pad.stick(0.0, 1.0)
-    yield from press(pad, "start", lambda: live.session.is_recording)
+    pad.push_stick(0.0, 1.0)
+    yield from press_until(pad, "start", lambda: live.session.is_recording)
     yield from ticked(live, 90)
     told.clear()
     pad.unplug()

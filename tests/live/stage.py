@@ -24,7 +24,7 @@ FPS = 30.0  # of the demo database
 NAMES = build_humanoid_skeleton().names
 
 
-def new_performer(ground: Ground = FLAT, database: Database | None = None) -> Performer:
+def make_performer(ground: Ground = FLAT, database: Database | None = None) -> Performer:
     database = database or load_demo()
     settings = make_default_settings(database)
     return Performer(MotionMatching(database, settings), settings, ground)
@@ -57,7 +57,7 @@ class Stage:
     ) -> None:
         self.obj = obj or create_person()
         self.writer = PoseWriter(self.obj, load_demo().skeleton, hips="Hips", **options)
-        performer = new_performer(Boxes((), walls=walls))
+        performer = make_performer(Boxes((), walls=walls))
         self.session = Session(
             performer, source or ReplayInput(build_performance(), FPS), self.writer, walls
         )

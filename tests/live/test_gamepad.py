@@ -89,7 +89,7 @@ def test_left_stick_deflection_sets_the_speed(steering):
         for heading in (0.0, 1.0, -2.5):
             for turn in np.linspace(-3.0, 3.0, 7):
                 for length in (0.3, 0.6, 1.0):
-                    pad.stick(-length * math.sin(turn), length * math.cos(turn))
+                    pad.push_stick(-length * math.sin(turn), length * math.cos(turn))
                     move = get_intent(steering, heading).move
                     assert math.hypot(*move) == pytest.approx(
                         math.hypot(*apply_response(length, 0.0, 0.15, 1.5)), abs=1e-3
@@ -97,21 +97,21 @@ def test_left_stick_deflection_sets_the_speed(steering):
                     assert math.cos(
                         math.atan2(move[0], -move[1]) - heading - turn
                     ) == pytest.approx(1.0, abs=1e-4)
-        pad.stick(0.05, -0.1)
+        pad.push_stick(0.05, -0.1)
         assert get_intent(steering).move == (0.0, 0.0)
 
 
 def test_the_right_stick_sets_the_facing_relative_to_the_view(steering):
     with VirtualPad() as pad:
         steering.open()
-        pad.stick(0.0, 1.0)
+        pad.push_stick(0.0, 1.0)
         assert get_intent(steering).facing is None
         for turn in (-2.0, 0.5, 3.0):
-            pad.stick(-math.sin(turn), math.cos(turn), right=True)
+            pad.push_stick(-math.sin(turn), math.cos(turn), right=True)
             assert math.cos(get_intent(steering, 0.3).facing - 0.3 - turn) == pytest.approx(
                 1.0, abs=1e-4
             )
-        pad.stick(0.0, 0.0, right=True)
+        pad.push_stick(0.0, 0.0, right=True)
         assert get_intent(steering).facing is None
 
 
@@ -120,15 +120,15 @@ def test_each_button_press_acts_once(steering):
         steering.open()
         gaits = []
         for is_down in (True, True, False, True, False):
-            pad.button("rightshoulder", is_down)
+            pad.set_button("rightshoulder", is_down)
             gaits.append(get_intent(steering).gait)
         assert gaits == [1.0, 1.0, 1.0, 0.0, 0.0]
-        pad.button("leftshoulder", True)
+        pad.set_button("leftshoulder", True)
         assert get_intent(steering, 0.7).facing == 0.7
-        pad.button("x", True)
+        pad.set_button("x", True)
         assert get_intent(steering).push is not None
         assert get_intent(steering).push is None
-        pad.button("start", True)
+        pad.set_button("start", True)
         steering.poll()
         steering.poll()
         assert steering.take_commands() == ["record"]
@@ -141,7 +141,7 @@ def test_buttons_can_be_held_and_rebound():
         steering.open()
         gaits = []
         for is_down in (True, False, True):
-            pad.button("a", is_down)
+            pad.set_button("a", is_down)
             gaits.append(get_intent(steering).gait)
         assert gaits == [1.0, 0.0, 1.0]
         steering.close()
@@ -155,12 +155,12 @@ def test_the_last_pad_touched_steers(steering):
     with VirtualPad("First") as first:
         assert get_intent(steering).move == (0.0, 0.0)
         assert steering.take_messages() == ["The gamepad 'First' is connected."]
-        first.stick(0.0, 1.0)
+        first.push_stick(0.0, 1.0)
         assert get_intent(steering).move == pytest.approx((0.0, -1.0), abs=1e-4)
         with VirtualPad("Second") as second:
             assert get_intent(steering).move == pytest.approx((0.0, -1.0), abs=1e-4)
-            first.stick(0.0, 0.0)
-            second.stick(1.0, 0.0)
+            first.push_stick(0.0, 0.0)
+            second.push_stick(1.0, 0.0)
             assert get_intent(steering).move == pytest.approx((-1.0, 0.0), abs=1e-4)
             second.unplug()  # while moving: it must not move on forever
             assert get_intent(steering).move == (0.0, 0.0)
@@ -168,7 +168,7 @@ def test_the_last_pad_touched_steers(steering):
                 "The gamepad 'Second' is connected.",
                 "The gamepad 'Second' was disconnected.",
             ]
-        first.stick(0.0, -1.0)
+        first.push_stick(0.0, -1.0)
         assert get_intent(steering).move == pytest.approx((0.0, 1.0), abs=1e-4)
     assert get_intent(steering).move == (0.0, 0.0)
 
@@ -179,9 +179,9 @@ def test_keys_steer_while_a_pad_is_at_rest():
         steering.open()
         steering.keyboard.handle("A", "PRESS")
         assert get_intent(steering).move == pytest.approx((1.0, 0.0))
-        pad.stick(1.0, 0.0)
+        pad.push_stick(1.0, 0.0)
         assert get_intent(steering).move == pytest.approx((-1.0, 0.0), abs=1e-4)
-        pad.stick(0.0, 0.0)
+        pad.push_stick(0.0, 0.0)
         assert get_intent(steering).move == pytest.approx((1.0, 0.0))
         steering.close()
 

@@ -18,7 +18,7 @@ from motion_matching.scene.writing import recording
 from motion_matching.scene.writing.pose_writer import PoseWriter, Track
 from motion_matching.scene.writing.recording import RecordedTicks, write_take
 from tests.demo import demo_settings, load_demo
-from tests.live.stage import FPS, Stage, build_performance, get_bone_matrices, new_performer
+from tests.live.stage import FPS, Stage, build_performance, get_bone_matrices, make_performer
 from tests.scene.bodies import create_person
 from tests.scene.keys import read_channels
 
@@ -102,7 +102,7 @@ def test_a_take_is_performed_again_to_the_byte(tmp_path: Path) -> None:
     [part] = recording.read_recorded_parts(bpy.data.actions["Take"])
     assert (part["ticks"], part["lead_in"], part["frame"], part["fps"]) == (120, 40, 10.0, FPS)
     again = performance.from_json(part["performance"], "the take")
-    take = rollout.solve(new_performer(again.ground), again)
+    take = rollout.solve(make_performer(again.ground), again)
     assert take.blocked[part["lead_in"] :].any()
     assert take.poses[part["lead_in"] :].tobytes() == poses.tobytes()
 

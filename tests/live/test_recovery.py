@@ -20,7 +20,7 @@ from motion_matching.live.recorder import RecordingPlan
 from motion_matching.scene.writing import recording
 from tests.conftest import CHECKOUT, IN_BLENDER
 from tests.demo import demo_settings
-from tests.live.stage import FPS, Stage, new_performer
+from tests.live.stage import FPS, Stage, make_performer
 from tests.scene.keys import read_channels
 
 HEAD = """
@@ -79,7 +79,7 @@ def check_recovered(demo_file, folder, count):
     assert ours.keys() == theirs.keys()
     assert all(np.array_equal(ours[key], theirs[key]) for key in ours)
     [part] = recording.read_recorded_parts(lost)
-    take = rollout.solve(new_performer(), performance.from_json(part["performance"], "the take"))
+    take = rollout.solve(make_performer(), performance.from_json(part["performance"], "the take"))
     assert take.poses[part["lead_in"] :].tobytes() == np.stack(poses).tobytes()
 
 

@@ -25,7 +25,7 @@ from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake
 from motion_matching.scene.writing.pose_writer import PoseWriter
 from tests.demo import demo_settings, load_demo
-from tests.live.stage import FPS, Stage, build_performance, get_bone_matrices, new_performer
+from tests.live.stage import FPS, Stage, build_performance, get_bone_matrices, make_performer
 from tests.scene.bodies import create_person
 from tests.scene.rigs import assert_same, read_state
 
@@ -41,7 +41,7 @@ def test_a_session_makes_the_ticks_of_a_baked_take() -> None:
             (90, {"walk": {"forward": 1.0, "side": 1.0, "back": 0.8}}),
         ),
     )
-    take = rollout.solve(new_performer(), performance)
+    take = rollout.solve(make_performer(), performance)
     stage = Stage(ReplayInput(performance, FPS))
     reports = stage.run(len(performance.intents))
     assert all(report.ticks == 1 for report in reports)
@@ -127,7 +127,7 @@ def test_valid_settings_change_at_a_tick_and_invalid_ones_do_not() -> None:
     frames = stage.run(20)
     performance = stage.session._history.build_performance("again")
     assert [tick for tick, _ in performance.changes] == [50]
-    take = rollout.solve(new_performer(), performance)
+    take = rollout.solve(make_performer(), performance)
     assert np.array_equal(take.poses[-1], frames[-1].frame.pose)
     stage.session.stop()
 
@@ -168,7 +168,7 @@ def test_keys_steer_relative_to_the_view() -> None:
 
 def test_a_session_leaves_nothing_behind() -> None:
     obj = create_person()
-    bake_of = rollout.solve(new_performer(), build_performance(seconds=3.0)).to_clip()
+    bake_of = rollout.solve(make_performer(), build_performance(seconds=3.0)).to_clip()
     bake(bake_of, obj, name="Mine", hips="Hips")
     obj.pose.bones["Head"].rotation_quaternion = (0.8, 0.2, 0.5, 0.1)
     bpy.context.view_layer.update()
@@ -199,7 +199,7 @@ def test_a_session_leaves_nothing_behind() -> None:
             self.closed += 1
 
     refused = Refused()
-    session = Session(new_performer(), refused, PoseWriter(obj, load_demo().skeleton, hips="Hips"))
+    session = Session(make_performer(), refused, PoseWriter(obj, load_demo().skeleton, hips="Hips"))
     with pytest.raises(MotionMatchingError) as caught:
         session.start(0.0)
     assert "no such setting" in str(caught.value)

@@ -33,13 +33,13 @@ class VirtualPad:
         self._joystick = sdl2.SDL_JoystickOpen(number)
         return self
 
-    def stick(self, x: float, y: float, right: bool = False) -> None:
+    def push_stick(self, x: float, y: float, right: bool = False) -> None:
         """Push a stick: x to the right, y away from the player; 1 is fully deflected."""
         first = 2 if right else 0
         sdl2.SDL_JoystickSetVirtualAxis(self._joystick, first, round(32767 * x))
         sdl2.SDL_JoystickSetVirtualAxis(self._joystick, first + 1, round(-32767 * y))
 
-    def button(self, name: str, is_down: bool) -> None:
+    def set_button(self, name: str, is_down: bool) -> None:
         code = sdl2.SDL_GameControllerGetButtonFromString(name.encode())
         sdl2.SDL_JoystickSetVirtualButton(self._joystick, code, int(is_down))
 

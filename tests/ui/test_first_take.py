@@ -352,10 +352,10 @@ def test_an_obstacle_collection_blocks_a_take():
 
     def measure_reach():
         ops.bake_script(script="square", seconds=4.0)
-        curves = {(c.data_path, c.array_index): c for c in actions_of_take()}
+        curves = {(c.data_path, c.array_index): c for c in get_take_curves()}
         return min(point.co[1] for point in curves["location", 1].keyframe_points)
 
-    def actions_of_take():
+    def get_take_curves():
         from motion_matching.scene.blender import actions
 
         action = settings.takes[-1].action

@@ -95,10 +95,10 @@ def test_gamepad_buttons_follow_the_preferences(addon):
         gamepad.open()
 
         def press(name):
-            pad.button(name, True)
+            pad.set_button(name, True)
             gamepad.poll()
             controls, commands = gamepad.read_controls(), gamepad.take_commands()
-            pad.button(name, False)
+            pad.set_button(name, False)
             gamepad.poll()
             return controls, commands
 
@@ -109,10 +109,10 @@ def test_gamepad_buttons_follow_the_preferences(addon):
         assert press("b")[0].strafe
         assert press("dpup")[0].push
         assert press("back")[1] == ["record"]
-        pad.stick(0.0, 0.35)
+        pad.push_stick(0.0, 0.35)
         gamepad.poll()
         assert gamepad.read_controls().move == (0.0, 0.0)
-        pad.stick(0.0, 0.9)
+        pad.push_stick(0.0, 0.9)
         gamepad.poll()
         assert gamepad.read_controls().move[1] > 0.5
         gamepad.close()

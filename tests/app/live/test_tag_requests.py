@@ -25,7 +25,7 @@ from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.scene.writing import recording
 from motion_matching.ui.play import drawing as play_drawing
 from tests.live.hero import Hero
-from tests.live.stage import new_performer
+from tests.live.stage import make_performer
 from tests.ui.characters import create_character, expect_refusal
 
 
@@ -180,7 +180,7 @@ def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> Non
     assert [sorted(i.tags) for i in kept.intents[lead : lead + 120]] == [[]] * 40 + [
         ["left"]
     ] * 40 + [[]] * 40
-    solved = rollout.solve(new_performer(database=database), kept)
+    solved = rollout.solve(make_performer(database=database), kept)
     assert np.array_equal(solved.poses[lead : lead + 120], np.stack(poses))
 
 

@@ -28,7 +28,7 @@ from motion_matching.scene.writing import recording
 from motion_matching.ui.play import drawing as play_drawing
 from tests.demo import demo_settings, load_demo
 from tests.live.hero import Hero
-from tests.live.stage import FPS, new_performer
+from tests.live.stage import FPS, make_performer
 
 
 @pytest.mark.parametrize("displacement", DISPLACEMENTS)
@@ -275,7 +275,7 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
     again = obj.animation_data.action
     assert again != first
     [part] = recording.read_recorded_parts(again)
-    solved = rollout.solve(new_performer(), performance.from_json(part["performance"], "the take"))
+    solved = rollout.solve(make_performer(), performance.from_json(part["performance"], "the take"))
     assert np.array_equal(solved.poses[part["lead_in"] :], np.stack(poses)[:60])
 
     # recorded weights belong to the recorded features: with other features, the character's own

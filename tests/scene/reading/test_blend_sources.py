@@ -22,7 +22,7 @@ from motion_matching.scene.writing.bake import bake
 from tests.command_line import run, run_line
 
 
-def new_file(fps):
+def open_new_file(fps):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.render.fps = round(fps)
     bpy.context.scene.render.fps_base = round(fps) / fps
@@ -46,7 +46,7 @@ assert main(["build", __file__.replace(".py", ".bvh"), "--armature", "A", "-o", 
 
 def check_same_take(folder, *options):
     clips = [bvh.load(file) for file in sorted((folder / "clips").glob("*.bvh"))]
-    new_file(clips[0].fps)
+    open_new_file(clips[0].fps)
     # the roll of mirrored bones comes from the rest pose, so it has to be the same
     rest = (
         clips[0].skeleton if "--mirror" in [folder, *options] else compute_standing_rest(clips[0])
@@ -114,7 +114,7 @@ def test_armature_actions_and_frames_can_be_chosen(tmp_path: Path, capsys) -> No
     folder = tmp_path
 
     clips = locomotion.generate()[:3]
-    new_file(30)
+    open_new_file(30)
     rest = compute_standing_rest(clips[0])
     person, _other = (
         create_armature(rest, "Person"),
@@ -128,7 +128,7 @@ def test_armature_actions_and_frames_can_be_chosen(tmp_path: Path, capsys) -> No
     bare = bpy.data.actions.new("Bare")
     bare.use_fake_user = True
     save(folder, "walk.blend")
-    new_file(30)
+    open_new_file(30)
     save(folder, "empty.blend")
     (folder / "broken.blend").write_bytes(b"BLENDER? no")
     names = [clip.name for clip in clips]
@@ -192,7 +192,7 @@ def test_tag_markers_of_an_action_become_tags_of_its_clip(tmp_path: Path) -> Non
     folder = tmp_path
 
     clips = locomotion.generate()[:2]
-    new_file(30)
+    open_new_file(30)
     rest = compute_standing_rest(clips[0])
     person = create_armature(rest, "Person")
     for clip in clips:

@@ -777,7 +777,7 @@ def test_evaluation_keeps_unkeyed_poses(monkeypatch, obj):
         obj.keyframe_insert(path, frame=1)
     scene.frame_set(20)
 
-    def pose():
+    def set_pose():
         head.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
         head["ik"], limit.influence, obj["switch"], obj.location.x, obj.hide_render = (
             0.5,
@@ -806,7 +806,7 @@ def test_evaluation_keeps_unkeyed_poses(monkeypatch, obj):
         scene.frame_set(20)
         bpy.context.view_layer.update()
         keyed = read_pose()
-        pose()
+        set_pose()
         bpy.context.view_layer.update()
         before = read_pose()
         assert len(before) == len(keyed), (

@@ -177,7 +177,7 @@ def read_weights(body):
     return result
 
 
-def turn(armature, bone, axis, degrees):
+def turn_bone(armature, bone, axis, degrees):
     rotations = np.array(skeleton.rest_rotations, dtype=float)
     rotations[skeleton.index(bone)] = quat.from_angle_axis(
         np.radians(degrees), np.eye(3)["XYZ".index(axis)]
@@ -219,7 +219,7 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
         ("Neck", "Head", "Z", 70),
         ("LeftFoot", "LeftToe", "X", -40),
     ):
-        turn(armature, bone, axis, degrees)
+        turn_bone(armature, bone, axis, degrees)
         bent = evaluate_body(armature)
         first, second = skeleton.index(above), skeleton.index(bone)
         both = (owners[:, first] > 0.01) & (owners[:, second] > 0.01)
@@ -240,10 +240,10 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
         assert around > 0.0
         loss = abs(compute_volume(bent, chosen) - compute_volume(rest, chosen)) / around
         assert loss < 0.15, (bone, loss)
-        turn(armature, bone, axis, 0)
+        turn_bone(armature, bone, axis, 0)
 
     # a far bent shin enters the back of the thigh, but does not come out at its front
-    turn(armature, "LeftLeg", "X", 120)
+    turn_bone(armature, "LeftLeg", "X", 120)
     bent = evaluate_body(armature)
     shin = owners[:, skeleton.index("LeftLeg")] > 0.99
     height = joints["LeftLeg"][2] + 0.06
@@ -252,7 +252,7 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
     ].min()
     behind = bent[shin & (bent[:, 2] > height)]
     assert len(behind) == 0 or behind[:, 1].min() > front + 0.02, (front, behind[:, 1].min())
-    turn(armature, "LeftLeg", "X", 0)
+    turn_bone(armature, "LeftLeg", "X", 0)
 
     # a limb turns in its socket: the body stays, and the limb keeps its shape
     for bone, axis, degrees in (
@@ -260,7 +260,7 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
         ("LeftArm", "Y", -85),
         ("LeftUpLeg", "X", -100),
     ):
-        turn(armature, bone, axis, degrees)
+        turn_bone(armature, bone, axis, degrees)
         bent = evaluate_body(armature)
         chain = [
             skeleton.index(bone),
@@ -277,7 +277,7 @@ def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
             np.linalg.norm(rest[moved] - joints[bone], axis=1),
             atol=1e-5,
         )
-        turn(armature, bone, axis, 0)
+        turn_bone(armature, bone, axis, 0)
 
 
 @pytest.mark.usefixtures("joints")
