@@ -134,7 +134,7 @@ def test_registering_twice_leaves_no_trace(run_in_blender):
     before, _, after = run_in_blender(TWICE_AND_NO_TRACE).partition("the name was free")
     assert "duplicate" not in before
     assert "duplicate" in after, (
-        "Blender does not warn of a name taken twice any more: this test sees nothing"
+        "Blender no longer warns of duplicate names, so this test checks nothing"
     )
 
 

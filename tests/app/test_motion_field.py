@@ -167,22 +167,22 @@ def test_training_can_be_stopped_and_resumed():
     assert not training.trained_key
     work = field_training.train_steps(obj)
     assert any(stage in ("Training", "Gathering motion states") for stage, _ in work), (
-        "before it is taken up"
+        "stop before the stopped training is loaded"
     )
     work.close()
     assert runtime.stop_message == "Stopped; Train goes on from here", (
-        "what was kept before is there still"
+        "the earlier progress is still there"
     )
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "stopped"
     assert isinstance(run_steps(performing.prepare_steps(obj))[1], MotionField)
     assert run_steps(performing.prepare_steps(obj))[1].foresight is None, (
-        "what is not finished is not played"
+        "an unfinished training is not played"
     )
     work = field_training.train_steps(obj)
     parts = [part for stage, part in work if stage == "Looking where actions lead"]
     assert min(parts, default=1.0) >= 0.3, (
-        "it began anew"
+        "the training started again"
     )  # perhaps nothing is left to do: the thread runs until it is stopped
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "fresh"
@@ -192,7 +192,7 @@ def test_training_can_be_stopped_and_resumed():
     assert not field_training.describe_action_mismatch(obj)
     controller.neighbours = 12
     assert "9 neighbours" in field_training.describe_action_mismatch(obj)
-    assert ops.train() == {"FINISHED"}, "once more it is there"
+    assert ops.train() == {"FINISHED"}, "training again finds the finished values"
     assert controller.neighbours == 9
 
     # the trained values are played and make a difference
@@ -223,7 +223,7 @@ def test_training_can_be_stopped_and_resumed():
     assert run_steps(performing.prepare_steps(obj))[1].foresight is None
     settings.sources[1].enabled = True
     status.refresh(obj)
-    assert field_training.get_training_state(obj) == "fresh", "it is found again"
+    assert field_training.get_training_state(obj) == "fresh", "the earlier training is found again"
 
     # a damaged file is reported and trained again
     file = get_library().get_path(training.trained_key)

@@ -58,7 +58,7 @@ def test_the_panel_names_what_changed_since_the_build(tmp_path):
     curve.keyframe_points[40].co.y += 0.01
     assert explain_stale() == "Changed since the build: 'jog'", explain_stale()
     jog.name = "trot"
-    assert explain_stale() == "Changed since the build: 'trot'", "as the list calls it"
+    assert explain_stale() == "Changed since the build: 'trot'", "named as in the list"
     sources[0].mirror = False
     assert explain_stale() == f"Changed since the build: '{sources[0].name}', 'trot'", (
         explain_stale()

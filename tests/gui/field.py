@@ -63,7 +63,7 @@ def train(obj):
     yield from until(lambda: fields.get_training_state(obj) == "stopped")
     yield from click(TRAIN)
     yield from until(lambda: alive().progress and "actions" in alive().progress[0])
-    assert alive().progress[1] >= before, "it began anew"
+    assert alive().progress[1] >= before, "the training started again"
     seen = set()
 
     def watch_curve():
@@ -74,7 +74,7 @@ def train(obj):
     yield from until(watch_curve)
     print(f"the curve was seen with {sorted(seen)} sweeps")
     assert len(seen) > 2, "it grows while it is trained"
-    assert learning.get_curves(fields.get_training_key(obj)), "and is there afterwards"
+    assert learning.get_curves(fields.get_training_key(obj)), "the curve stays afterwards"
     yield from until(lambda: fields.get_training_state(obj) == "fresh")
     assert obj.motion_matching.controller.neighbours == 9
     shots = []
@@ -162,7 +162,7 @@ def force_neighbour(live):
     yield from until(lambda: controller.favour)
     yield from redrawn()
     assert region_of(view()[1], "HUD").height == 1, (
-        "what adjusts it lies over the figures, and undoes it, which ends all"
+        "the redo panel covers the figures, and its undo would end the session"
     )
     yield from ticked(live, 12)
     chosen = set()

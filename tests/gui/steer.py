@@ -109,7 +109,7 @@ def walk_and_stop(live):
     yield from ticked(live, 60)
     place = live.position
     yield from ticked(live, 30)
-    assert math.dist(place, live.position) < 0.15, "nobody holds a key, and it goes on"
+    assert math.dist(place, live.position) < 0.15, "no key is held, but the character keeps moving"
 
 
 def check_shortcuts_are_blocked(live):

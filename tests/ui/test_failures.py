@@ -114,7 +114,7 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     before = read_state()
     expect_refusal(ops.bake_script, "Hips", "part of the body", seconds=2.0)
     after = read_state()
-    assert after["keys"] != before["keys"], "the database was built, and that much is kept"
+    assert after["keys"] != before["keys"], "the database was built and is kept"
     assert {k: v for k, v in after.items() if k != "keys"} == {
         k: v for k, v in before.items() if k != "keys"
     }

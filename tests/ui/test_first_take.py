@@ -27,7 +27,7 @@ def test_operators_alone_make_a_take_from_an_empty_file():
     obj = bpy.context.object
     settings = obj.motion_matching
     assert obj.type == "ARMATURE"
-    assert [c for c in obj.children if c.type == "MESH"], "a performer that nobody sees"
+    assert [c for c in obj.children if c.type == "MESH"], "the performer has no mesh"
     assert len(settings.sources) > 10
     assert all(s.mirror and s.action.use_fake_user for s in settings.sources)
     assert {s.gait for s in settings.sources} == {"idle", "walk", "run"}
@@ -123,9 +123,7 @@ def test_bake_again_uses_moved_contact_markers():
     again = settings.takes[1].action
     assert again != first
     assert obj.animation_data.action == again
-    assert np.allclose(get_toe_at(30), was, atol=1e-4), (
-        "where nothing was edited, the take is the same"
-    )
+    assert np.allclose(get_toe_at(30), was, atol=1e-4), "unedited frames stay the same"
     # the stretched leg gives way a little at the end
     assert measure_speed(plant.frame, lift.frame).max() < 0.1 * rested
 
@@ -279,7 +277,7 @@ def test_settings_are_saved_and_missing_databases_reported(tmp_path):
     ops.bake_script(script="square", seconds=2.0)
     key, built = compute_key(obj), settings.built_key
     assert key == built
-    assert status.get_status(obj).kind == "fresh", "baking has built it"
+    assert status.get_status(obj).kind == "fresh", "baking builds the database"
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.ops.wm.open_mainfile(filepath=str(file))

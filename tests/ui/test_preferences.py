@@ -148,7 +148,7 @@ def test_the_preferences_set_the_layers_of_a_new_character(addon):
     assert play.show_object
     chosen.show_text = False
     apply_layer_defaults(play)
-    assert play.show_text, "it is the character's own by now"
+    assert play.show_text, "the character has its own setting now"
 
 
 def test_the_slowest_tick_of_the_last_second_is_tracked():
@@ -170,7 +170,7 @@ def test_the_slowest_tick_of_the_last_second_is_tracked():
     run_second()
     assert abs(pace.slowest - 0.015) < 1e-9 or pace.slowest < 0.003
     run_second()
-    assert abs(pace.slowest - 0.002) < 1e-9, "a slow tick is told of for a second"
+    assert abs(pace.slowest - 0.002) < 1e-9, "a slow tick is reported for one second"
     pace.add_ticks(now, 0, 5.0)  # no tick, so none is slow
     run_second()
     assert abs(pace.slowest - 0.002) < 1e-9
@@ -228,7 +228,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     settings.play.show_warnings = True
     keyboard.handle("W", "RELEASE")
     run(0.5)
-    assert not runtime.get_cache(play_drawing.HudCache).snapshot.warnings, "nothing is asked for"
+    assert not runtime.get_cache(play_drawing.HudCache).snapshot.warnings, "nothing is requested"
     settings.controller.speeds_from_data = True
     tap("F")  # facing ahead and walking back: clips are missing
     keyboard.handle("S", "PRESS")

@@ -69,7 +69,7 @@ def test_presets_survive_a_round_trip(tmp_path):
     assert abs(settings.controller.velocity_halflife - 0.1) < 1e-6
     ops.apply_preset(kind="controllers", filepath="weighty")
     assert abs(settings.controller.stop_factor - 1.0) < 1e-6, (
-        "what a preset does not name gets its default"
+        "settings missing from a preset get their defaults"
     )
     settings.controller.clamp, settings.controller.displacement = True, "adjust"
     kept = get_controller_data(settings.controller)

@@ -124,9 +124,7 @@ def test_undriven_bones_keep_their_animation_live_and_in_the_take() -> None:
     assert np.allclose(get_basis_matrices(obj, *rest), np.eye(4), atol=1e-6), (
         "other bones were moved"
     )
-    assert (obj.location - here).length > 0.5, (
-        "whoever drives the hips drives where the character is"
-    )
+    assert (obj.location - here).length > 0.5, "driven hips also drive the object"
 
     # undriven bones follow the timeline, driven ones stay
     legs, place = get_basis_matrices(obj, "Hips", *LEGS), obj.matrix_world.copy()
@@ -189,7 +187,7 @@ def test_a_collection_without_hips_leaves_the_character_in_place() -> None:
     assert get_head_angle(obj) != 0.29
     assert not np.allclose(get_basis_matrices(obj, "Spine"), np.eye(4), atol=1e-3)
     assert abs(obj.location.x - 0.29) < 1e-3
-    assert obj.location.y == 0.0, "the body is not driven, and stays where it is"
+    assert obj.location.y == 0.0, "the undriven body stays in place"
     assert abs(obj.pose.bones[LEGS[0]].rotation_quaternion.angle - 0.29) < 1e-3
     hero.live.toggle_recording()
     hero.run(30)

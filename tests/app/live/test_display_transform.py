@@ -33,7 +33,7 @@ def test_in_place_the_ground_moves_and_keys_hold_world_motion() -> None:
     hero, live, seen, ticks, layers = record_hero(view="still")
     assert np.abs(seen[-2, :2, 3] - ticks[-2, :2]).max() < 0.1
     assert np.linalg.norm(ticks[-1, :2]) > 1.0
-    assert len(layers[-1].lines) == 4, "no ground has to move by"
+    assert len(layers[-1].lines) == 4, "a ground is drawn although the view is still"
     host.end()
     true = {key: keys.copy() for key, keys in read_channels(hero.obj.animation_data.action).items()}
 
@@ -196,7 +196,5 @@ def test_the_view_follows_only_if_set() -> None:
     following.set_position(live.position)
     hero.obj.motion_matching.play.view = "follow"
     following.follow(window, live.position, 1.0 / FPS)
-    assert (seen.view_location - place).length < 1e-6, (
-        "what has passed meanwhile is not made up for"
-    )
+    assert (seen.view_location - place).length < 1e-6, "motion during the pause is not caught up"
     host.end()

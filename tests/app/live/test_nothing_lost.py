@@ -334,7 +334,7 @@ def test_the_fake_user_of_an_action_is_kept() -> None:
     hero.start()
     hero.run(10)
     assert not own.use_fake_user
-    assert own.users, "nobody but the user sets it while the character is live"
+    assert own.users, "only the user sets it while live"
     own.use_fake_user = True
     host.end()
     assert own.use_fake_user

@@ -55,5 +55,5 @@ def test_the_push_button_pushes_where_the_keys_point():
     host.end()
 
     start(GuidedInput(ReplayInput(build_performance(), FPS), SteeringInput(keyboard)))
-    assert not push.poll(), "a recording goes where it went"
+    assert not push.poll(), "a recording cannot be pushed"
     host.end()

@@ -55,7 +55,7 @@ def test_each_timeline_frame_makes_one_tick_and_one_key() -> None:
         "nothing moved"
     )
     live.toggle_recording()
-    assert not is_playing(), "what the recording started it ends"
+    assert not is_playing(), "ending the recording stops the playback that it started"
     take = hero.obj.motion_matching.takes[0].action
     assert np.allclose(take.frame_range, (21, 80)), tuple(take.frame_range)
     hero.run(10)  # the clock leads again
@@ -178,7 +178,7 @@ def test_takes_are_overwritten_and_appended_to_along_the_timeline() -> None:
     play.mode = "append"
     scene.frame_set(3)
     live.toggle_recording()
-    assert scene.frame_current == 60, "the timeline goes to where the take ends"
+    assert scene.frame_current == 60, "the timeline goes to the end of the take"
     hero.play(*range(61, 71))
     live.toggle_recording()
     third = read_channels(take)[spine]

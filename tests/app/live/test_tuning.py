@@ -334,7 +334,7 @@ def test_an_invalid_feature_is_refused_and_the_session_continues() -> None:
         assert live.session.is_recording
         assert len(live.messages) == 1, live.messages
         assert repr(wrong) in live.messages[0] or "above zero" in live.messages[0], live.messages
-        assert live.session.performer.settings == before, "what was refused is not in use"
+        assert live.session.performer.settings == before, "refused features are not in use"
         for each, value in zip(items, right, strict=False):
             setattr(each, name, value)
         settings.controller.velocity_halflife += 0.05

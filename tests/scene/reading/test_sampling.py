@@ -578,12 +578,12 @@ def sample_in_pieces(obj, action, between=lambda: None, **options):
         try:
             next(work)
         except StopIteration as done:
-            assert list_blocks() == there, "nothing of it is left"
+            assert list_blocks() == there, "temporary data-blocks are left"
             return done.value(), pauses
         now = read_looks()
         # the object's place changes the last bits of its bones
         assert np.abs(np.subtract(now.pop("pose"), before["pose"])).max() < 1e-5, (
-            "nothing of it is seen meanwhile"
+            "the user sees a change during a pause"
         )
         assert now == {part: value for part, value in before.items() if part != "pose"}, now
         between()
@@ -829,7 +829,7 @@ def test_evaluation_keeps_unkeyed_poses(monkeypatch, obj):
         monkeypatch.setattr(sampling, "_MAX_KEYS", few)
         check(lambda: sample_in_pieces(obj, walk, update, frames=(1, 60)))
     scene.frame_set(21)
-    assert read_pose()[4] == 0.0, "its keys are played again in other frames"
+    assert read_pose()[4] == 0.0, "another frame plays the keys again"
 
 
 def run_in_pieces(obj, action):

@@ -200,7 +200,7 @@ def test_applying_scale_scales_the_keys_of_all_actions(obj):
     assert get_fixes(obj) == ["scale"]
     assert not rig_status.refresh(obj).problems[0].serious
     before, hat_before = read_all_positions(obj), np.array(hat.matrix_world)
-    assert np.ptp(before[:, 2]) < 4.0, "a man of two metres"
+    assert np.ptp(before[:, 2]) < 4.0, "a person of two metres"
     ops.add_actions(mirror=False)
     ops.build()
     built = get_library().load(compute_key(obj))

@@ -43,7 +43,7 @@ def databases():
     assert get_state() == "fresh"
     assert ops.add_database(label="Walks") == {"FINISHED"}
     assert list_enabled() == every
-    assert get_state() == "fresh", "it begins as what was there"
+    assert get_state() == "fresh", "a new database starts as a copy"
     for source in get_settings().sources:
         source.enabled = source.name.startswith("walk")
     walks = list_enabled()
@@ -60,7 +60,7 @@ def test_switching_databases_keeps_them_built(databases):
     for _ in range(2):
         show(0)
         assert list_enabled() == every
-        assert get_state() == "fresh", "it is there, and is not built again"
+        assert get_state() == "fresh", "it is not built again"
         show(1)
         assert list_enabled() == walks
         assert get_state() == "fresh"
@@ -72,7 +72,7 @@ def test_switching_databases_keeps_them_built(databases):
     show(1)
     show(0)
     assert len(list_enabled()) == 2
-    assert walks[0] not in list_enabled(), "what was switched is kept with the one that was shown"
+    assert walks[0] not in list_enabled(), "changes belong to the shown database"
     assert get_state() == "stale"
 
     # new sources belong to the shown database
@@ -87,7 +87,7 @@ def test_switching_databases_keeps_them_built(databases):
     assert ops.remove_source() == {"FINISHED"}
     show(0)
     show(1)
-    assert list_enabled() == walks[1:], "a source that is gone is in no database"
+    assert list_enabled() == walks[1:], "a removed source is in no database"
 
 
 def test_removing_a_database_keeps_its_sources(databases):
@@ -142,7 +142,7 @@ def test_databases_survive_files_undo_and_overrides(tmp_path, databases):
     override_character(where)
     show(0)
     assert list_enabled() == every
-    assert ops.remove_database() == {"CANCELLED"}, "it comes with the linked file"
+    assert ops.remove_database() == {"CANCELLED"}, "linked databases cannot be removed"
     assert len(get_settings().databases) == 2
     assert list_enabled() == every
     assert ops.add_database(label="Mine") == {"FINISHED"}

@@ -195,7 +195,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     assert not ground_paths.overlay.is_on
     bpy.ops.wm.open_mainfile(filepath=file)
     assert ground_paths.get_cache().snapshot is None
-    assert refresh_tracks(), "it is seen again in the file that asks for it"
+    assert refresh_tracks(), "the file with the setting shows it again"
     motion_matching.unregister()
     assert ground_paths.get_cache().snapshot is None
     assert not ground_paths.overlay.is_on

@@ -174,7 +174,9 @@ def test_the_panel_shows_the_figures_of_a_rebuilt_database():
         belt.keyframe_insert("location", frame=frame)
     bpy.context.view_layer.update()
     ops.build()
-    assert obj.motion_matching.built_key == key, "what a constraint's target does is not looked at"
+    assert obj.motion_matching.built_key == key, (
+        "the motion of a constraint's target is not part of the key"
+    )
     assert (
         status.get_status(obj).coverage
         == status.describe_coverage(get_library().load(key))
@@ -298,13 +300,13 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
         assert ops.import_motion(filepath=str(folder / file)) == {"FINISHED"}
         after = read_state()
         assert {**after["blocks"], "actions": None} == {**before["blocks"], "actions": None}, (
-            "only actions came"
+            "other data than actions was added"
         )
         assert all(
             after[name] == before[name] for name in ("frame", "active", "selected", "assigned")
         )
         bpy.context.view_layer.update()
-        assert stone.location.x == 5.0, "what is posed and not keyed yet stays"
+        assert stone.location.x == 5.0, "an unkeyed pose stays"
         assert abs(obj.pose.bones["Head"].rotation_euler.x - 0.5) < 1e-6, (
             file,
             obj.pose.bones["Head"].rotation_euler,

@@ -24,12 +24,14 @@ def test_charts_show_the_measured_values():
     straight, left = boxes[:2]
     assert left[0][0] < straight[0][0]
     assert left[0][1] == straight[0][1], "a turn to the left lies to the left"
-    assert sum(straight[1]) > sum(left[1]), "the more, the lighter"
+    assert sum(straight[1]) > sum(left[1]), "more frames give a lighter box"
     hole = [box for box, color in boxes[2:] if color == charts._HOLE]
     assert len(hole) == 4
     assert min(x0 for x0, *_ in hole) == left[0][0]
     assert max(box[3] for box in hole) == left[0][3]
-    assert boxes[2:] == [(box, charts._HOLE) for box in hole], "no frame around enough"
+    assert boxes[2:] == [(box, charts._HOLE) for box in hole], (
+        "neither the hole nor its neighbours have enough frames"
+    )
     texts = [text.text for text in chart.texts]
     assert any("0.5 m/s by 30°/s over 1 s" in text for text in texts), texts
     assert {"0", "1.5", "+180"} <= {*texts}, texts

@@ -67,7 +67,7 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     before = read_state()
     assert ops.measure_coverage() == {"FINISHED"}
     found = runtime.coverage_reports[uid]
-    assert read_state() | {"keys": 0} == before | {"keys": 0}, "only what is built has changed"
+    assert read_state() | {"keys": 0} == before | {"keys": 0}, "other data than the key has changed"
 
     # the list equals the engine's, with the panel's settings
     data = load_database(settings)
@@ -111,10 +111,14 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     assert beside.simulation.speeds.max() < 1.1 * tuned.walk.forward < found.simulation.speeds.max()
     assert len(beside.to_capture) < len(found.to_capture)
     settings.controller.velocity_halflife += 0.1
-    assert not insight.explain_staleness(obj, beside), "a take went where it went"
+    assert not insight.explain_staleness(obj, beside), (
+        "a take's motion does not depend on the controller"
+    )
     take = settings.takes[0].action
     ops.bake_script(script="square", seconds=4.0, gait="run")
-    assert "something else" in insight.explain_staleness(obj, beside), "than the active take"
+    assert "something else" in insight.explain_staleness(obj, beside), (
+        "measured for something else than the active take"
+    )
     shown.beside = "controller"
     assert "something else" in insight.explain_staleness(obj, beside)
 
@@ -122,7 +126,7 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     shown.beside = "recording"
     expect_refusal(ops.measure_coverage, "poll()", "Choose a recording")
     shown.recording = take
-    assert not insight.explain_staleness(obj, beside), "that is what was measured"
+    assert not insight.explain_staleness(obj, beside), "this recording was measured"
     assert ops.measure_coverage() == {"FINISHED"}
     assert runtime.coverage_reports[uid].to_capture == beside.to_capture
     beside = runtime.coverage_reports[uid]
@@ -254,7 +258,7 @@ def test_sources_that_share_an_action_are_told_apart(obj):
     settings.source_index = 1
     scene.frame_set(230)
     assert seen.inspected is None
-    assert "inspect again" in seen.problem, "the database is from before"
+    assert "inspect again" in seen.problem, "the database is older than the sources"
     assert ops.inspect_frame() == {"FINISHED"}
     seen = runtime.inspector
     assert seen.inspected.frame == 30
@@ -263,7 +267,7 @@ def test_sources_that_share_an_action_are_told_apart(obj):
     expect_refusal(ops.inspect_frame, long.name, "left out")
     early.frame_end = 0
     assert ops.inspect_frame() == {"FINISHED"}
-    assert runtime.inspector.inspected.frame == 30, "what cannot be read is not counted"
+    assert runtime.inspector.inspected.frame == 30, "unreadable sources are not counted"
     settings.source_index = 0
     assert runtime.inspector.inspected is None
     assert "ends before it starts" in runtime.inspector.problem
@@ -341,7 +345,7 @@ def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
     groups = {group.get("id") for group in root.iter("{http://www.w3.org/2000/svg}g")}
     assert {"strands", "coverage", "poses mds", "poses pca", "histogram speed"} <= groups
     assert uid in runtime.coverage_reports
-    assert uid in runtime.pose_maps, "what was found for the pictures is shown"
+    assert uid in runtime.pose_maps, "results made for the pictures are shown"
 
     # the file browser marks existing files by their name with the extension
     names = {"hero": "hero.svg", "hero.svg": "hero.svg", "hero.SVG": "hero.SVG", "": ""}
@@ -387,8 +391,10 @@ def test_the_map_follows_a_live_session(obj):
     assert runtime.trail.placement[:2] == live.position
     mapped, marked = runtime.pose_maps[uid], insight_drawing.get_marked_frames
     assert marked(obj, mapped) == (frames[-60:], ())
-    assert marked(obj, mapped._replace(key="of other data"))[0] == [], "its frames are other ones"
-    assert marked(obj, mapped._replace(edition=-1))[0] == [], "so are those of an earlier build"
+    assert marked(obj, mapped._replace(key="of other data"))[0] == [], (
+        "another database has other frames"
+    )
+    assert marked(obj, mapped._replace(edition=-1))[0] == [], "an earlier build has other frames"
     assert not ops.inspect_frame.poll()
     host.end()
     assert runtime.trail is None

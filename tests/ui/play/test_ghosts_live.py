@@ -43,7 +43,7 @@ def test_neighbours_are_drawn_with_their_future_paths(field_session):
             live.tick(now, 0.0)
 
     run_ticks(30)
-    assert get_snapshot().neighbour_ghosts is None, "it was not asked for"
+    assert get_snapshot().neighbour_ghosts is None, "ghosts are off"
     play.show_ghosts = True
     run_ticks()
     decision, shown = field.decision, get_snapshot().neighbour_ghosts

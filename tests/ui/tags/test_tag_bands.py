@@ -52,7 +52,7 @@ def test_bands_are_drawn_where_their_action_is_shown():
     assert lanes == 2
     bands, lanes = tags_drawing.build_bands(first.tag_ranges, 20.5, 30)
     assert [b.number for b in bands] == [1, 2]
-    assert lanes == 2, "lanes stay where they are while one scrolls"
+    assert lanes == 2, "scrolling keeps the lanes"
     assert tags_drawing.build_bands(second.tag_ranges, 0, 100) == ([], 0)
 
     # bands stay within the editor, above its foot if there is room, as lines if not

@@ -265,7 +265,7 @@ def test_ranges_survive_a_round_trip_through_pose_markers():
     assert (7, "a note") in list_markers()
     written = list_markers()
     assert ops.tags_to_markers() == {"FINISHED"}
-    assert list_markers() == written, "written again, they replace themselves"
+    assert list_markers() == written, "writing again replaces the markers"
     assert ops.markers_to_tags() == {"FINISHED"}
     assert list_ranges() == before
 
