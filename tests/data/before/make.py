@@ -1,8 +1,9 @@
-"""Write the fixtures of this folder. Runs on the version before the reorganisation (see README.md),
+"""Write the files of this folder. Runs on the version before the reorganisation (see README.md),
 not on this one.
 
 cd OLD_CHECKOUT && PYTHONPATH=. .venv/bin/python PATH/TO/make.py /tmp/before
-... and with each Blender: PATH/TO/make.py /tmp/before keys
+
+Then with each Blender: PATH/TO/make.py /tmp/before keys
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 OUT = Path(sys.argv[1]).resolve()
 USER = Path(tempfile.mkdtemp(prefix="before-"))
-os.environ["BLENDER_USER_RESOURCES"] = os.environ["HOME"] = str(USER)  # files name the home folder
+os.environ["BLENDER_USER_RESOURCES"] = os.environ["HOME"] = str(USER)  # files store the home folder
 
 import bpy  # noqa: E402
 from motion_matching.ui.operators_sources import add_source  # noqa: E402
@@ -197,7 +198,7 @@ def save(name: str) -> None:
 
 def write_performer() -> None:
     empty_file()
-    save("performer.blend")  # for paths that begin with //
+    save("performer.blend")  # for relative paths
     obj = character("Performer")
     settings = obj.motion_matching
     add_source(
@@ -219,7 +220,7 @@ def write_performer() -> None:
     add_obstacle(settings)
     save_presets(settings)
 
-    # two databases with names, of which the second is shown at the end
+    # two named databases; the second is shown at the end
     ops.add_database(label="Starts Only")
     settings.sources[1].enabled = False
     assert ops.build() == {"FINISHED"}
@@ -270,9 +271,7 @@ def write_performer() -> None:
 
 
 def stand_as_before(obj: bpy.types.Object) -> None:
-    """Put the armature where it stood when the database was built: a path by hand is read from
-    there.
-    """
+    """Put the armature where it stood at the build, as a path edited by hand is relative to it."""
     obj.animation_data.action = None
     obj.matrix_world.identity()
     for bone in obj.pose.bones:
@@ -281,9 +280,7 @@ def stand_as_before(obj: bpy.types.Object) -> None:
 
 
 def add_keys() -> None:
-    """Note the keys that the old code gives the databases and the field of performer.blend with
-    this Blender.
-    """
+    """Save the content keys that the old code computes for performer.blend with this Blender."""
     bpy.ops.wm.open_mainfile(filepath=str(OUT / "performer.blend"))
     obj = bpy.data.objects["Performer"]
     keys = {}
@@ -303,9 +300,7 @@ def built(obj: bpy.types.Object) -> Any:
 
 
 def change_settings(settings: Any) -> None:
-    """Set what decides about databases and takes to other values than the defaults, with which it
-    still works.
-    """
+    """Set everything that affects databases and takes to values other than the defaults."""
     ops.apply_preset(kind="features", filepath="holden")
     settings.features.items[0].weight = 1.75
     settings.features.items[1].times = "0.2, 0.5, 0.9"
@@ -378,7 +373,7 @@ def add_tags(settings: Any) -> None:
 
 
 def edit_path(settings: Any) -> None:
-    """A path by hand, with one key moved."""
+    """Edit the path by hand and move one of its keys."""
     settings.source_index = 0
     assert ops.edit_path() == {"FINISHED"}
     action = settings.sources[0].path.animation_data.action
@@ -407,7 +402,7 @@ def save_presets(settings: Any) -> None:
     head, settings.roles.head = (
         settings.roles.head,
         "",
-    )  # with none given, those that are found are saved
+    )  # without roles, the detected ones are saved
     for kind in ("features", "controllers", "rigs"):
         assert ops.save_preset(kind=kind, name="Mine") == {"FINISHED"}
     settings.roles.head = head
@@ -415,8 +410,8 @@ def save_presets(settings: Any) -> None:
 
 
 def make_takes(obj: bpy.types.Object) -> list[list[Any]]:
-    """Takes by script, by field and recorded live, each with the one that Bake Again makes of it:
-    method, first, again.
+    """Make takes by script, by motion field and live, each with its Bake Again: method, first,
+    again.
     """
     settings, pairs = obj.motion_matching, []
 
@@ -451,7 +446,7 @@ def make_takes(obj: bpy.types.Object) -> list[list[Any]]:
 
 
 def steer(live: Any, keyboard: Keyboard) -> None:
-    """Go ahead, record two seconds, and turn meanwhile."""
+    """Walk ahead, record two seconds, and turn meanwhile."""
     keyboard.handle("W", "PRESS")
     for tick in range(3 * FPS):
         if tick == FPS:
@@ -470,7 +465,7 @@ def steer_alone(obj: bpy.types.Object) -> None:
 
 
 def write_every_property() -> None:
-    """A character of which every property has another value than its default."""
+    """Write a character with every property set to another value than its default."""
     empty_file()
     obj = bpy.data.objects.new("Filled", bpy.data.armatures.new("Filled"))
     bpy.context.scene.collection.objects.link(obj)
@@ -482,7 +477,7 @@ def write_every_property() -> None:
 
 
 def write_recovery_file() -> None:
-    """A recording that was cut off, of an armature in a file that was never saved."""
+    """Write an interrupted recording of an armature in an unsaved file."""
     from motion_matching.engine import takes
     from motion_matching.engine.matching import database
 
