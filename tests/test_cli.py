@@ -941,7 +941,7 @@ def read_manual() -> str:
     )
 
 
-def test_the_manual_explains_every_command_option_script_preset_and_setting() -> None:
+def test_the_manual_covers_every_command_option_preset_and_setting() -> None:
     pages = read_manual()
     [commands] = (
         action for action in arguments.build_parser()._actions if action.dest == "command"

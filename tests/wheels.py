@@ -21,7 +21,7 @@ def find_newer_pythons() -> dict[str, Path]:
     found = {}
     for name in sorted(wanted, key=_parse_version):
         folders = [home / ".venvs" / name for home in homes]
-        # the one that is worked with unless told otherwise stands by itself
+        # the default environment has its own folder
         folders += [
             home / ".venv"
             for home in homes
