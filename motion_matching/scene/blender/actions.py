@@ -197,8 +197,9 @@ def write_channel(
 ) -> None:
     """Write (some components of) a property's `values` (C, F) at rising `frames` (F,), linearly."""
     bag = get_channelbag(action)
-    for component in range(len(values)) if components is None else components:
-        write_linear_keys(create_curve(bag, data_path, component, group), frames, values[component])
+    written = range(len(values)) if components is None else components
+    curves = ((create_curve(bag, data_path, c, group), values[c]) for c in written)
+    write_linear_keys(curves, frames)
 
 
 def fill_steps(
@@ -213,11 +214,11 @@ def fill_steps(
             if action is None:
                 return
         bag = get_channelbag(action)
-        existing = list(islice(bag.fcurves, start, start + _MAX_CURVES))
-        for index, (path, component, values) in enumerate(curves[start : start + _MAX_CURVES]):
-            is_new = index >= len(existing)
-            curve = create_curve(bag, path, component) if is_new else existing[index]
-            write_linear_keys(curve, frames, values)
+        part = curves[start : start + _MAX_CURVES]
+        existing = list(islice(bag.fcurves, start, start + len(part)))
+        new = [create_curve(bag, path, component) for path, component, _ in part[len(existing) :]]
+        heights = (values for *_, values in part)
+        write_linear_keys(zip(existing + new, heights, strict=True), frames)
     action.update_tag()
 
 

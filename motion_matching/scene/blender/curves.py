@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -33,16 +34,23 @@ def create_curve(bag: Any, data_path: str, component: int, group: str = "") -> A
     return curve
 
 
-def write_linear_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
-    """Replace a curve's keys by linear ones: `values` (F,) at rising `frames` (F,)."""
-    points = curve.keyframe_points
-    if len(points) > len(frames):
-        points.clear()
-    points.add(len(frames) - len(points))
-    points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
+def write_linear_keys(
+    curves: Iterable[tuple[bpy.types.FCurve, np.ndarray]], frames: np.ndarray
+) -> None:
+    """Replace the keys of curves by linear ones: each curve's values (F,) at rising `frames` (F,)."""
+    keys = np.empty((len(frames), 2), dtype=np.float32)
+    keys[:, 0] = frames
     # also spares `update()`: sorted linear keys need no handles. Bytes are copied as they are,
     # other types one by one
-    points.foreach_set("interpolation", np.full(len(frames), LINEAR, dtype=np.uint8))
+    linear = np.full(len(frames), LINEAR, dtype=np.uint8)
+    for curve, values in curves:
+        points = curve.keyframe_points
+        if len(points) > len(frames):
+            points.clear()
+        points.add(len(frames) - len(points))
+        keys[:, 1] = values
+        points.foreach_set("co", keys.ravel())
+        points.foreach_set("interpolation", linear)
 
 
 def read_keys(curve: bpy.types.FCurve) -> np.ndarray:

@@ -40,18 +40,19 @@ def grow_curves(
 
     With each track comes the index of its first curve. Returns the number of keys touched: all.
     """
-    bag, touched = get_channelbag(action), 0
-    curves = list(bag.fcurves)  # looking one up by index counts from the first
+    bag = get_channelbag(action)
+    own = list(bag.fcurves)  # looking one up by index counts from the first
+    curves = []
     for first, track in tracks:
         values = track.get_values(rows)
         for index, component in enumerate(track.free, first):
-            curve = curves[index] if index < len(curves) else None
-            if not curve or (curve.data_path, curve.array_index) != (track.path, component):
+            curve = own[index] if index < len(own) else None
+            if not curve or (curve.array_index, curve.data_path) != (component, track.path):
                 curve = bag.fcurves.find(track.path, index=component)
             curve = curve or create_curve(bag, track.path, component, track.group)
-            write_linear_keys(curve, frames, values[component])
-            touched += len(frames)
-    return touched
+            curves.append((curve, values[component]))
+    write_linear_keys(curves, frames)
+    return len(frames) * len(curves)
 
 
 def clear_keys(action: bpy.types.Action, data_paths: Collection[str]) -> None:
