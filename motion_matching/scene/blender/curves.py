@@ -37,7 +37,7 @@ def create_curve(bag: Any, data_path: str, component: int, group: str = "") -> A
 def write_linear_keys(
     curves: Iterable[tuple[bpy.types.FCurve, np.ndarray]], frames: np.ndarray
 ) -> None:
-    """Replace the keys of curves by linear ones: each curve's values (F,) at rising `frames` (F,)."""
+    """Replace the keys of curves by linear ones: values (F,) of each at rising `frames` (F,)."""
     keys = np.empty((len(frames), 2), dtype=np.float32)
     keys[:, 0] = frames
     # also spares `update()`: sorted linear keys need no handles. Bytes are copied as they are,
