@@ -263,7 +263,6 @@ def start_clocked():
             count = count_ticks(live)
             clock[0] += 1.0 / FPS
             yield from until(lambda least=count + 1: count_ticks(live) > least)
-            yield from redrawn()
 
     return go_on
 
