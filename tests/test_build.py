@@ -288,7 +288,7 @@ def test_four(): pass
 def test_on_ci_only_listed_skips_pass(ci, listed, code, tmp_path):
     tests = tmp_path / "tests"
     tests.mkdir()
-    for name in ("conftest.py", "blender.py"):
+    for name in ("conftest.py", "blender.py", "processes.py"):
         shutil.copy(CHECKOUT / "tests" / name, tests)
     (tests / "test_skipping.py").write_text(SKIPPING)
     (tmp_path / ".ci").mkdir()
