@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import (
         character,
         classes,
+        colors,
         controller,
         database,
         drawing,

@@ -17,13 +17,14 @@ import numpy as np
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
+from .colors import Color, get_color
+
 MARGIN = 20.0  # from the corner of the view
 TEXT, SMALL_TEXT = 12.0, 11.0  # sizes
 ABOVE_GROUND = 0.01  # metres, so that the grid does not cut lines
 PAPER = (0.05, 0.05, 0.05, 0.75)  # the colour below plots
 _BOX = np.array([[0, 1, 2], [0, 2, 3]], np.int32)  # two triangles
 
-Color = tuple[float, ...]
 Batch = Any
 
 
@@ -51,11 +52,6 @@ class Overlay:
             self._space.draw_handler_remove(self._handles.pop(), "WINDOW")
 
 
-def get_theme_color(name: str) -> Color:
-    """Return a colour of the theme's 3D view, opaque."""
-    return (*getattr(bpy.context.preferences.themes[0].view_3d, name)[:3], 1.0)
-
-
 def get_text_color() -> Color:
     """Return the colour of texts in the 3D view."""
     return (*bpy.context.preferences.themes[0].view_3d.space.text_hi[:3], 1.0)
@@ -81,12 +77,15 @@ def build_line_batch(points: np.ndarray, colours: np.ndarray | Color) -> Batch |
 def build_path_batches(
     paths: Iterable[tuple[Any, float, str]],
 ) -> list[tuple[Batch, float]]:
-    """Return a batch of each width, with it, of paths: points (n, 3), width and theme colour."""
+    """Return a batch of each width, with it, of paths: points (n, 3), width and colour."""
     pairs: dict[float, list[np.ndarray]] = defaultdict(list)
     colours: dict[float, list[Color]] = defaultdict(list)
-    for points, width, color in paths:
+    palette: dict[str, Color] = {}
+    for points, width, role in paths:
         pairs[width].append(as_segments(points))
-        colours[width] += [get_theme_color(color)] * len(pairs[width][-1])
+        if role not in palette:
+            palette[role] = get_color(role)
+        colours[width] += [palette[role]] * len(pairs[width][-1])
     return [
         (build_line_batch(np.concatenate(pairs[width]), np.array(colours[width])), width)
         for width in pairs

@@ -1,4 +1,4 @@
-"""Preferences of the extension: the size of the library of databases, and devices that steer."""
+"""Preferences of the extension: devices that steer, overlays, colours, and the library."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import bpy
 from .. import live, scene
 from ..app.preferences import ROOT, TICK_BUDGET, get_preferences
 from ..engine.errors import SettingsError
+from . import colors
 from .play import layers
 from .typed_properties import annotate, choice, number, switch, text
 
@@ -74,7 +75,7 @@ def _get_location(preferences: Any) -> str:
 
 
 @annotate
-class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
+class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonPreferences):
     """Disk space for databases, and the devices that steer a character"""
 
     bl_idname = ROOT
@@ -141,6 +142,7 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
     def draw(self, context: bpy.types.Context) -> None:
         self._draw_devices(self.layout.column(heading="Steering"))
         self._draw_layers(self.layout.column(heading="New Characters Show"))
+        self._draw_colors(self.layout.column(heading="Colors"))
         column = self.layout.column(heading="Databases")
         column.use_property_split = True
         column.prop(self, "limit")
@@ -175,6 +177,12 @@ class MotionMatchingPreferences(layers.Layers, bpy.types.AddonPreferences):
         for name in layers.PROPERTIES:
             column.prop(self, name)
         column.prop(self, "tick_budget")
+
+    def _draw_colors(self, column: bpy.types.UILayout) -> None:
+        column.use_property_split = True
+        background = colors.find_background()
+        for role in colors.ROLES:
+            column.prop(self, f"{background}_{role}")
 
 
 def create_devices() -> tuple[

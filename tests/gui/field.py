@@ -141,7 +141,7 @@ def show_neighbours(live):
         alive().get_cache(load_module("ui.play.drawing").HudCache),
     )
     play.show_paths = False  # uses the same colour
-    chosen, counts = bpy.context.preferences.themes[0].view_3d.bone_pose_active, []
+    chosen, counts = load_module("ui.colors").get_color("chosen"), []
     for shown in (False, True, False):
         play.show_ghosts = shown
         yield from ticked(live, 3)

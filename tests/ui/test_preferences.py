@@ -33,13 +33,6 @@ def check_refused(*words):
     assert str(caught.value) == said
 
 
-@pytest.fixture
-def addon():
-    addon = bpy.context.preferences.addons.new()
-    addon.module = "motion_matching"
-    return addon
-
-
 def test_conflicting_keys_and_buttons_are_reported(addon):
     chosen = addon.preferences
 

@@ -21,7 +21,7 @@ from ... import app, scene
 from ...app.runtime import runtime
 from ...app.typed import settings_of
 from ...engine.errors import MotionMatchingError
-from .. import drawing
+from .. import colors, drawing
 
 if TYPE_CHECKING:
     from ...engine.motion.simulation_bone import GroundTrack
@@ -34,12 +34,12 @@ _SLOW = 0.3  # seconds: motion that takes longer to read is not read again on ev
 _STALE_NOTE = (
     "The motion may have changed since it was read: switch this off and on to read it again"
 )
-# kind of path: width of its line, of its arrows, and the theme's colour in the 3D view that it has
+# kind of path: width of its line, of its arrows, and its colour
 _STYLES = {
-    "raw": (1.5, 1.0, "bone_solid"),
-    "computed": (2.0, 1.5, "object_active"),
-    "smoothed": (3.5, 2.0, "object_active"),
-    "by hand": (3.5, 2.0, "bone_pose_active"),
+    "raw": (1.5, 1.0, "guide"),
+    "computed": (2.0, 1.5, "desired"),
+    "smoothed": (3.5, 2.0, "desired"),
+    "by hand": (3.5, 2.0, "chosen"),
 }
 
 
@@ -207,7 +207,7 @@ def _draw() -> None:
         return
     if not snapshot.batches:
         snapshot.batches = [
-            (drawing.build_line_batch(points, drawing.get_theme_color(color)), width)
+            (drawing.build_line_batch(points, colors.get_color(color)), width)
             for points, width, color in snapshot.lines
         ]
     drawing.draw_lines(snapshot.batches, stand_behind=True)

@@ -19,22 +19,22 @@ from mathutils import Matrix, Vector
 from ... import app, engine
 from ...app.runtime import runtime
 from ...app.typed import settings_of
-from .. import drawing
+from .. import colors, drawing
 
 _LABEL = 2.0  # metres from the start of strands to their name
 _STRAND = 1.5  # width
 _MAP = 220.0  # size of the map
 _MAX_POSES = 3000
 _DOT, _HEAD = 0.006, 0.018  # shares of the map's size
-# kind of stroke: its width, and its colour in the theme's 3D view
+# kind of stroke: its width, and its colour
 _STYLES = {
-    "body": (1.5, "bone_solid"),
-    "position": (3.0, "vertex_select"),
-    "velocity": (3.0, "bone_pose_active"),
-    "trajectory": (3.0, "bone_pose"),
-    "direction": (3.0, "bone_pose"),
+    "body": (1.5, "guide"),
+    "position": (3.0, "contact"),
+    "velocity": (3.0, "chosen"),
+    "trajectory": (3.0, "trajectory"),
+    "direction": (3.0, "trajectory"),
 }
-_GOAL_STYLE = (5.0, "object_active")
+_GOAL_STYLE = (5.0, "desired")
 
 
 class InsightCache:
@@ -165,7 +165,7 @@ def _draw_map(obj: bpy.types.Object, mapped: app.insight.MappedPoses) -> None:
         dots = _get_batch("map", positions, lambda _: _build_dots(positions, mapped.colours))
         drawing.draw_boxes(dots)
         if len(around):
-            color = drawing.get_theme_color("object_active")
+            color = colors.get_color("desired", "dark")
             drawing.draw_boxes(_build_squares(positions[around], 2.0 * _DOT, color))
         if marked:
             drawing.draw_boxes(_build_trail(positions[marked]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import app
 from ...app.typed import settings_of
-from .. import drawing
+from .. import colors, drawing
 from . import drawing as insight_drawing
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ _SIDE, _FOOT, _LINE = 34.0, 24.0, 15.0  # beside and below the curves, and of a 
 _GRID, _WHITE = (1.0, 1.0, 1.0, 0.15), (1.0, 1.0, 1.0, 0.7)
 _KINDS = {
     "promised": ("", "Promised"),
-    "least": ("bone_solid", "Least"),
-    "mean": ("bone_pose_active", "Mean"),
-    "most": ("object_active", "Largest"),
+    "least": ("guide", "Least"),
+    "mean": ("chosen", "Mean"),
+    "most": ("desired", "Largest"),
 }
 
 
@@ -43,7 +43,7 @@ overlay = drawing.Overlay((_draw, "POST_PIXEL"))
 def _draw_curves(curves: Curves, above: float) -> None:
     width, height = _PLOT
     colors = {
-        kind: drawing.get_theme_color(name) if name else _WHITE
+        kind: colors.get_color(name, "dark") if name else _WHITE
         for kind, (name, _) in _KINDS.items()
     }
     with drawing.draw_in_corner(_SIDE + width, above) as corner:

@@ -35,7 +35,7 @@ _RED, _AMBER = (1.0, 0.25, 0.2, 1.0), (1.0, 0.7, 0.15, 1.0)
 
 
 class Line(NamedTuple):
-    """A line on the ground: its points, its width, and its colour in the theme's 3D view."""
+    """A line on the ground: its points, its width, and the role of its colour."""
 
     points: tuple[tuple[float, float, float], ...]
     width: float
@@ -76,15 +76,15 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
         times = [_AHEAD * (k + 1) / _STEPS for k in range(_STEPS)]
         path = session.performer.predict_path(times)
         predicted = [live.display_transform.transform_point(p.x, p.y) for p in path]
-        add_line([frame.simulation_object[:2], *predicted], 6.0, "object_active")
+        add_line([frame.simulation_object[:2], *predicted], 6.0, "desired")
         if live.database:
-            add_line(_trace_matched_path(live.database, frame), 2.5, "bone_pose_active")
+            add_line(_trace_matched_path(live.database, frame), 2.5, "chosen")
     if play.show_ground:
         for points in live.get_moving_ground():
-            add_line(points, 1.5, "bone_solid")
+            add_line(points, 1.5, "guide")
     if play.show_object:
         for points in _build_object_paths(frame.simulation_object):
-            add_line(points, 2.0, "object_active")
+            add_line(points, 2.0, "desired")
     if play.show_contacts:
         lines += _build_contact_lines(live, obj, frame)
     texts = _build_texts(live, frame) if play.show_text else ()
@@ -123,7 +123,7 @@ def _build_contact_lines(live: LiveSession, obj: bpy.types.Object, frame: Frame)
         if (contact or held) and bone:
             x, y, z = world @ bone.head
             ring = tuple((x + _TOE * cx, y + _TOE * cy, z) for cx, cy in _CIRCLE)
-            result.append(Line(ring, 4.0 if held else 1.5, "vertex_select"))
+            result.append(Line(ring, 4.0 if held else 1.5, "contact"))
     return result
 
 

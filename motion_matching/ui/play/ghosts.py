@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ... import app, engine
-from .. import drawing
+from .. import colors, drawing
 
 if TYPE_CHECKING:
     from ...engine.control.performer import Frame
@@ -74,6 +74,6 @@ def _build_arrow(x: float, y: float, z: float, heading: float) -> np.ndarray:
 
 def draw(ghosts: Ghosts) -> None:
     """Draw the ghosts over everything else; the thick one comes first, or it would hide others."""
-    chosen = drawing.build_line_batch(ghosts.chosen, drawing.get_theme_color("bone_pose_active"))
+    chosen = drawing.build_line_batch(ghosts.chosen, colors.get_color("chosen"))
     others = drawing.build_line_batch(ghosts.others, ghosts.colours)
     drawing.draw_lines([(chosen, _CHOSEN), (others, _OTHER)])

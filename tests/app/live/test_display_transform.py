@@ -45,8 +45,8 @@ def test_in_place_the_ground_moves_and_keys_hold_world_motion() -> None:
     np.testing.assert_allclose(facing[1:], ticks[:-1, 2], atol=0.1)  # it turns as in the world
     # the ring of the simulation object and the path are drawn around it
     for at in (0, 70, 139):
-        ground = [line for line in layers[at].lines if line.color == "bone_solid"]
-        rest = [line for line in layers[at].lines if line.color != "bone_solid"]
+        ground = [line for line in layers[at].lines if line.color == "guide"]
+        rest = [line for line in layers[at].lines if line.color != "guide"]
         assert len(ground) == 2
         assert len(rest) == 4
         assert max(np.linalg.norm(line.points[0][:2]) for line in rest) < 0.8, rest
@@ -110,7 +110,7 @@ def test_overlays_are_drawn_around_a_character_in_place() -> None:
         matched = next(
             line
             for line in runtime.get_cache(play_drawing.HudCache).snapshot.lines
-            if line.color == "bone_pose_active"
+            if line.color == "chosen"
         ).points
         assert np.allclose(matched[0][:2], (2.0, 3.0), atol=1e-6)
         # a second ahead in its own frame, as in the world
@@ -130,7 +130,7 @@ def test_overlays_are_drawn_around_a_character_in_place() -> None:
                 [
                     line
                     for line in runtime.get_cache(play_drawing.HudCache).snapshot.lines
-                    if line.color == "bone_solid"
+                    if line.color == "guide"
                 ]
             )
             == 2
@@ -155,7 +155,7 @@ def test_walls_move_with_the_ground() -> None:
     walls = [
         line.points
         for line in runtime.get_cache(play_drawing.HudCache).snapshot.lines
-        if line.color == "bone_solid"
+        if line.color == "guide"
     ][2:]
     assert walls, "the wall is near"
     for wall in walls:

@@ -105,7 +105,7 @@ def test_the_simulation_object_is_steered_without_a_database() -> None:
     assert abs(np.hypot(*live.session.velocity) - 1.2) < 0.02, "the speed that is set"
     assert np.allclose(find_marker().location.xy, live.session._frame.character[:2], atol=0.05)
     colors = [line.color for line in runtime.get_cache(play_drawing.HudCache).snapshot.lines]
-    assert colors == ["object_active"] * 3, colors  # path, ring and arrow
+    assert colors == ["desired"] * 3, colors  # path, ring and arrow
     assert "1.20 m/s" in runtime.get_cache(play_drawing.HudCache).snapshot.texts[0], (
         runtime.get_cache(play_drawing.HudCache).snapshot.texts
     )
