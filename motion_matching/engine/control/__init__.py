@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         rollout,
         scripts,
         settings,
+        start_state,
         take,
         trajectory,
     )

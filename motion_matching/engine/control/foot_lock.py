@@ -16,7 +16,7 @@ import numpy as np
 
 from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
-from ..maths.springs import LN2, halflife_to_rate, spring
+from ..maths.springs import LN2, compute_remainder, halflife_to_rate, spring
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints
 from .settings import PerformerSettings
@@ -47,6 +47,16 @@ class ContactLock:
         # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
+
+    def start_from(
+        self, toe: Vector, before: Vector, height: float, settings: PerformerSettings, dt: float
+    ) -> None:
+        """Go on with a toe as it was a tick ago and is: planted if it hardly moves on the floor."""
+        self.reset()
+        self._data = before
+        slow = math.hypot(toe[0] - before[0], toe[1] - before[1]) < _AT_REST * dt
+        self.update(toe, slow, min(height, toe[2]), settings, dt)
+        self._lift = (0.0, 0.0)
 
     def update(
         self, data: Vector, contact: bool, height: float, settings: PerformerSettings, dt: float
@@ -150,8 +160,43 @@ class FootLock:
         self.release()
         # the lower of those under heel and toe, for each foot
         self._floors = [0.0] * len(self._locks)
+        # how far below the floor the feet started, in metres; they come up from there
+        self._sunk = [0.0] * len(self._locks)
         self._height: float | None = None
         self._climb = 0.0
+
+    def start_from(
+        self, pose: np.ndarray, before: np.ndarray, settings: PerformerSettings, dt: float
+    ) -> float:
+        """Plant the feet that stand in a pose (7, B) of the world, which was `before` a tick ago.
+
+        Returns the character's height. Feet that are below the floor come up to it smoothly.
+        """
+        self.reset()
+        now, then = (self._compute_joints(each) for each in (pose, before))
+        stands = float(pose[2, 0])
+        lowest = []
+        for k, (leg, lock) in enumerate(zip(self._legs, self._locks, strict=True)):
+            own = self._joint_getters[k](now)
+            (x, y, z), attitude = own[-1]
+            toe, floor = (x, y, z), 0.0
+            if not self._is_flat:
+                floor = compute_step_height(self._ground, x, y, stands)
+            below = [leg.toe_height - z, leg.foot_height - own[-3][0][2]]
+            if leg.tip is not None:
+                below.append(leg.tip_height - z - mul_vec(attitude, leg.tip)[2])
+            self._sunk[k] = max(0.0, max(below) + floor)
+            then_toe = self._joint_getters[k](then)[-1][0]
+            lock.start_from(toe, then_toe, floor + leg.toe_height, settings, dt)
+            self._floors[k] = floor
+            if lock.locked:
+                lowest.append(floor)
+        if self._is_flat:
+            return 0.0
+        x, y = pose[:2, 0].tolist()
+        height = min(lowest) if lowest else self._ground.height(x, y)
+        self._height = height
+        return height
 
     @property
     def locked(self) -> tuple[bool, ...]:
@@ -179,15 +224,20 @@ class FootLock:
         buffer, turned = settings.stretch_buffer, []
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
             own, lock = self._joint_getters[k](joints), self._locks[k]
+            sunk = self._sunk[k] = self._sunk[k] * compute_remainder(_LIFTING, dt)
             if self._is_flat:
-                target = lock.update(own[-1][0], contact, leg.toe_height, settings, dt)
-                floors = (0.0, 0.0, 0.0)
+                target = lock.update(own[-1][0], contact, leg.toe_height - sunk, settings, dt)
+                floors = (-sunk, -sunk, -sunk)
             else:
                 target, floors = self._step_on_floor(k, own, root[2], contact, settings, dt)
                 self._floors[k] = min(floors[:2])
             before = self._bone_getters[k](bones)
             turned += _solve_leg(leg, own, before, target, floors, buffer, lock, dt)
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
+
+    def _compute_joints(self, pose: np.ndarray) -> list[Joint]:
+        root, *bones = pose.take(self._bones, 1).T.tolist()
+        return compute_world_joints(root, bones, self._parents)
 
     def _get_rotation_indices(self, bone_count: int) -> np.ndarray:
         """Return the flat indices into a pose (7, B) of the rotations that are written."""
@@ -213,11 +263,13 @@ class FootLock:
         below = compute_step_height(ground, *lock.plant[:2], stands) if lock.locked else floor
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
-        target = lock.update(data, contact, below + toe_height, settings, dt)
+        sunk = self._sunk[k]
+        target = lock.update(data, contact, below + toe_height - sunk, settings, dt)
         ex, ey = ankle[0] - x, ankle[1] - y
         heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)
         tip = compute_step_height(ground, target[0] - ex, target[1] - ey, stands)
-        return target, (compute_step_height(ground, *target[:2], stands), heel, tip)
+        floor = compute_step_height(ground, *target[:2], stands)
+        return target, (floor - sunk, heel - sunk, tip - sunk)
 
 
 def _solve_leg(

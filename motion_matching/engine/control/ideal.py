@@ -9,6 +9,7 @@ from ..motion.skeleton import Skeleton
 from .legs import LegGeometry
 from .method import Explanation, Goal, Motion
 from .settings import PerformerSettings
+from .start_state import MovingPose
 
 _BODY = Skeleton(
     (SIMULATION_BONE_NAME,), np.array([-1]), np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0, 0.0]])
@@ -34,6 +35,10 @@ class Ideal:
     def reset(self) -> Motion:
         """Return a standing pose."""
         return self._build_motion(np.zeros(3))
+
+    def start_from(self, state: MovingPose) -> Motion:
+        """Return a standing pose: there is no body to go on with."""
+        return self.reset()
 
     def advance(self, goal: Goal) -> Motion:
         """Return the motion to the trajectory's point."""

@@ -11,6 +11,7 @@ import numpy as np
 from ..motion.skeleton import Skeleton
 from .legs import LegGeometry
 from .settings import PerformerSettings
+from .start_state import MovingPose
 from .trajectory import TrajectoryPoint
 
 
@@ -78,6 +79,9 @@ class Explanation:
 class Method(Protocol):
     """A way to turn goals into motion.
 
+    `start_from` enters the motion that is most like a pose and its velocities; the motion's jump
+    leads from there to what was entered, whose pose is that of this instant.
+
     `acceleration_limits` (2, B) are linear and angular, of each bone against its parent; `legs` are
     in the order of contacts. `explain` returns the last search, None before the first.
     """
@@ -96,5 +100,6 @@ class Method(Protocol):
     def trajectory_times(self) -> tuple[float, ...]: ...
     def apply(self, settings: PerformerSettings) -> None: ...
     def reset(self) -> Motion: ...
+    def start_from(self, state: MovingPose) -> Motion: ...
     def advance(self, goal: Goal) -> Motion: ...
     def explain(self, count: int) -> Explanation | None: ...

@@ -25,6 +25,7 @@ from ..json_files import (
 from .ground import FLAT, Box, Boxes, Ground, Wall
 from .intent import FuturePath, Intent
 from .settings import LARGEST_SPEED
+from .start_state import StartState
 
 FORMAT = "motion-matching performance"
 LONGEST_TAKE = 36_000.0  # seconds
@@ -41,7 +42,8 @@ class Performance:
     `settings` are changes of a performer's defaults; `changes` are further ones by tick.
     `obstacles` and `walls` stand in the way and feet stand on the `floor`, if the performer is
     given the `ground` of the performance. The floor is not saved to files. `method` names what the
-    take is to be made with; empty for motion matching.
+    take is to be made with; empty for motion matching. With a `start`, it goes on from that pose in
+    motion at the start position and heading; else the character stands there.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Performance:
     walls: tuple[Wall, ...] = ()
     floor: Ground = FLAT
     method: str = ""
+    start: StartState | None = None
 
     @property
     def seconds(self) -> float:
@@ -193,6 +196,8 @@ def to_json(performance: Performance) -> str:
         data["walls"] = performance.walls
     if performance.method:
         data["method"] = performance.method
+    if performance.start:
+        data["start"] = performance.start.to_dict()
     data["intents"] = runs
     return json.dumps(data, indent=1)
 
@@ -257,6 +262,7 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
         _boxes_from_list(data.get("obstacles", ()), "'obstacles'"),
         tuple(_wall_from_list(wall, f"wall {number} of 'walls'") for number, wall in walls),
         method=expect_text(data["method"], "'method'") if "method" in data else "",
+        start=StartState.from_dict(data["start"], "'start'") if "start" in data else None,
     )
 
 

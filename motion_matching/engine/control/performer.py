@@ -14,8 +14,10 @@ from .foot_lock import FootLock
 from .ground import FLAT, Ground
 from .inertialization import Inertializer
 from .intent import Intent
-from .method import Goal, Method, Motion
+from .method import Goal, Jump, Method, Motion
+from .performance import Performance
 from .settings import PerformerSettings
+from .start_state import GroundPlace, MovingPose, StartState, align_root, compose_places
 from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint
 
 
@@ -93,6 +95,58 @@ class Performer:
         self._since_jump = math.inf
         self._apart = Placement(0.0, 0.0, 0.0)
         return self._build_frame(motion, motion.pose.copy())
+
+    def begin(self, performance: Performance) -> Frame:
+        """Start as a performance does."""
+        place = performance.position, performance.facing
+        return (
+            self.start_from(*place, performance.start) if performance.start else self.reset(*place)
+        )
+
+    def start_from(self, position: tuple[float, float], facing: float, state: StartState) -> Frame:
+        """Go on from a pose in motion, at a position in metres and a heading; return that pose.
+
+        The next `step` is one tick later. It goes on with the motion of the data that is most like
+        it, and what differs fades as after a jump. Feet that stand stay planted, and the simulation
+        object moves as the character does. A state of another skeleton starts as `reset`.
+
+        A performance does the same when it is solved: give it the `start`, `position` and `facing`
+        that `start_state.build_start_state` returns of three poses (3, 7, B), a tick apart, as
+        `scene.reading.moving_pose` reads them from an armature.
+        """
+        skeleton = self.method.skeleton
+        if not state.fits(skeleton):
+            return self.reset(position, facing)
+        moving = state.to_moving_pose(skeleton)
+        x, y = self.ground.slide(position, position, self.settings.collision_radius)
+        world, before = (_place(moving.advance(t), (x, y, facing)) for t in (0.0, -self.dt))
+        height = self._feet.start_from(world, before, self.settings, self.dt)
+        moving = moving.lower(height, skeleton.parents)
+        motion = self.method.start_from(moving)
+        jump = motion.jump
+        if jump is None:  # there is no body
+            return self.reset(position, facing)
+        place: GroundPlace = (x, y, facing)
+        if not state.has_root:
+            entered = MovingPose(jump.target_pose, jump.target_velocity, jump.target_root)
+            own, moving = align_root(moving, entered, skeleton.parents, self.method.hips)
+            place = compose_places(place, own)
+            jump = Jump(*moving, *jump[3:])
+        self._inertializer.reset()
+        self._inertializer.transition(jump)
+        self._since_jump = 0.0
+        self._placement = place
+        vx, vy, turn = moving.root.tolist()
+        velocity = rotate_xy(vx, vy, place[2])
+        self._simulation.reset(*place)
+        self._simulation.start(velocity, turn)
+        self._past.reset(*place, (*velocity, turn))
+        self._previous_desired, self._desired_age = (*velocity, place[2]), 0.0
+        self._apart = Placement(0.0, 0.0, 0.0)
+        pose = _place(moving.pose, place, height).astype(np.float32)
+        if not self.settings.foot_lock:
+            self._feet.release()
+        return self._make_frame(motion, pose, pose, self._feet.locked)
 
     def step(self, intent: Intent) -> Frame:
         """Advance by one tick."""
@@ -194,8 +248,25 @@ class Performer:
             pose = unlocked.copy()
             self._feet.apply(pose, motion.contacts, self.settings, self.dt)
             locked = self._feet.locked
+        return self._make_frame(motion, pose, unlocked, locked)
+
+    def _make_frame(
+        self, motion: Motion, pose: np.ndarray, unlocked: np.ndarray, locked: tuple[bool, ...]
+    ) -> Frame:
+        x, y, yaw = self._placement
         s = self._simulation
         places = Placement(x, y, yaw), Placement(s.x, s.y, s.yaw), self._apart
         goal = (s.desired_vx, s.desired_vy), s.desired_yaw, s.is_blocked
         played = motion.frame, motion.jump is not None, motion.cost
         return Frame(pose, unlocked, *places, *goal, motion.contacts, locked, *played)
+
+
+def _place(pose: np.ndarray, place: GroundPlace, height: float | None = None) -> np.ndarray:
+    """Return a pose (7, B), seen from a place on the ground, in the world."""
+    result = pose.copy()
+    x, y = pose[:2, 0].tolist()
+    yaw = 2.0 * math.atan2(float(pose[6, 0]), float(pose[3, 0]))
+    x, y, yaw = compose_places(place, (x, y, yaw))
+    z = float(pose[2, 0]) if height is None else height
+    result[:, 0] = (x, y, z, math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw))
+    return result

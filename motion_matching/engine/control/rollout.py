@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..maths.planar import rotate_xy
 from ..progress import ReportShare
 from .performance import Performance, group_changes_by_tick
 from .performer import Frame, Performer
@@ -29,7 +30,7 @@ def solve(
     performance = performance.resample(performer.method.fps)
     performer.apply(performer.settings.with_changes(performance.settings))
     settings = performer.settings.to_dict()
-    performer.reset(performance.position, performance.facing)
+    performer.begin(performance)
     changes = group_changes_by_tick(performance.changes)
     frames, decisions = [], []
     count = len(performance.intents)
@@ -64,6 +65,9 @@ def simulate(performance: Performance, settings: PerformerSettings, fps: float) 
     settings, ground = settings.with_changes(performance.settings), performance.ground
     simulation, at = SimulationObject(settings, ground), performance.position
     simulation.reset(*ground.slide(at, at, settings.collision_radius), performance.facing)
+    if start := performance.start:
+        vx, vy, turn = start.root_velocity
+        simulation.start(rotate_xy(vx, vy, performance.facing), turn)
     changes = group_changes_by_tick(performance.changes)
     path = []
     for tick, intent in enumerate(performance.intents):

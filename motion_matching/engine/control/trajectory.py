@@ -80,6 +80,14 @@ class SimulationObject:
         self.desired_vx = self.desired_vy = 0.0
         self._is_late = False
 
+    def start(self, velocity: tuple[float, float], yaw_rate: float) -> None:
+        """Move from the start with a velocity in m/s in the world, and turn; the gait follows."""
+        self.vx, self.vy, self.yaw_rate = *velocity, yaw_rate
+        walk, run = self._settings.walk.forward, self._settings.run.forward
+        if run > walk:
+            self.gait = min(max((math.hypot(*velocity) - walk) / (run - walk), 0.0), 1.0)
+            self._speeds = self._blend_speeds(self.gait)
+
     def _blend_speeds(self, gait: float) -> tuple[float, float, float]:
         """Return the full speeds forward, to the side and back."""
         w, r = self._settings.walk, self._settings.run
@@ -244,8 +252,13 @@ class PastTrajectory:
         self._fps = fps
         self._points: list[tuple[float, float, float]] = []
 
-    def reset(self, x: float, y: float, yaw: float) -> None:
-        self._points = [(x, y, yaw)] * self._size
+    def reset(
+        self, x: float, y: float, yaw: float, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    ) -> None:
+        """Begin at a place on the ground that was reached with a velocity in the world."""
+        vx, vy, turn = velocity
+        seconds = [back / self._fps for back in range(self._size - 1, -1, -1)]
+        self._points = [(x - t * vx, y - t * vy, yaw - t * turn) for t in seconds]
 
     def record(self, x: float, y: float, yaw: float) -> None:
         self._points.append((x, y, yaw))

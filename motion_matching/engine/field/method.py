@@ -24,6 +24,7 @@ import numpy as np
 
 from ..control.method import Explanation, Goal, Jump, Motion
 from ..control.settings import LARGEST_SPEED, WALK_TO_RUN, PerformerSettings
+from ..control.start_state import MovingPose
 from ..control.trajectory import clamp
 from ..database.database import Database, measure_character_legs
 from ..maths import quat
@@ -31,6 +32,7 @@ from ..maths.planar import rotate_xy, wrap
 from ..motion.skeleton import Skeleton
 from .integration import Step, compute_action_weights, integrate
 from .neighbours import Metric, Neighbours, compute_similarity_weights
+from .poses import subtract_joints
 from .push import Shove
 from .states import MotionStates, compute_root_step
 from .tasks import STRAIGHT_AHEAD, TaskGoal, Tasks
@@ -140,6 +142,24 @@ class MotionField:
         self.enter(calmest)
         root, contacts = steps[calmest] * np.float32(self.fps), self._contacts[calmest] > 0.5
         return Motion(self._pose, root, contacts, None, int(self.states.frames[calmest]), 0.0)
+
+    def start_from(self, state: MovingPose) -> Motion:
+        """Enter the state whose pose and velocities are nearest."""
+        motion = self.reset()
+        pose = state.pose.copy()
+        pose[:, 0] = [0, 0, 0, 1, 0, 0, 0]
+        later = state.advance(1.0 / self.fps).astype(np.float32)
+        later[2, 0] = 0.0
+        here = self.metric.compute_features(pose[None], subtract_joints(later, pose)[None])
+        terms = (self._features - here).reshape(len(self.states), -1, 3)
+        nearest = int(np.linalg.norm(terms, axis=-1).sum(axis=-1).argmin())
+        self.enter(nearest)
+        entered = _to_jump_state(self._pose, self._velocity, self.fps)
+        jump = Jump(state.pose, state.velocity, state.root, *entered)
+        contacts, frame = self._contacts[nearest] > 0.5, int(self.states.frames[nearest])
+        return motion._replace(
+            pose=self._pose, root=entered[2], contacts=contacts, jump=jump, frame=frame
+        )
 
     def enter(self, state: int) -> None:
         """Continue from a state."""

@@ -11,12 +11,25 @@ import numpy as np
 
 from ..control.method import Candidate, Explanation, Goal, Jump, Motion
 from ..control.settings import PerformerSettings
+from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database, measure_character_legs
-from ..database.features import TRAJECTORY_KINDS, Schema
+from ..database.features import (
+    BONE_KINDS,
+    TRAJECTORY_KINDS,
+    MotionTable,
+    Schema,
+    compute_features,
+)
 from ..errors import DatabaseError
+from ..maths import quat
 from ..motion.skeleton import Skeleton
 from .search import FrameIndex, FrameMask
+
+_CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
+_VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within these
+# m/s and rad/s of the root that count as much as a typical difference of a feature
+_ROOT_SCALE = np.array([0.3, 0.3, 0.6], np.float32)
 
 
 class MotionMatching:
@@ -110,6 +123,55 @@ class MotionMatching:
         self._last = None
         self.last_cost = 0.0
         return self._make_motion(self._frame, None)
+
+    def start_from(self, state: MovingPose) -> Motion:
+        """Enter the frame whose pose and velocities are nearest, among those that may be entered.
+
+        Features choose some; the joints of the whole body, now and a tick later, decide.
+        """
+        self.reset()
+        allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
+        nearest = self._find_like(state, allowed)
+        self._frame = int(nearest[np.argmin(self._compare_bodies(state, nearest))])
+        self._ticks_to_search = self._search_ticks
+        source = state.pose, state.velocity, state.root
+        return self._make_motion(self._frame, Jump(*source, *self._get_state(self._frame)))
+
+    def _find_like(self, state: MovingPose, allowed: np.ndarray) -> np.ndarray:
+        """Return the frames among `allowed` whose features of bones and velocity are nearest."""
+        times = np.arange(-2, 3) / self.fps
+        local = np.stack([state.advance(t) for t in times]).transpose(0, 2, 1)
+        track = times[:, None] * state.root
+        track[:, :2] = local[:, 0, :2]
+        ends = np.array([0]), np.array([len(times)]), np.array([False])
+        db = self.database
+        table = MotionTable(
+            self.skeleton, db.roles, self.fps, local[..., :3], local[..., 3:], track, *ends
+        )
+        values = compute_features(db.schema, table)[:, 2]
+        kinds = [feature.kind in BONE_KINDS for feature in db.schema.features]
+        sizes = [feature.dimensions for feature in db.schema.features]
+        dims = np.flatnonzero(np.repeat(kinds, sizes) & db.normalization.varies)
+        scale = 1.0 / db.normalization.deviation[dims]
+        away = (np.asarray(db.features)[dims][:, allowed] - values[dims, None]) * scale[:, None]
+        cost = np.einsum("df,df->f", away, away)
+        slower = (self._root_motion[allowed] - state.root) / _ROOT_SCALE
+        cost += np.einsum("fc,fc->f", slower, slower)
+        count = min(_CANDIDATES, len(allowed))
+        return allowed[np.argpartition(cost, count - 1)[:count]]
+
+    def _compare_bodies(self, state: MovingPose, frames: np.ndarray) -> np.ndarray:
+        """Return how far all joints of frames (K,) are from those of a state, now and soon."""
+        seconds, cost = 1.0 / self.fps, np.zeros(len(frames))
+        joints = []
+        for moved in (0.0, seconds):
+            states = [state, *(MovingPose(*self._get_state(f)) for f in frames.tolist())]
+            poses = np.stack([each.advance(moved) for each in states])
+            joints.append(quat.compute_world(poses, self.skeleton.parents)[1])
+        for now, weight in ((joints[0], 1.0), ((joints[1] - joints[0]) / seconds, _VELOCITIES)):
+            away = weight * (now[1:] - now[:1])
+            cost += np.einsum("fbc,fbc->f", away, away)
+        return cost
 
     def advance(self, goal: Goal) -> Motion:
         """Go one frame on, after a search if one is due."""
