@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         matching,
         maths,
         motion,
+        names,
         presets,
         progress,
         settings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from . import json_files
+from . import json_files, names
 from .errors import SettingsError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -27,9 +27,10 @@ def load(kind: str, name: str) -> dict[str, Any]:
 
     Raises SettingsError if there is neither, or if the file holds no JSON object.
     """
-    path = Path(name) if name.endswith(".json") else find_folder(kind) / f"{name}.json"
-    if not path.exists():
-        choices = ", ".join(list_names(kind))
+    is_path, shipped = name.endswith(".json"), list_names(kind)
+    path = Path(name) if is_path else find_folder(kind) / f"{name}.json"
+    if not (names.is_there(path) if is_path else name in shipped):
+        choices = ", ".join(shipped)
         raise SettingsError(
             f"There is no {kind} preset '{name}'; use one of {choices}, or a JSON file."
         )

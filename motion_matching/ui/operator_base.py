@@ -180,8 +180,14 @@ class Operator(_Base):
 class ConfirmedOperator(Operator):
     """A mixin of operators that ask before they do it."""
 
+    def get_question(self) -> str:
+        """Return what the popup says below the operator's name."""
+        return ""
+
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
-        return context.window_manager.invoke_confirm(self, event)
+        question = self.get_question()
+        words: Any = {"title": f"{self.bl_label}?", "message": question} if question else {}
+        return context.window_manager.invoke_confirm(self, event, **words)
 
 
 class SteppedOperator(Operator):

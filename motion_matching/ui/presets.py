@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,10 @@ import bpy
 from .. import app, engine
 from ..app.characters import get_active_armature, get_active_settings
 from ..app.typed import settings_of
-from ..engine import presets
+from ..engine import names, presets
 from ..engine.errors import SettingsError
 from ..engine.motion.bone_names import ROLES
-from .operator_base import CHARACTER_ALSO_LIVE, Operator
+from .operator_base import CHARACTER_ALSO_LIVE, ConfirmedOperator, Operator
 from .typed_properties import choice, text
 
 KINDS = (
@@ -23,6 +24,7 @@ KINDS = (
     ("controllers", "Controller", "How the character responds"),
     ("rigs", "Roles", "Bones by role"),
 )
+BIN = "removed"  # folder of removed presets, beside those of the kinds
 
 
 def add_shipped() -> None:
@@ -49,6 +51,28 @@ def get_user_folder(kind: str, create: bool = False) -> Path:
             "Blender has no folder for your presets; make sure that it may write to its own."
         )
     return Path(folder)
+
+
+def _move_to_bin(path: Path) -> Path:
+    """Move a preset of the user's to the folder of removed ones; return where it is now.
+
+    Raises SettingsError, with the preset still in its place, if that cannot be done.
+    """
+    kind, number = path.parent.name, 1
+    try:
+        folder = path.parents[1] / BIN / kind
+        folder.mkdir(parents=True, exist_ok=True)
+        moved = folder / path.name
+        while os.path.lexists(moved):  # presets of one name that were removed before
+            number += 1
+            moved = folder / f"{path.stem} {number}{path.suffix}"
+        path.rename(moved)
+    except OSError as cause:
+        raise SettingsError(
+            f"{path} cannot be moved to the removed presets ({cause.strerror}); make sure that you "
+            "may write there."
+        ) from cause
+    return moved
 
 
 class _PresetOperator(Operator):
@@ -99,9 +123,11 @@ class MOTION_MATCHING_OT_save_preset(_PresetOperator, bpy.types.Operator):
         if not name:
             raise SettingsError(f"'{self.name}' cannot name a file; use letters and digits.")
         data, owner = _collect_data(self.kind, get_active_armature(context))
-        path = get_user_folder(self.kind, create=True) / f"{name}.json"
+        path = names.get_child(get_user_folder(self.kind, create=True), name, ".json")
         with engine.files.replacing(path, SettingsError) as temporary:
             temporary.write_text(json.dumps(data, indent=4), encoding="utf-8")
+            if names.is_there(path):
+                _move_to_bin(path)
         owner.preset = name
 
 
@@ -123,8 +149,9 @@ def _collect_data(kind: str, obj: bpy.types.Object) -> tuple[dict[str, Any], Any
     return {"roles": {role: bones[role] for role in bones if role in ROLES}}, settings.roles
 
 
-class MOTION_MATCHING_OT_remove_preset(_PresetOperator, bpy.types.Operator):
-    """Delete your own preset that was applied or saved last; the settings stay"""
+class MOTION_MATCHING_OT_remove_preset(ConfirmedOperator, _PresetOperator, bpy.types.Operator):
+    """Remove your own preset that was applied or saved last; the settings stay, and the file is \
+moved to the folder of removed presets"""
 
     bl_idname = "motion_matching.remove_preset"
     bl_label = "Remove Preset"
@@ -132,17 +159,16 @@ class MOTION_MATCHING_OT_remove_preset(_PresetOperator, bpy.types.Operator):
 
     name: str = text("", "Name", "Name of the preset")
 
-    def run(self, context: bpy.types.Context) -> None:
-        path = get_user_folder(self.kind) / f"{self.name}.json"
-        if not self.name or not path.is_file():
+    def get_question(self) -> str:
+        return f"'{self.name}' is moved to the folder of removed presets."
+
+    def run(self, context: bpy.types.Context) -> str:
+        # the name comes from the Blender file, which may be anybody's
+        path = names.get_child(get_user_folder(self.kind), self.name, ".json")
+        if not names.is_there(path):
             message = f"You have no preset '{self.name}' of your own"
-            raise SettingsError(f"{message}; shipped ones cannot be deleted.")
-        try:
-            path.unlink()
-        except OSError as cause:
-            raise SettingsError(
-                f"{path} cannot be deleted ({cause.strerror}); make sure that you may write there."
-            ) from cause
+            raise SettingsError(f"{message}; shipped ones cannot be removed.")
+        return f"Removed '{self.name}': its file is {_move_to_bin(path)} now"
 
 
 class _PresetMenu:

@@ -100,3 +100,70 @@ def test_presets_survive_a_round_trip(tmp_path):
     assert file.exists()
     assert ops.remove_preset(kind="features", name="my_feet") == {"FINISHED"}
     assert not file.exists()
+
+
+def write_preset(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"settings": {}}')
+    return path
+
+
+def test_a_removed_preset_can_be_brought_back():
+    create_character()
+    ops, folder = bpy.ops.motion_matching, ui_presets.get_user_folder("controllers", create=True)
+    preset = folder / "mine.json"
+    for _ in range(3):
+        write_preset(preset)
+        assert ops.remove_preset(kind="controllers", name="mine") == {"FINISHED"}
+        assert not preset.exists()
+    removed = sorted((folder.parent / "removed" / "controllers").iterdir())
+    assert [path.name for path in removed] == ["mine 2.json", "mine 3.json", "mine.json"]
+    assert all(path.read_text() == '{"settings": {}}' for path in removed)
+    for path in bpy.utils.preset_paths("motion_matching/controllers"):
+        assert not list(Path(path).glob("mine*")), "removed ones are in no menu"
+
+
+def test_a_preset_that_is_saved_over_another_keeps_the_other():
+    create_character()
+    folder = ui_presets.get_user_folder("controllers", create=True)
+    write_preset(folder / "mine.json")
+    assert bpy.ops.motion_matching.save_preset(kind="controllers", name="Mine") == {"FINISHED"}
+    assert "velocity_halflife" in (folder / "mine.json").read_text()
+    assert (folder.parent / "removed" / "controllers" / "mine.json").exists()
+
+
+@pytest.mark.parametrize("where", ["absolute", "above", "drive", "deep", "kind"])
+def test_no_name_from_a_file_leads_out_of_the_folder_of_presets(where, tmp_path):
+    ops, folder = bpy.ops.motion_matching, ui_presets.get_user_folder("features", create=True)
+    paths = {
+        "absolute": tmp_path / "victim.json",
+        "above": folder.parent / "victim.json",
+        "drive": folder / "C:victim.json",
+        "deep": folder / "sub" / "victim.json",
+        "kind": write_preset(folder.parent / "controllers" / "victim.json"),
+    }
+    victim = write_preset(paths[where])
+    name = {
+        "absolute": str(victim)[: -len(".json")],
+        "above": "../victim",
+        "drive": "C:victim",
+        "deep": "sub/victim",
+        "kind": "..\\controllers\\victim",
+    }[where]
+    # as a button does it, in a file of somebody else
+    obj = create_character()
+    obj.motion_matching.features.preset = name
+    path = str(tmp_path / "crafted.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    shown = bpy.context.object.motion_matching.features.preset
+    assert shown == name
+    expect_refusal(ops.remove_preset, "plain name", kind="features", name=shown)
+    assert victim.exists()
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a" * 300, "a\nb", "é" * 130])
+def test_a_name_that_no_preset_can_have_is_refused(name):
+    create_character()
+    expect_refusal(bpy.ops.motion_matching.remove_preset, kind="features", name=name)
+    expect_refusal(bpy.ops.motion_matching.apply_preset, kind="features", filepath=name)

@@ -1,0 +1,44 @@
+"""Names that come from files, in which anybody may have written anything.
+
+A name never becomes a path but through `get_child`, and never a name of Blender's or the text of a
+file but through `to_readable` where it may be that of a file on the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import reprlib
+from pathlib import Path, PureWindowsPath
+
+from .errors import SettingsError
+
+MAX_BYTES = 255  # of the name of a file, on all common file systems
+
+
+def get_child(folder: Path, name: str, ending: str) -> Path:
+    """Return the path of a file that lies directly in a folder: `name` and an ending.
+
+    Raises SettingsError for a name that leads elsewhere, on any system, or that no file can have.
+    """
+    # also the separators and drives of Windows: a file made there may be opened anywhere
+    is_plain = name == PureWindowsPath(name).name and not name.startswith(".")
+    is_clean = name.isprintable() and len((name + ending).encode(errors="replace")) <= MAX_BYTES
+    if not (name and is_plain and is_clean):
+        raise SettingsError(f"{reprlib.repr(name)} is not the name of a file; give a plain name.")
+    return folder / f"{name}{ending}"
+
+
+def to_readable(name: str) -> str:
+    """Return a name with a question mark for each letter that no text can hold.
+
+    Python reads such letters from names of files that are not UTF-8; Blender refuses them.
+    """
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def is_there(path: Path | str) -> bool:
+    """Return whether there is a file at a path; also False if the path cannot be looked up.
+
+    `Path.is_file` raises OSError for paths that are too long or in folders that may not be read.
+    """
+    return os.path.isfile(path)
