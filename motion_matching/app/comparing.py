@@ -18,13 +18,14 @@ from ..engine.motion.clip import Clip
 from ..engine.motion.resampling import resample
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
+from ..scene.blender.handle import Handle
 from ..scene.reading.sampling import sample
 from ..scene.rig.armature import to_blender_names
 from .build import load_or_build_steps
 from .characters import get_armature, get_bone_choice
 from .settings import get_performer_settings
 from .steps import Steps, run_in_background_steps
-from .takes import join_takes, perform_steps, read_parts_on_ground
+from .takes import find_take_action, join_takes, perform_steps, read_parts_on_ground
 
 
 class Row(NamedTuple):
@@ -47,13 +48,16 @@ class Comparison(NamedTuple):
 _DIVERGENCE = 0.05  # metres
 
 
-def compare_steps(obj: bpy.types.Object, names: tuple[str, str]) -> Steps[Comparison]:
-    """Measure two takes of an armature, by the names of their actions."""
-    uid = obj.session_uid
+def compare_steps(
+    obj: bpy.types.Object, one: bpy.types.Action, other: bpy.types.Action
+) -> Steps[Comparison]:
+    """Measure two takes of an armature. SettingsError if one is deleted meanwhile."""
+    uid, names = obj.session_uid, (one.name, other.name)
+    handles = [Handle.from_block(action, "actions") for action in (one, other)]
     database = yield from load_or_build_steps(obj)
     measured = []
-    for name in names:
-        measured.append((yield from _measure_steps(uid, name, database)))
+    for take in handles:
+        measured.append((yield from _measure_steps(uid, take, database)))
     columns = (measured[0].take, measured[1].take, measured[0].clips)
     rows = [Row(each.label, *map(each.format_in, columns)) for each in _MEASURES]
     named = zip(names, measured, strict=True)
@@ -67,13 +71,14 @@ class _TakeMeasures(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _measure_steps(uid: int, name: str, database: Database) -> Steps[_TakeMeasures]:
+def _measure_steps(uid: int, handle: Handle, database: Database) -> Steps[_TakeMeasures]:
     """Measure a take, and the clips."""
     obj = get_armature(uid)
-    parts = read_parts_on_ground(obj, bpy.data.actions[name])
+    parts = read_parts_on_ground(obj, find_take_action(handle))
     made = yield from perform_steps(database, get_performer_settings(obj, database), parts)
-    yield f"Reading {name}", 1.0
-    sampled = _sample_action(get_armature(uid), name, min(part.frame for part in parts))
+    yield f"Reading {handle.name}", 1.0
+    action, first = find_take_action(handle), min(part.frame for part in parts)
+    name, sampled = action.name, _sample_action(get_armature(uid), action, first)
     take = join_takes(parts, made)
     clip = resample(sampled, take.fps)
     count = min(take.frame_count, clip.frame_count)
@@ -102,9 +107,8 @@ def _measure_steps(uid: int, name: str, database: Database) -> Steps[_TakeMeasur
     return (yield from run_in_background_steps(measure, "Measuring"))
 
 
-def _sample_action(obj: bpy.types.Object, name: str, first: int) -> Clip:
+def _sample_action(obj: bpy.types.Object, action: bpy.types.Action, first: int) -> Clip:
     """Sample an action from a frame to its end."""
-    action = bpy.data.actions[name]
     last = max(int(action.frame_range[1]), first + 1)
     return sample(obj, [action], bones=get_bone_choice(obj), frames=(first, last))[0].clip
 

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from ..engine import json_files
+from ..engine.errors import SettingsError
+from ..engine.json_files import EntryError, expect_object, expect_text
 from ..scene.reading import library
 from ..scene.reading.hand_path import compute_fingerprint
 from .characters import get_armature
@@ -93,7 +96,7 @@ def describe_changes(obj: bpy.types.Object, before: str, now: str) -> str:
     try:
         old_settings, old_sources = _parse_content(before)
         new_settings, new_sources = _parse_content(now)
-    except (ValueError, TypeError, KeyError):  # from a file before this was stored
+    except (SettingsError, EntryError):  # from a file before this was stored
         return ""
     settings = settings_of(obj)
     actions = {source.name: source.action.name for source in settings.sources if source.action}
@@ -118,8 +121,12 @@ def describe_changes(obj: bpy.types.Object, before: str, now: str) -> str:
 
 def _parse_content(text: str) -> tuple[dict[str, str], dict[str, str]]:
     """Return the digests of settings and of sources in a text of `Content.to_text`."""
-    content = json.loads(text)
-    return dict(content["settings"]), dict(content["sources"])
+    content = expect_object(json_files.parse(text, "content"), "the content")
+    settings, sources = (
+        {name: expect_text(digest, name) for name, digest in expect_object(part, "it").items()}
+        for part in (content.get("settings"), content.get("sources"))
+    )
+    return settings, sources
 
 
 def _find_differences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:

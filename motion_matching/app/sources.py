@@ -71,7 +71,8 @@ def check_source(obj: bpy.types.Object, source: MotionMatchingSource) -> None:
 
 def has_path_object(source: MotionMatchingSource) -> bool:
     """Return whether the empty with a source's path is in a scene, not just left in the file."""
-    return source.path is not None and bool(source.path.users_scene)
+    path = source.path  # in a damaged file, any block
+    return isinstance(path, bpy.types.Object) and bool(path.users_scene)
 
 
 def build_tag_ranges(source: MotionMatchingSource, first: int = 0) -> tuple[TagRange, ...]:

@@ -15,12 +15,14 @@ from ..engine.control.performance import Performance
 from ..engine.control.settings import PerformerSettings
 from ..engine.control.take import Take
 from ..engine.database.database import Database
+from ..engine.errors import SettingsError
 from ..engine.matching.method import MotionMatching
 from ..engine.maths.planar import rotate_xy
 from ..engine.progress import ReportProgress
 from ..engine.takes import baking
 from ..engine.takes import takes as engine_takes
-from ..scene.blender.actions import get_scene_fps
+from ..scene.blender.actions import get_scene_fps, keep_in_file
+from ..scene.blender.handle import Handle
 from ..scene.reading import contact_markers
 from ..scene.rig.bone_choice import get_collection_bones
 from ..scene.writing import recording
@@ -74,12 +76,25 @@ class BakeRequest(NamedTuple):
         return min(part.frame for part in self.parts)
 
 
+def find_take_action(take: Handle) -> bpy.types.Action:
+    """Return the action of a take. SettingsError if it is no longer in the file."""
+    action: bpy.types.Action | None = take.find()
+    if action is None:
+        raise SettingsError(f"The take '{take.name}' was deleted meanwhile; choose another.")
+    return action
+
+
 def read_parts(action: bpy.types.Action) -> tuple[TakePart, ...]:
     """Return what a take was made of. SettingsError if it cannot be read."""
     parts = []
     for part in recording.read_recorded_parts(action):
         performed = performance.from_json(part["performance"], f"The take '{action.name}'")
-        where = round(part["frame"]), part["lead_in"], part.get("collection", "")
+        where = round(part["frame"]), part["lead_in"], part["collection"]
+        if part["lead_in"] * performed.fps >= len(performed.intents) * part["fps"]:
+            raise SettingsError(
+                f"The take '{action.name}' has no tick after its lead-in, because its property "
+                f"'{recording.PARTS}' or its text was edited; bake or record another."
+            )
         parts.append(TakePart(performed, *where))
     return tuple(parts)
 
@@ -230,16 +245,23 @@ def list_take(
     callbacks.redraw()
 
 
-def discard_take(obj: bpy.types.Object, index: int) -> None:
+def discard_take(obj: bpy.types.Object, index: int) -> str:
     """Remove a take from the list of a character, with its action, strips and performance.
 
-    Raises SettingsError if it comes from a linked file.
+    Returns why its action stays, if that is so: something else uses it, or it was not made here.
+    Raises SettingsError if the take comes from a linked file.
     """
     settings = settings_of(obj)
     action = settings.takes[index].action
     items.remove(settings.takes, index, f"The take '{settings.takes[index].name}'")
     if index < settings.take_index or settings.take_index == len(settings.takes):
         settings.take_index = max(0, settings.take_index - 1)
-    if action and not action.library:
-        recording.remove_take(obj, action)
     callbacks.redraw()
+    if not isinstance(action, bpy.types.Action) or action.library:
+        return ""
+    is_source = any(source.action == action for source in settings.sources)
+    if not is_source and recording.remove_take(obj, action):
+        return ""
+    keep_in_file(action)
+    reason = "something else uses it" if recording.is_take(action) else "it is no take"
+    return f"The action '{action.name}' stays, because {reason}"

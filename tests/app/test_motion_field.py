@@ -369,7 +369,7 @@ def test_takes_know_the_method_that_made_them():
     # takes are compared by their own methods, whatever is chosen now
     def compare_notes(chosen, one=by_field, other=by_search):
         settings.controller.method = chosen
-        return run_steps(comparing.compare_steps(obj, (one.name, other.name))).notes
+        return run_steps(comparing.compare_steps(obj, one, other)).notes
 
     assert compare_notes("MATCHING") == compare_notes("FIELD") == ()
 

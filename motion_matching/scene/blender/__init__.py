@@ -13,8 +13,10 @@ if TYPE_CHECKING:
         evaluation,
         files,
         handle,
+        id_properties,
         keys,
         playback,
+        removal,
         rotation_modes,
         transforms,
     )

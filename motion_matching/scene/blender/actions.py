@@ -20,6 +20,7 @@ from .curves import ON_KEY, create_curve, parse_bone_name, read_keys, write_line
 from .handle import Handle, find_read_armature
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
+MAX_FRAME = 1_048_574  # of Blender's timeline
 _MAX_KEYS = 40_000  # read between two pauses: some milliseconds
 _MAX_CURVES = 300  # written between two pauses: some milliseconds
 

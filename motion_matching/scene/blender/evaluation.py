@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
-from . import actions, playback
+from . import actions, id_properties, playback, removal
 from .curve_poses import read_object_channels
 from .handle import Handle
 from .transforms import REST, compute_local_poses
@@ -164,6 +164,7 @@ class EvaluationCopy:
     def _adopt(self, block: Any, kind: str) -> Any:
         """Mark a block as part of the copy, which no saved file has."""
         block.name, block.is_runtime_data, block[_MARK] = _NAME, True, True
+        block.use_fake_user = False
         self._handles.append(Handle.from_block(block, kind))
         return block
 
@@ -187,9 +188,13 @@ class EvaluationCopy:
 
 
 def remove_evaluation_copies() -> None:
-    """Remove copies that undo or Blender's automatic saving brought back."""
+    """Remove copies that undo or Blender's automatic saving brought back.
+
+    What else is used stays, whatever its mark says: a file of a stranger may mark its own scenes.
+    """
     blocks = (block for kind in _KINDS for block in getattr(bpy.data, kind))
-    _remove([block for block in blocks if _MARK in block.keys()])  # noqa: SIM118
+    marked = [block for block in blocks if id_properties.has(block, _MARK)]
+    _remove(removal.find_unneeded(marked))
 
 
 def _remove(blocks: list[Any]) -> None:

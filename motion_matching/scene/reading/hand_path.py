@@ -15,11 +15,12 @@ from mathutils import Matrix
 
 from ...engine.errors import SettingsError
 from ...engine.motion.simulation_bone import GroundTrack
-from ..blender import actions, curve_poses
+from ..blender import actions, curve_poses, id_properties, removal
 from ..blender.channels import OBJECT_GROUP
 from ..blender.keys import KeyTrack, thin_tracks
 
 _SIZE = 0.4  # metres: of the drawn axes
+_MADE = "motion_matching_made"  # custom property of an empty made here: the action made with it
 
 
 def create_path(
@@ -59,18 +60,31 @@ def create_path(
             write = partial(actions.write_channel, action, group=OBJECT_GROUP)
             write("location", frames[moves], positions[:, moves])
             write("rotation_euler", frames[turns], euler[:, turns], components=(2,))
+        path[_MADE] = action
     except BaseException:
         bpy.data.objects.remove(path)
         raise
     return path
 
 
-def remove_path(path: bpy.types.Object) -> None:
-    """Remove an empty from the file, with its action if nothing else uses that."""
-    action = path.animation_data.action if path.animation_data else None
+def remove_path(path: bpy.types.Object, is_own: bool) -> bool:
+    """Remove an empty of `create_path` with its action; return whether it is gone.
+
+    Unless it `is_own`, it is one by its mark. An object of the user's stays, and so does an empty
+    that something else uses. Its action stays if it is the user's, or is used or kept.
+    """
+    is_own = is_own or id_properties.has(path, _MADE)
+    if path.type != "EMPTY" or not is_own or removal.is_needed(path):
+        return False
+    made = id_properties.read(path, _MADE)
+    played = path.animation_data.action if path.animation_data else None
     bpy.data.objects.remove(path)
-    if action and action.users == action.use_fake_user:
-        bpy.data.actions.remove(action)
+    if isinstance(made, bpy.types.Action) and not removal.is_needed(made):
+        if played == made:
+            played = None
+        bpy.data.actions.remove(made)
+    actions.keep_in_file(played)
+    return True
 
 
 def read_path(path: bpy.types.Object, obj: bpy.types.Object, first: int, count: int) -> GroundTrack:

@@ -11,9 +11,11 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
+from ...engine.json_files import EntryError, expect_object
 from ...engine.maths import quat
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME
 from ...engine.motion.skeleton import Skeleton
+from ..blender import id_properties
 from ..blender.evaluation import compute_world_matrix
 from ..blender.transforms import Transform, compose, decompose_similarity, invert
 from .armature import CHOOSE, BoneMap, check_armature, measure_extent, to_blender_names
@@ -169,10 +171,14 @@ def apply_stored_rest(
     obj: bpy.types.Object, standing: ArmatureState, skeleton: Skeleton
 ) -> Skeleton:
     """Return the skeleton with the rest of `store_rest`, if its own is not the armature's."""
-    stored: Any = obj.data.get(_REST, {})
-    if not all(name in stored for name in skeleton.names) or _has_same_rest(standing, skeleton):
+    try:
+        stored = expect_object(id_properties.read(obj.data, _REST), "the stored rest")
+        rows = [id_properties.expect_rows(stored.get(name), 7, 1) for name in skeleton.names]
+        rests = np.concatenate(rows)
+    except EntryError:  # there is none, or not of all bones
         return skeleton
-    rests = np.array([stored[name] for name in skeleton.names], dtype=np.float32)
+    if _has_same_rest(standing, skeleton):
+        return skeleton
     return replace(skeleton, rest_rotations=rests[:, :4], rest_positions=rests[:, 4:])
 
 

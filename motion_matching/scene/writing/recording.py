@@ -6,15 +6,23 @@ is written in bulk when the recording ends, with the performance that it comes f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import bpy
 import numpy as np
 
+from ...engine.control.performance import HIGHEST_RATE
 from ...engine.errors import MotionMatchingError, RigError
-from ..blender import actions, playback
+from ...engine.json_files import (
+    EntryError,
+    expect_list,
+    expect_number,
+    expect_object,
+    expect_whole_number,
+)
+from ..blender import actions, id_properties, playback, removal
 from ..blender.channels import has_motion
 from ..blender.curves import build_bone_path
 from ..blender.handle import Handle, find_posable
@@ -26,6 +34,7 @@ from .saved_pose import SAVED_POSE, SavedPose
 MODES = ("new", "append", "overwrite")
 PARTS = "motion_matching_takes"  # custom property of a take's action: what was recorded into it
 GROWING = "motion_matching_growing"  # custom property of an action that shows a recording
+_TEXT = ".performance.json"  # in the name of a text of a take
 
 
 @dataclass(frozen=True)
@@ -129,7 +138,7 @@ class GrowingAction:
 
 def is_take(action: bpy.types.Action) -> bool:
     """Return whether an action was recorded, so that more may be recorded into it."""
-    return PARTS in action.keys()  # noqa: SIM118  # bpy's types know no `in`
+    return bool(_read_parts(action))
 
 
 def count_parts(action: bpy.types.Action) -> int:
@@ -203,7 +212,7 @@ def has_performance(action: bpy.types.Action) -> bool:
 def _remove_recorded_channels(action: bpy.types.Action, tracks: Sequence[Track]) -> None:
     """Remove what is recorded from a copied action, and the mark that it was recorded itself."""
     splicing.remove_channels(action, _find_replaced_paths(tracks))
-    if is_take(action):
+    if id_properties.has(action, PARTS):
         del action[PARTS]
 
 
@@ -245,37 +254,80 @@ def store_performance(
     collection: str = "",
 ) -> None:
     """Store which performance, as JSON, a take was made of, as a part with a text of the file."""
-    text = bpy.data.texts.new(f"{action.name}.performance.json")
+    text = bpy.data.texts.new(f"{action.name}{_TEXT}")
     text.from_string(performance)
     part: dict[str, Any] = {"frame": frame, "ticks": ticks, "fps": fps, "lead_in": lead_in}
     part |= {"performance": text, "collection": collection}
     action[PARTS] = [*_read_parts(action), part]
 
 
-def remove_take(obj: bpy.types.Object, action: bpy.types.Action) -> None:
-    """Delete a take, its strips on the object's NLA, and texts that only it uses."""
+def remove_take(obj: bpy.types.Object, action: bpy.types.Action) -> bool:
+    """Delete a take, its strips on the object's NLA, and texts that only it uses.
+
+    Returns whether it is gone: an action that is no take stays, and so does one that something else
+    than the object uses.
+    """
+    if not is_take(action) or removal.is_needed(action, besides=(obj,)):
+        return False
     texts = [part["performance"] for part in _read_parts(action) if "performance" in part]
     actions.remove_strips(obj, action)
     bpy.data.actions.remove(action)
     for text in texts:
-        if text.users - text.use_fake_user == 0:
+        if _TEXT in text.name and text.users - text.use_fake_user == 0:
             bpy.data.texts.remove(text)
+    return True
 
 
 def restore_abandoned_poses() -> None:
     """Restore armatures that an undo step or a copy left in a session's pose; takes play on."""
     for obj in bpy.data.objects:
-        # no `in`
-        if obj.type != "ARMATURE" or obj.library or SAVED_POSE not in obj.keys():  # noqa: SIM118
+        if obj.type != "ARMATURE" or obj.library or not id_properties.has(obj, SAVED_POSE):
             continue
+        try:
+            saved = SavedPose.from_property(obj)
+        except EntryError:  # nothing that a session saved
+            del obj[SAVED_POSE]
+            continue
+        _remove_growing_action(obj)
         action = obj.animation_data.action if obj.animation_data else None
-        if action is not None and GROWING in action.keys():  # noqa: SIM118
-            bpy.data.actions.remove(action)  # a recording was still growing
-            action = None
-        SavedPose.from_property(obj).restore(obj, action is not None and is_take(action))
+        saved.restore(obj, action is not None and is_take(action))
+
+
+def _remove_growing_action(obj: bpy.types.Object) -> None:
+    """Take the action of a recording that was still growing off an object, and remove it."""
+    action = obj.animation_data.action if obj.animation_data else None
+    if action is None or not id_properties.has(action, GROWING):
+        return
+    if removal.is_needed(action, besides=(obj,)):  # it has become the user's
+        obj.animation_data.action = None
+    else:
+        bpy.data.actions.remove(action)
 
 
 def _read_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
-    """Return what a take stores of each recording; `performance` is left out if deleted."""
-    parts = [part if isinstance(part, dict) else part.to_dict() for part in action.get(PARTS, ())]
-    return [{name: value for name, value in part.items() if value is not None} for part in parts]
+    """Return what a take stores of each recording; `performance` is left out if deleted.
+
+    What anybody else has written there is no part, and the action no take.
+    """
+    if not id_properties.has(action, PARTS):  # which is looked up in every action of a file
+        return []
+    try:
+        parts = expect_list(id_properties.read(action, PARTS), "the property of a take")
+        return [_check_part(expect_object(part, "a part of a take")) for part in parts]
+    except EntryError:
+        return []
+
+
+def _check_part(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part as `store_performance` makes it. EntryError for anything else."""
+    text, collection = part.get("performance"), part.get("collection", "")
+    checked = {
+        "frame": expect_number(part.get("frame"), "a frame", -actions.MAX_FRAME, actions.MAX_FRAME),
+        "ticks": expect_whole_number(part.get("ticks"), "a number of ticks", 1),
+        "fps": expect_number(part.get("fps"), "a rate", 1, HIGHEST_RATE),
+        "lead_in": expect_whole_number(part.get("lead_in"), "a lead-in", 0),
+        "collection": collection,
+    }
+    if not isinstance(collection, str) or not isinstance(text, bpy.types.Text | None):
+        raise EntryError("a part of a take has something else than its text")
+    return checked if text is None else checked | {"performance": text}

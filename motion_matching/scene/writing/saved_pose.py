@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ..blender.actions import keep_in_file
+from ...engine.json_files import (
+    EntryError,
+    expect_list,
+    expect_number,
+    expect_object,
+    expect_whole_number,
+)
+from ..blender import id_properties
+from ..blender.actions import MAX_FRAME, keep_in_file
 from ..blender.handle import Handle
+from ..blender.id_properties import expect_rows
 from ..blender.playback import PlaybackState
 from ..blender.transforms import REST, ROTATIONS, read_property
 
@@ -51,18 +61,25 @@ class SavedPose:
 
     @classmethod
     def from_property(cls, obj: bpy.types.Object) -> SavedPose:
-        """Read what a session saved in an object's custom property."""
-        note = obj[SAVED_POSE].to_dict()
-        bones = {
-            name: np.array(values, np.float32).reshape(-1, len(REST[name]))
-            for name, values in note["bones"].items()
+        """Read what a session saved in an object's custom property, or raise EntryError."""
+        note = expect_object(id_properties.read(obj, SAVED_POSE), "a saved pose")
+        rows = expect_object(note.get("bones"), "'bones'", REST)
+        bones = {name: expect_rows(rows.get(name), len(REST[name])) for name in REST}
+        count = len(bones["scale"])
+        listed = expect_list(note.get("numbers"), "'numbers'")
+        indices = np.array([expect_whole_number(n, "a number", 0) for n in listed], np.intp)
+        if any(len(values) != count for values in bones.values()) or np.any(indices >= count):
+            raise EntryError("a saved pose is of other bones")
+        placed = expect_object(note.get("placed"), "'placed'", ("location", *ROTATIONS))
+        placement = {
+            name: tuple(expect_rows(values, len(REST[name]), 1)[0].tolist())
+            for name, values in placed.items()
         }
-        placement = {name: tuple(values) for name, values in note["placed"].items()}
-        action = note.get("action")
-        handle = action and Handle.from_block(action, "actions")
-        playing = PlaybackState(**(note["playing"] | {"action": handle}))
-        indices = np.array(note["numbers"])
-        return cls(indices, bones, placement, note["position"], playing, note["frame"])
+        position = note.get("position")
+        if position not in ("POSE", "REST"):
+            raise EntryError("a saved pose has no position")
+        frame = expect_number(note.get("frame"), "'frame'", -MAX_FRAME, MAX_FRAME)
+        return cls(indices, bones, placement, position, _expect_playback(note), frame)
 
     def _to_property(self) -> dict[str, Any]:
         """Return a custom property, which undo steps keep; it keeps the action in the file."""
@@ -81,7 +98,7 @@ class SavedPose:
 
     def restore(self, obj: bpy.types.Object, keep_action: bool) -> None:
         """Restore everything, except the action if the object is to keep the one it has now."""
-        if SAVED_POSE in obj.keys():  # noqa: SIM118  # bpy's types know no `in`
+        if id_properties.has(obj, SAVED_POSE):
             del obj[SAVED_POSE]
         if self.pose_position != obj.data.pose_position:
             obj.data.pose_position = self.pose_position
@@ -105,3 +122,18 @@ class SavedPose:
         for name, value in self.object_channels.items():
             setattr(obj, name, value)
         obj.update_tag()
+
+
+def _expect_playback(note: Mapping[str, Any]) -> PlaybackState:
+    """Return what an object played."""
+    names = {field.name for field in fields(PlaybackState)} - {"action"}
+    playing = expect_object(note.get("playing"), "'playing'", names)
+    slots = [playing.get(name, "") for name in ("slot", "last_slot")]
+    action = note.get("action")
+    if not all(isinstance(slot, str) for slot in slots):
+        raise EntryError("a saved pose has a slot without a name")
+    if not isinstance(action, bpy.types.Action | None):
+        raise EntryError("a saved pose plays something else than an action")
+    handle = Handle.from_block(action, "actions") if action else None
+    has_data, use_nla = bool(playing.get("has_data")), bool(playing.get("use_nla"))
+    return PlaybackState(has_data, handle, slots[0], slots[1], use_nla)

@@ -191,16 +191,19 @@ edited by hand"""
     bl_label = "Back to Computed"
     requires = (*CHARACTER, has_active_source, has_hand_path)
 
-    def run(self, context: bpy.types.Context) -> None:
+    def run(self, context: bpy.types.Context) -> str | None:
         obj, source = get_active_armature(context), get_active_source(context)
         if context.object == source.path and context.mode == "OBJECT":
             select_only(obj, context)  # with the empty, the panels would be gone
         path, source.path, source.use_path = source.path, None, False
-        armatures = (one for one in bpy.data.objects if one.type == "ARMATURE")
-        users = (other.path for one in armatures for other in settings_of(one).sources)
-        if path and path.library is None and path not in users:
-            scene.reading.hand_path.remove_path(path)
         app.status.invalidate()
+        if path is None:
+            return None
+        # earlier versions only set the performer
+        is_own = settings_of(path).performer is not None
+        if not scene.reading.hand_path.remove_path(path, is_own):
+            return f"'{path.name}' stays: something else uses it, or it is not from Edit by Hand"
+        return None
 
 
 def has_path_here(context: bpy.types.Context) -> str:

@@ -81,18 +81,18 @@ Editor"""
     )
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        name = get_active_take(context).action.name
+        take = scene.blender.handle.Handle.from_block(get_active_take(context).action, "actions")
 
         def build_request(
             obj: bpy.types.Object, database: Database, settings: PerformerSettings
         ) -> app.takes.BakeRequest:
-            action = bpy.data.actions[name]
+            action = app.takes.find_take_action(take)
             # the present settings replace those that it was performed with
             parts = tuple(
                 part._replace(performance=replace(part.performance, settings={}, changes=()))
                 for part in app.takes.read_parts_on_ground(obj, action)
             )
-            again = app.takes.BakeRequest(name, parts, beside=name)
+            again = app.takes.BakeRequest(action.name, parts, beside=action.name)
             if not self.use_markers:
                 return again
             rate = scene.blender.actions.get_scene_fps(bpy.context.scene) / database.fps
@@ -134,9 +134,9 @@ class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
     bl_label = "Discard Take"
     requires = (*TAKE, is_not_kept, can_assign_action)
 
-    def run(self, context: bpy.types.Context) -> None:
+    def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
-        app.takes.discard_take(obj, settings_of(obj).take_index)
+        return app.takes.discard_take(obj, settings_of(obj).take_index)
 
 
 def has_loose_takes(context: bpy.types.Context) -> str:
@@ -158,14 +158,14 @@ back"""
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
         loose = [index for index, take in enumerate(settings_of(obj).takes) if not take.is_kept]
-        refused = []
+        refused, notes = [], []
         for index in reversed(loose):
             try:
-                app.takes.discard_take(obj, index)
+                notes.append(app.takes.discard_take(obj, index))
             except MotionMatchingError as error:  # it comes with a linked file
                 refused.append(str(error))
-        if refused:
-            self.report({"WARNING"}, refused[-1])
+        for note in filter(None, (*refused[-1:], *notes)):
+            self.report({"WARNING"}, note)
         report = f"Discarded {format_count(len(loose) - len(refused), 'take')}"
         if len(refused) == len(loose):
             raise NothingToDoError(report)
@@ -190,7 +190,8 @@ they follow the steering, how fast they respond"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
         uid = obj.session_uid
-        names = get_active_take(context).action.name, settings_of(obj).compare_with.name
-        runtime.comparisons[uid] = yield from app.comparing.compare_steps(obj, names)
+        takes = get_active_take(context).action, settings_of(obj).compare_with
+        names = [take.name for take in takes]
+        runtime.comparisons[uid] = yield from app.comparing.compare_steps(obj, *takes)
         app.callbacks.redraw()
         return f"Compared '{names[0]}' with '{names[1]}'"

@@ -308,3 +308,63 @@ def test_the_path_of_an_overridden_character_can_be_edited(obj):
     assert path.users_collection == (bpy.context.scene.collection,)
     assert ops.build() == {"FINISHED"}
     assert "lost" not in settings.built_notes
+
+
+def edit_walk_by_hand(obj):
+    ops.add_actions()
+    assert ops.edit_path() == {"FINISHED"}
+    return obj.motion_matching.sources[obj.motion_matching.source_index]
+
+
+def list_names(kind):
+    return {block.name for block in getattr(bpy.data, kind)}
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_back_to_computed_keeps_an_action_of_the_users(obj, keeps):
+    source = edit_walk_by_hand(obj)
+    mine = bpy.data.actions.new("Mine")
+    mine.use_fake_user = keeps
+    made, source.path.animation_data.action = source.path.animation_data.action.name, mine
+    path = source.path.name
+    assert ops.computed_path() == {"FINISHED"}
+    assert path not in list_names("objects")
+    assert made not in list_names("actions")
+    assert "Mine" in list_names("actions")
+    assert mine.use_fake_user, "saving would drop it"
+
+
+@pytest.mark.parametrize("use", ["shield", "user"])
+def test_back_to_computed_keeps_what_it_made_if_that_is_used(obj, use):
+    source = edit_walk_by_hand(obj)
+    made, path = source.path.animation_data.action, source.path.name
+    other = bpy.data.objects.new("Other", None)
+    if use == "shield":
+        made.use_fake_user = True
+    else:
+        other.animation_data_create().action = made
+    assert ops.computed_path() == {"FINISHED"}
+    assert path not in list_names("objects")
+    assert made.name in list_names("actions")
+
+
+def test_back_to_computed_keeps_an_object_of_the_users(obj):
+    ops.add_actions()
+    source = obj.motion_matching.sources[obj.motion_matching.source_index]
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    empty = bpy.data.objects.new("Mine", None)
+    for mine in (camera, empty):
+        bpy.context.scene.collection.objects.link(mine)
+        source.path, source.use_path = mine, True
+        assert ops.computed_path() == {"FINISHED"}
+        assert not source.use_path
+        assert source.path is None
+        assert mine.name in list_names("objects")
+
+    # an empty that was made here, on which something of the user's hangs
+    assert ops.edit_path() == {"FINISHED"}
+    path = source.path.name
+    camera.parent = source.path
+    assert ops.computed_path() == {"FINISHED"}
+    assert path in list_names("objects")
+    assert camera.parent.name == path

@@ -1,0 +1,243 @@
+"""What a Blender file of a stranger, or a script, may hold: nothing of it removes what is the
+user's, and no poll, panel or handler fails over it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching.app import databases, takes
+from motion_matching.engine.control import performance, scripts
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.errors import MotionMatchingError
+from motion_matching.scene.blender import evaluation
+from motion_matching.scene.writing import recording, saved_pose
+from tests.ui.characters import create_character
+
+ops = bpy.ops.motion_matching
+PARTS = recording.PARTS
+SETTINGS = PerformerSettings()
+
+
+@contextlib.contextmanager
+def no_tracebacks():
+    """Fail on a traceback, which Blender only prints where a handler or an update fails."""
+    printed = io.StringIO()
+    with contextlib.redirect_stderr(printed):
+        yield
+    assert "Traceback" not in printed.getvalue(), printed.getvalue()
+
+
+def call(operator, **options):
+    """Return an operator's result, or the sentence of its refusal; fail on a traceback."""
+    with no_tracebacks():
+        try:
+            return operator(**options)
+        except RuntimeError as error:
+            message = str(error)
+    assert "Traceback" not in message, message
+    return message
+
+
+@pytest.fixture
+def obj():
+    return create_character(clips=("walk_curves",))
+
+
+def make_take(obj, name="Take"):
+    """List a take of a script, with two curves, as a bake leaves it."""
+    action = bpy.data.actions.new(name)
+    performed = scripts.build_script("square", 2.0, 30.0, SETTINGS.walk, SETTINGS.run)
+    recording.store_performance(action, performance.to_json(performed), 1.0, 60, 30.0)
+    takes.list_take(obj, action)
+    return action
+
+
+def make_part(**changes):
+    text = bpy.data.texts.new("Take.performance.json")
+    part = {"frame": 1.0, "ticks": 60, "fps": 30.0, "lead_in": 0, "collection": ""}
+    return part | {"performance": text} | changes
+
+
+STRANGE_TAKES = {
+    "number": lambda: 5,
+    "text": lambda: "x",
+    "bytes": lambda: b"\xff\xfe",
+    "numbers": lambda: [1, 2],
+    "nan": lambda: float("nan"),
+    "group": lambda: {"a": 1},
+    "block": lambda: bpy.data.objects["Hero"],
+    "no text": lambda: [make_part(performance="x")],
+    "object for a text": lambda: [make_part(performance=bpy.data.objects["Hero"])],
+    "frame": lambda: [make_part(frame=float("nan"))],
+    "far frame": lambda: [make_part(frame=1e300)],
+    "ticks": lambda: [make_part(ticks=-3)],
+    "fps": lambda: [make_part(fps=0.0)],
+    "lead-in": lambda: [make_part(lead_in="x")],
+    "collection": lambda: [make_part(collection=b"\xff")],
+    "empty group": lambda: [{}],
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE_TAKES)
+def test_an_action_with_strange_take_data_is_no_take(obj, kind):
+    ops.add_actions()
+    action = bpy.data.actions.new("Mine")
+    takes.list_take(obj, action)
+    action[PARTS] = STRANGE_TAKES[kind]()
+    texts = {text.name for text in bpy.data.texts}
+    assert not recording.is_take(action)
+    with no_tracebacks():
+        assert not ops.bake_again.poll()
+        assert not ops.compare_takes.poll()
+    with pytest.raises(MotionMatchingError, match="'Mine'"):
+        takes.read_parts(action)
+    assert call(ops.remove_take) == {"FINISHED"}
+    assert len(obj.motion_matching.takes) == 0
+    takes.list_take(obj, action)
+    obj.motion_matching.takes[0].is_kept = False
+    assert call(ops.discard_takes) == {"FINISHED"}
+    assert "Mine" in bpy.data.actions, "it is the user's"
+    assert action.use_fake_user, "saving would drop it"
+    assert {text.name for text in bpy.data.texts} == texts
+    bpy.ops.ed.undo_push()
+    bpy.ops.ed.undo_push()
+    with no_tracebacks():
+        bpy.ops.ed.undo()
+        bpy.ops.ed.redo()
+
+
+def test_a_take_whose_text_was_edited_is_refused_in_a_sentence(obj):
+    ops.add_actions()
+    action = make_take(obj)
+    text = action[PARTS][0]["performance"]
+    whole = text.as_string()
+    short = json.loads(whole) | {"intents": [{"ticks": 3}]}
+    for content in ("", "{", "[" * 100_000, "null", json.dumps(short), whole.replace("1", "1e999")):
+        text.from_string(content)
+        if "intents" not in content:
+            with pytest.raises(MotionMatchingError, match="The take 'Take'"):
+                takes.read_parts(action)
+        assert isinstance(call(ops.bake_again), str)
+    text.from_string(whole)
+    action[PARTS] = [action[PARTS][0].to_dict() | {"lead_in": 2**31 - 1}]
+    with pytest.raises(MotionMatchingError, match="lead-in"):
+        takes.read_parts(action)
+
+
+def test_a_discarded_take_takes_nothing_of_the_users_along(obj):
+    # a text of the user's that the take names as its performance
+    notes = bpy.data.texts.new("notes")
+    notes.use_fake_user = False
+    action = make_take(obj)
+    action[PARTS] = [make_part(performance=notes)]
+    assert call(ops.remove_take) == {"FINISHED"}
+    assert "Take" not in bpy.data.actions
+    assert "notes" in bpy.data.texts
+
+    # an action that something else uses: another object, a source, the NLA of another object
+    other = bpy.data.objects.new("Other", None)
+    other.animation_data_create().action = make_take(obj, "Played")
+    strips = bpy.data.objects.new("Strips", None).animation_data_create().nla_tracks.new().strips
+    strips.new("Strip", 1, make_take(obj, "Strip"))
+    source = obj.motion_matching.sources.add()
+    source.action = make_take(obj, "Source")
+    make_take(obj, "Loose")
+    assert call(ops.discard_takes) == {"FINISHED"}
+    assert {"Played", "Strip", "Source"} <= set(bpy.data.actions.keys())
+    assert "Loose" not in bpy.data.actions
+    assert source.action.name == "Source"
+    assert other.animation_data.action.name == "Played"
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "5", "[[1]]", '{"a": 1}', "[null]", "["])
+def test_a_database_with_a_damaged_list_of_sources_is_shown_as_it_is(obj, text):
+    ops.add_actions()
+    ops.add_database(label="One")
+    ops.add_database(label="Two")
+    settings = obj.motion_matching
+    settings.databases[0].sources, settings.databases[0].built_key = text, "of one"
+    enabled = [source.enabled for source in settings.sources]
+    with no_tracebacks():
+        settings.database_index = 0
+    assert settings.database_shown == 0
+    assert settings.built_key == "of one"
+    assert [source.enabled for source in settings.sources] == enabled
+    databases.add(settings, "Three")
+    assert json.loads(settings.databases[0].sources) == ["walk_curves"]
+
+
+STRANGE_POSES = {
+    "number": 5,
+    "text": "x",
+    "empty": {},
+    "numbers": {"numbers": ["x"]},
+    "other bones": {"numbers": [0, 9999]},
+    "position": {"position": "SIDEWAYS"},
+    "frame": {"frame": float("inf")},
+    "placed": {"placed": {"name": [1.0, 2.0]}},
+    "short": {"placed": {"location": [1.0]}},
+    "playing": {"playing": {"__class__": 1}},
+    "slot": {"playing": {"has_data": True, "slot": 5}},
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE_POSES)
+def test_a_strange_saved_pose_changes_nothing(obj, kind):
+    saved_pose.SavedPose.capture(obj, np.array([0, 1]), moves_object=True, plays_on=False)
+    note, change = obj[saved_pose.SAVED_POSE].to_dict(), STRANGE_POSES[kind]
+    obj[saved_pose.SAVED_POSE] = note | change if isinstance(change, dict) and change else change
+    obj.location, obj.name = (1, 2, 3), "Hero"
+    bpy.ops.ed.undo_push()
+    bpy.ops.ed.undo_push()
+    with no_tracebacks():
+        bpy.ops.ed.undo()
+    obj = bpy.data.objects["Hero"]
+    assert tuple(obj.location) == (1, 2, 3)
+    assert saved_pose.SAVED_POSE not in obj
+
+
+def test_marks_in_a_file_remove_nothing_that_is_used(obj, tmp_path):
+    # all that the file has is marked as if sampling had made it, and as a recording that grows
+    action = bpy.data.actions["walk_curves"]
+    obj.animation_data.action = action
+    action[recording.GROWING] = True
+    saved_pose.SavedPose.capture(obj, np.array([0, 1]), moves_object=True, plays_on=True)
+    action.use_fake_user = True
+    for block in (bpy.context.scene, obj, obj.data, action):
+        block[evaluation._MARK] = True
+    path = str(tmp_path / "marked.blend")
+    with no_tracebacks():
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path)
+    assert bpy.data.scenes.keys() == ["Scene"]
+    assert {"Hero"} <= set(bpy.data.objects.keys())
+    assert "walk_curves" in bpy.data.actions
+
+    # also where another scene is left
+    other = bpy.data.scenes.new("Other")
+    mine = bpy.data.objects.new("Mine", None)
+    bpy.data.scenes["Scene"].collection.objects.link(mine)
+    other.collection.objects.link(bpy.data.objects["Hero"])
+    with no_tracebacks():
+        evaluation.remove_evaluation_copies()
+    assert {"Scene", "Other"} <= set(bpy.data.scenes.keys())
+    assert {"Hero", "Mine"} <= set(bpy.data.objects.keys())
+    assert "walk_curves" in bpy.data.actions
+
+
+def test_copies_that_undo_brings_back_still_go(obj):
+    copy = evaluation.EvaluationCopy(obj)
+    copy.get_scratch_action()
+    names = {kind: set(getattr(bpy.data, kind).keys()) for kind in evaluation._KINDS}
+    assert "Sampling" in names["scenes"]
+    evaluation.remove_evaluation_copies()
+    for kind in evaluation._KINDS:
+        assert not any(name.startswith("Sampling") for name in getattr(bpy.data, kind).keys())  # noqa: SIM118
+    copy.remove()
