@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         sources,
         status,
         steps,
+        stored,
         tag_colors,
         takes,
         training,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from .settings import get_build_settings
 from .source_files import find_file
 from .sources import build_tag_ranges, find_source_problem, get_enabled_indices, get_source
 from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
+from .stored import find_database, find_idle_tags
 from .typed import settings_of
 
 _MAX_NOTES = 4
@@ -39,16 +40,16 @@ def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Dat
     uid, databases = obj.session_uid, get_library()
     content = yield from content_steps(uid)
     obj, key = get_armature(uid), content.key
-    if databases.has(key) and not again:
-        database = databases.load(key)
+    if not again and (known := find_database(obj, content)) is not None:
         _store_content(obj, content)
-        status.set_built(obj, key, database)
-        return database
+        status.set_built(obj, content, known)
+        return known
     settings = get_build_settings(obj)
     enabled = [source for source in settings_of(obj).sources if source.enabled]
     problems = [(source.name, find_source_problem(source)) for source in enabled]
     broken = [(name, problem) for name, problem in problems if problem]
-    sources = [source for source, _ in (yield from read_sources_steps(uid, broken))]
+    read = yield from read_sources_steps(uid, broken, content.source_keys)
+    sources = [source for source, _ in read]
     digests = get_file_digests()
     files = {source.file: digests.compute(source.file) for source in sources if source.file}
     if (yield from content_steps(uid)).key != key:
@@ -68,7 +69,8 @@ def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Dat
     built, build_report = yield from run_in_background_steps(build, "Building")
 
     def save(report: ReportProgress) -> Database:
-        stored = databases.store(key, built)
+        status.forget_tagged(databases.find_tagged(content.motion))
+        stored = databases.store(key, built, content.motion)
         status.cache_database(key, stored)
         return stored
 
@@ -76,7 +78,9 @@ def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Dat
     obj = get_armature(uid)
     _store_content(obj, content)
     skipped = [*broken, *build_report.skipped]
-    settings_of(obj).built_notes = _format_notes(skipped, build_report.warnings)
+    idle = find_idle_tags(obj, content, database)  # the status has these, as tags change
+    warnings = [text for text in build_report.warnings if text not in idle]
+    settings_of(obj).built_notes = _format_notes(skipped, warnings)
     # it may be stale already: what changed after the reading is not in it
     yield from status.refresh_steps(uid)
     return database
@@ -88,13 +92,16 @@ def _store_content(obj: bpy.types.Object, content: Content) -> None:
 
 
 def read_sources_steps(
-    uid: int, broken: list[tuple[str, str]] | None = None
+    uid: int,
+    broken: list[tuple[str, str]] | None = None,
+    keys: Mapping[int, str] | None = None,
 ) -> Steps[list[tuple[Source, int]]]:
     """Read the actions among the sources of an armature as clips, one between two yields.
 
-    Returns each source with the frame of the timeline where its clip counts zero. What cannot be
-    read is added to `broken` by name, with the reason; without that list, or if nothing else is
-    left, its error is raised. Raises RigChangedError if the armature, or what it follows, changed.
+    Returns each source with the frame of the timeline where its clip counts zero; sources have
+    their `keys` by index. What cannot be read is added to `broken` by name, with the reason;
+    without that list, or if nothing else is left, its error is raised. Raises RigChangedError if
+    the armature, or what it follows, changed.
     """
     obj = get_armature(uid)
     indices, before = get_enabled_indices(obj), evaluation.read_followed_transforms(obj)
@@ -111,7 +118,8 @@ def read_sources_steps(
                 raise
             broken.append((name, str(error)))
         else:
-            result.append(read_source(*get_source(uid, index), sampled=sampled))
+            source, first = read_source(*get_source(uid, index), sampled=sampled)
+            result.append((replace(source, key=(keys or {}).get(index, "")), first))
     obj = get_armature(uid)
     after = evaluation.read_followed_transforms(obj)
     moved = [name for name in before | after if before.get(name) != after.get(name)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import bpy
 
 from ..engine import json_files
+from ..engine.database.tags import LOOP, parse_names
 from ..engine.errors import SettingsError
 from ..engine.json_files import EntryError, expect_object, expect_text
 from ..scene.reading import library
@@ -18,7 +20,7 @@ from .characters import get_armature
 from .library import get_file_digests
 from .settings import get_build_settings
 from .source_files import find_file
-from .sources import get_enabled_indices, get_source
+from .sources import get_enabled_indices, get_source, get_tag_name
 from .steps import Steps, run_to_end
 from .typed import settings_of, to_plain_value
 
@@ -27,12 +29,18 @@ _OTHER_LABELS = {"schema": "Features", "fps": "the scene's frame rate", "rig": "
 
 
 class Content(NamedTuple):
-    """The key of a database, its settings as JSON data, and digests of sources by name and rig."""
+    """What a database is made of, by its `key`; `motion` is the key of the same without tags.
+
+    The rest is that motion: its settings as JSON data, and digests of sources by name and of the
+    rig. `source_keys` name the sources in the database, by their index in the list.
+    """
 
     key: str
+    motion: str
     settings: Mapping[str, Any]
     sources: Mapping[str, str]
     rig: str
+    source_keys: Mapping[int, str]
 
     def to_text(self) -> str:
         """Return a text that is enough to describe changes."""
@@ -51,34 +59,56 @@ def content_steps(uid: int) -> Steps[Content]:
     obj = get_armature(uid)
     settings, sources = settings_of(obj), settings_of(obj).sources
     with_files = any(source.kind == "FILE" for source in sources)
-    content = get_build_settings(obj).get_content(with_files=with_files) | {"bones": settings.bones}
-    builder = library.DatabaseKeyBuilder(content, get_file_digests())
+    build_settings, bones = get_build_settings(obj), {"bones": settings.bones}
+    content = build_settings.get_content(with_files=with_files) | bones
+    untagged = replace(build_settings, auto_tags=None)
+    motion = untagged.get_content(with_files=with_files) | bones
+    builder = library.DatabaseKeyBuilder(content, motion, get_file_digests())
     indices, names = get_enabled_indices(obj), []
     has_actions = any(sources[index].kind == "ACTION" for index in indices)
     for number, index in enumerate(indices, 1):
         obj, source = get_source(uid, index)  # references from before a yield may be invalid
         names.append(source.name)
         action = source.action if source.kind == "ACTION" else None
-        use = _collect_source_settings(source, obj)
-        part = library.SourceContent(action, find_file(source), use)
+        uses = _collect_source_settings(source, obj)
+        part = library.SourceContent(action, find_file(source), *uses)
         for _ in builder.add_steps(part, obj):
             yield "Looking at sources", (number - 1) / len(indices)
         yield "Looking at sources", number / len(indices)
     if has_actions:
         builder.add_rig(get_armature(uid))
-    digests = dict(zip(names, builder.source_digests, strict=True))
-    return Content(builder.key, content, digests, builder.rig_digest)
+    digests = builder.motion_digests
+    keys = {
+        index: f"{digest}-{digests[:number].count(digest)}"
+        for number, (index, digest) in enumerate(zip(indices, digests, strict=True))
+    }
+    named = dict(zip(names, digests, strict=True))
+    return Content(builder.key, builder.motion_key, motion, named, builder.rig_digest, keys)
 
 
-def _collect_source_settings(source: Any, obj: bpy.types.Object) -> dict[str, Any]:
-    """Return the settings of a source that the database depends on."""
-    use = {name: getattr(source, name) for name in ("kind", "mirror", "loop", "gait", "tags")}
+def _collect_source_settings(
+    source: Any, obj: bpy.types.Object
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings of a source that the database depends on: all, and those of its motion.
+
+    Of tags, only loops add motion.
+    """
+    use = {name: getattr(source, name) for name in ("kind", "mirror", "loop")}
     limits = [source.frame_start, source.frame_end] if source.use_range else None
-    if source.tag_ranges:
-        use["tag_ranges"] = [_describe_tag_range(tag) for tag in source.tag_ranges]
     if source.use_path:
         use["path"] = compute_fingerprint(source.path, obj)
-    return use | {"range": limits, "speed": round(source.speed, 6)}
+    use |= {"range": limits, "speed": round(source.speed, 6)}
+    described = [(get_tag_name(tag), _describe_tag_range(tag)) for tag in source.tag_ranges]
+    ranges, loops = [tag for _, tag in described], [tag for name, tag in described if name == LOOP]
+    loop = LOOP if LOOP in parse_names(source.tags) else ""
+    return (
+        use | _describe_tags(source.gait, source.tags, ranges),
+        use | _describe_tags("none", loop, loops),
+    )
+
+
+def _describe_tags(gait: str, tags: str, ranges: list[list[Any]]) -> dict[str, Any]:
+    return {"gait": gait, "tags": tags} | ({"tag_ranges": ranges} if ranges else {})
 
 
 def _describe_tag_range(tag: Any) -> list[Any]:

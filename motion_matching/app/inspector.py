@@ -24,7 +24,6 @@ from ..engine.insight.frame_inspector import FrameInspection
 from ..engine.insight.watching import Choice, WatchedTake, watch
 from ..engine.matching.method import MotionMatching
 from ..engine.progress import ReportProgress
-from ..scene.blender import actions
 from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
 from . import callbacks, status
@@ -34,7 +33,7 @@ from .items import get_active
 from .runtime import runtime
 from .settings import get_performer_settings
 from .source_files import find_file
-from .sources import check_source, find_source_problem, get_active_source
+from .sources import check_source, find_first_frame, find_source_problem, get_active_source
 from .steps import Steps, run_in_background_steps, scale_report
 from .takes import TakePart, read_parts_on_ground
 from .training import ChosenMethod
@@ -179,7 +178,7 @@ def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) 
         raise SettingsError(f"{text}; switch it on, build, and inspect again.")
     check_source(obj, source)
     clip = _get_clip_name(source)
-    number = max(scene_frame - _get_first_frame(obj, source), 0)
+    number = max(scene_frame - find_first_frame(obj, source), 0)
     index = _find_namesake_index(seen, settings, clip)
     frame = frame_inspector.find_frame(database, f"{clip}:{number}", index)
     x, y, yaw = database.track[frame].tolist()
@@ -213,16 +212,6 @@ def _get_clip_name(source: Any) -> str:
     if source.kind == "FILE":
         return find_file(source).stem
     return source.action.name if source.action else ""
-
-
-def _get_first_frame(obj: bpy.types.Object, source: Any) -> int:
-    """Return the frame of the timeline that is the first of a source's clip."""
-    if source.kind == "FILE":
-        return 0
-    if source.use_range:
-        return source.frame_start
-    curves = actions.get_active_curves(source.action, actions.find_slot(source.action, obj))
-    return actions.compute_frame_range(source.action, curves)[0]
 
 
 def _locate_in_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:

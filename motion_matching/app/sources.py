@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from .. import engine  # whose modules load on use: panels need this one
+from .. import engine, scene  # whose modules load on use: panels need this one
 from ..engine.errors import SettingsError
 from . import items
 from .characters import get_armature
@@ -16,6 +16,7 @@ from .typed import settings_of, to_plain_value
 if TYPE_CHECKING:
     from ..engine.database.tags import TagRange
     from ..ui.database.properties import MotionMatchingSource
+    from ..ui.tags.properties import MotionMatchingTag
 
 
 def get_active_source(obj: bpy.types.Object) -> MotionMatchingSource | None:
@@ -75,6 +76,23 @@ def has_path_object(source: MotionMatchingSource) -> bool:
     return isinstance(path, bpy.types.Object) and bool(path.users_scene)
 
 
+def get_tag_name(tag: MotionMatchingTag) -> str:
+    """Return the name that a range has in a database; nothing if it lacks one."""
+    return tag.label.strip() if tag.kind == "FREE" else tag.kind
+
+
+def find_first_frame(obj: bpy.types.Object, source: MotionMatchingSource) -> int:
+    """Return the frame of the timeline that is the first of a source's clip."""
+    if source.kind == "FILE":
+        return 0
+    if source.use_range:
+        return source.frame_start
+    actions = scene.blender.actions
+    curves = actions.get_active_curves(source.action, actions.find_slot(source.action, obj))
+    first, _ = actions.compute_frame_range(source.action, curves)
+    return first
+
+
 def build_tag_ranges(source: MotionMatchingSource, first: int = 0) -> tuple[TagRange, ...]:
     """Return the tags of a source whose clip starts at frame `first`: gait, tags and ranges.
 
@@ -85,7 +103,7 @@ def build_tag_ranges(source: MotionMatchingSource, first: int = 0) -> tuple[TagR
     names = dict.fromkeys((*gait, *tags.parse_names(source.tags)))
     ranges = [tags.TagRange(name) for name in names]
     for tag in source.tag_ranges:
-        name = tag.label.strip() if tag.kind == "FREE" else tag.kind
+        name = get_tag_name(tag)
         frames = f"{tag.frame_start} to {tag.frame_end}"
         what = f"The source '{source.name}' has a range of tags, {frames}, that"
         if not name:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 
 import bpy
 
@@ -13,10 +13,10 @@ from ..engine.database.database import Database
 from ..engine.errors import MotionMatchingError
 from . import callbacks
 from .characters import get_armature
-from .content import content_steps, describe_changes
-from .library import get_library
+from .content import Content, content_steps, describe_changes
 from .runtime import runtime
 from .steps import Steps, run_to_end
+from .stored import find_database, find_idle_tags
 from .typed import settings_of
 
 REFRESH_DELAY = 0.2  # seconds from a change to the next refresh
@@ -45,6 +45,7 @@ class Status:
     megabytes: float = 0.0
     coverage: str = ""
     stale_reason: str = ""
+    idle_tags: tuple[str, ...] = ()  # sentences about tags that cover no frame
 
 
 UNKNOWN = Status()
@@ -86,9 +87,9 @@ def _store(obj: bpy.types.Object, result: Status) -> Status:
     return result
 
 
-def set_built(obj: bpy.types.Object, key: str, database: Database) -> None:
-    """Store that the database of an armature object's settings is built."""
-    _store(obj, _get_database_status(key, lambda: database))
+def set_built(obj: bpy.types.Object, content: Content, database: Database) -> None:
+    """Store that the database of an armature object's content is there."""
+    _store(obj, _get_database_status(obj, content, database))
 
 
 def invalidate() -> None:
@@ -110,12 +111,11 @@ def _compute_status_steps(uid: int) -> Steps[Status]:
         return Status("empty")
     try:
         current = yield from content_steps(uid)
-        key, library = current.key, get_library()
-        if library.has(key):
-            return _get_database_status(key, lambda: library.load(key))
+        obj, key = get_armature(uid), current.key
+        if (database := find_database(obj, current)) is not None:
+            return _get_database_status(obj, current, database)
     except MotionMatchingError as error:
         return Status("broken", str(error))
-    obj = get_armature(uid)
     settings = settings_of(obj)
     if not settings.built_key:
         return Status("none")
@@ -131,17 +131,24 @@ def cache_database(key: str, database: Database) -> None:
     runtime.statuses.editions[key] = get_edition(key) + 1
 
 
+def forget_tagged(keys: Sequence[str]) -> None:
+    """Databases with these keys are made anew, from another one than before."""
+    for key in keys:
+        runtime.statuses.by_key.pop(key, None)
+        runtime.statuses.editions[key] = get_edition(key) + 1
+
+
 def get_edition(key: str) -> int:
     """Return how often a database was built with a key."""
     return runtime.statuses.editions.get(key, 0)
 
 
-def _get_database_status(key: str, load: Callable[[], Database]) -> Status:
-    """Return the status of a database by its key; the database is loaded only on first use."""
-    known = runtime.statuses.by_key
+def _get_database_status(obj: bpy.types.Object, content: Content, database: Database) -> Status:
+    """Return the status of an armature's database, which is described only once."""
+    known, key = runtime.statuses.by_key, content.key
     if key not in known:
-        known[key] = _describe(load(), key)
-    return known[key]
+        known[key] = _describe(database, key)
+    return replace(known[key], idle_tags=find_idle_tags(obj, content, database))
 
 
 def _describe(database: Database, key: str) -> Status:

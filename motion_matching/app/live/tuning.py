@@ -17,9 +17,10 @@ from ...live.session import Session
 from ...scene.blender.actions import get_scene_fps
 from ...scene.staging.marker_writer import MarkerWriter
 from ..characters import get_placement
-from ..content import compute_key
-from ..library import get_library
+from ..content import content_steps
 from ..settings import get_performer_settings, read_ground
+from ..steps import run_to_end
+from ..stored import find_database
 from ..typed import settings_of
 from . import host, steering
 from .host import LiveSession
@@ -69,7 +70,6 @@ def _create_tuning(
 def _load_database(obj: bpy.types.Object) -> Database | None:
     """Return the database of an armature, if it is stored."""
     try:
-        key, library = compute_key(obj), get_library()
-        return library.load(key) if library.has(key) else None
+        return find_database(obj, run_to_end(content_steps(obj.session_uid)))
     except MotionMatchingError:  # there is nothing to build one from
         return None

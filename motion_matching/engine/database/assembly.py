@@ -11,10 +11,11 @@ import numpy as np
 from ..motion import rig
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
-from .database import Database, Range
+from .database import Database, Range, RangeSource
 from .features import MotionTable, compute_angular_velocity, compute_features, differentiate
+from .limits import measure_limits, measure_peaks
 from .parts import ReelPart, compute_bias, compute_tag_bits
-from .tags import NO_USE
+from .tags import find_unused
 
 if TYPE_CHECKING:
     from .build import BuildSettings
@@ -35,10 +36,8 @@ def assemble(
     starts = (stops - lengths).astype(np.int32)
     track = np.concatenate([p.track.rows for p in parts])
     loops = np.array([p.source.loop for p in parts])
-    names, tags = compute_tag_bits(parts)
-    excluded: np.ndarray = np.zeros(len(tags), bool)
-    if NO_USE in names:
-        excluded = tags & np.uint32(1 << names.index(NO_USE)) > 0
+    tagged = [part.tagged for part in parts]
+    names, tags = compute_tag_bits(tagged)
     table = MotionTable(
         skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops
     )
@@ -60,11 +59,16 @@ def assemble(
         velocities=velocities,
         track=track,
         contacts=_find_toe_contacts(reel, roles, starts, stops, settings.contacts),
-        limits=_measure_acceleration_limits(velocities, reel.fps, stops, excluded),
+        limits=measure_limits(
+            velocities, reel.fps, stops, find_unused(names, tags), measure_peaks(velocities, stops)
+        ),
         tags=tags,
-        bias=compute_bias(parts),
+        bias=compute_bias(tagged),
         features=compute_features(settings.schema, table),
         tag_names=names,
+        range_sources=tuple(
+            RangeSource(p.source.key, p.source_frames, p.cycle, p.closing) for p in parts
+        ),
         settings={
             "simulation_bone": asdict(settings.simulation_bone),
             "contacts": asdict(settings.contacts),
@@ -87,17 +91,6 @@ def _compute_velocities(table: MotionTable) -> np.ndarray:
     linear[:, 0] = differentiate(table.positions[:, 0], table, cyclic=False)
     angular[:, 0] = compute_angular_velocity(table.rotations[:, 0], table, cyclic=False)
     return _stack_component_first(linear, angular)
-
-
-def _measure_acceleration_limits(
-    velocities: np.ndarray, fps: float, stops: np.ndarray, excluded: np.ndarray
-) -> np.ndarray:
-    """Return each bone's largest linear and angular acceleration (2, B) inside ranges."""
-    squares = np.diff(velocities, axis=0) ** 2
-    squares[stops[:-1] - 1] = 0
-    squares[excluded[:-1] | excluded[1:]] = 0
-    both = squares.reshape(len(squares), 2, 3, -1).sum(axis=2)
-    return (np.sqrt(both.max(axis=0)) * fps).astype(np.float32)
 
 
 def _find_toe_contacts(

@@ -23,7 +23,7 @@ from ..progress import ReportProgress, ignore_progress
 from .assembly import assemble
 from .database import Database
 from .features import Schema, load_schema
-from .parts import ReelPart, add_cycles, add_proposals, make_tag_mask, propose_part_tags
+from .parts import ReelPart, add_cycles, add_proposals, find_idle_tags, propose_part_tags
 from .sources import Source
 from .tags import TagRange
 from .thresholds import AutoTagSettings
@@ -77,7 +77,7 @@ class BuildSettings:
         """
         defaults, contacts = asdict(ContactSettings()), asdict(self.contacts)
         changes = {f"contact_{k}": v for k, v in contacts.items() if v != defaults[k]}
-        content = changes | {
+        content: dict[str, Any] = changes | {
             "fps": self.fps,
             "speed": self.speed,
             "contact_speed": self.contacts.speed,
@@ -123,7 +123,7 @@ def build(
     notify = progress or ignore_progress
     sources, clips, broken = _read_sources(sources, settings, notify, skip_broken)
     notify("Resampling", 0.0)
-    parts, skipped = _make_parts(*add_cycles(sources, clips), settings)
+    parts, skipped = _make_parts(add_cycles(sources, clips), settings)
     skipped = broken + skipped
     if skip_broken:
         parts, others = _split_by_skeleton(parts)
@@ -135,24 +135,24 @@ def build(
     if settings.auto_tags:
         parts, proposed = add_proposals(parts, settings.auto_tags)
     parts = [_open_loop(part) for part in parts]
-    warnings += [
-        f"The tag '{tag.name}' of '{part.source.name}' covers none of its frames; correct its "
-        "start and stop."
-        for part in parts
-        for tag in part.source.tags
-        if not make_tag_mask(part, tag).any()
-    ]
+    for part in parts:
+        warnings += find_idle_tags(part.tagged, part.source.name)
     notify("Mirroring", 0.4)
     parts = _add_mirrored(parts, settings.mirror, roles)
     reel = attachment.attach(join_clips([p.clip for p in parts]), _join_tracks(parts), roles.hips)
     notify("Computing features", 0.6)
     database = assemble(parts, reel, roles, forward, settings)
+    check_distinct(database)
+    return database, BuildReport(tuple(skipped), tuple(warnings), proposed)
+
+
+def check_distinct(database: Database) -> None:
+    """Raise DatabaseError if the search cannot tell the frames of a database apart."""
     if not database.normalization.compute_scale(database.schema.weights).any():
         raise DatabaseError(
             "All frames have the same values in every weighted feature, so the search cannot "
             "choose between them; add clips that move, or choose other features."
         )
-    return database, BuildReport(tuple(skipped), tuple(warnings), proposed)
 
 
 def propose_tags(
@@ -197,7 +197,8 @@ def _find_parts_of_sources(
     """Return each source's part with its track, None if it is too short, and each source's clip."""
     notify = progress or ignore_progress
     _, clips, _ = _read_sources(sources, settings, notify)
-    parts, _ = _make_parts(sources, clips, settings)
+    pairs = zip(sources, clips, strict=True)
+    parts, _ = _make_parts([(source, clip, False) for source, clip in pairs], settings)
     notify("Finding simulation bones", 0.5)
     by_source = {id(part.source): part for part in _add_tracks(parts, settings)[0]}
     return [by_source.get(id(source)) for source in sources], clips
@@ -292,18 +293,22 @@ def _describe_difference(a: Clip, b: Clip) -> str:
 
 
 def _make_parts(
-    sources: Sequence[Source], clips: Sequence[Clip], settings: BuildSettings
+    sources: Sequence[tuple[Source, Clip, bool]], settings: BuildSettings
 ) -> tuple[list[ReelPart], list[tuple[str, str]]]:
-    """Resample sources to the database's rate; return those that are too short by name."""
-    fps = settings.fps or resampling.find_common_rate(clip.fps for clip in clips)
+    """Resample sources to the database's rate; return those that are too short by name.
+
+    Each is given with its clip, and whether it is a cycle.
+    """
+    fps = settings.fps or resampling.find_common_rate(clip.fps for _, clip, _ in sources)
     horizon = round((settings.schema.past + settings.schema.future) * fps)
     parts, skipped = [], []
-    for source, clip in zip(sources, clips, strict=True):
+    for source, clip, cycle in sources:
         step = _compute_step(source, clip, fps, settings.speed)
         resampled = resampling.resample(clip, fps, step * fps / clip.fps)
         needed = _MIN_LOOP_FRAMES if source.loop else max(horizon, _MIN_FRAMES)
         if resampled.frame_count >= needed:
-            parts.append(ReelPart(source, resampled, step, _NO_TRACK))
+            count = clip.frame_count
+            parts.append(ReelPart(source, resampled, step, _NO_TRACK, count, cycle))
         else:
             loop = f" in its loop from frame {source.start or 0}" if source.loop else ""
             frames = f"{resampled.frame_count} frames{loop}"
@@ -375,7 +380,9 @@ def _open_loop(part: ReelPart) -> ReelPart:
     if not part.source.loop:
         return part
     last = part.clip.frame_count - 1
-    return replace(part, clip=part.clip.crop(0, last), track=part.track.crop(0, last))
+    x, y, yaw = part.track.rows[last].tolist()
+    clip, track = part.clip.crop(0, last), part.track.crop(0, last)
+    return replace(part, clip=clip, track=track, closing=(x, y, yaw))
 
 
 def _join_tracks(parts: Sequence[ReelPart]) -> GroundTrack:

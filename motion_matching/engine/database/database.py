@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,7 @@ from .features import (
     compute_normalization,
     schema_from_dict,
 )
+from .limits import measure_peaks
 from .tags import NO_ENTRY, NO_USE, RESERVED_TAGS
 
 FORMAT = "motion-matching database"
@@ -40,6 +42,20 @@ class Range:
     first_source_frame: float
     source_frames_per_frame: float
     loop: bool = False
+
+
+@dataclass(frozen=True)
+class RangeSource:
+    """What it takes to tag a range again: the key of its source, and the frames of that clip.
+
+    A `cycle` is a range of the source that was tagged as a loop. `closing` is the x, y and yaw of
+    the frame after a loop's last one.
+    """
+
+    key: str
+    frames: int
+    cycle: bool
+    closing: tuple[float, float, float] | None
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,8 @@ class Database:
     and angular, per second; track (N, 3): x, y, yaw of the simulation bone, float64; starts and
     stops (R,); contacts (N, L) of the legs' toes; limits (2, B): the largest linear and angular
     acceleration of each bone; tags (N,): bits named by `tag_names`; bias (N,): added to a frame's
-    cost; features (D, N): raw.
+    cost; features (D, N): raw; `range_sources` (R): what it takes to tag all again, None in files
+    of earlier versions.
     """
 
     skeleton: Skeleton
@@ -85,6 +102,7 @@ class Database:
     features: np.ndarray
     tag_names: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
+    range_sources: tuple[RangeSource, ...] | None = None
 
     @property
     def frame_count(self) -> int:
@@ -127,6 +145,11 @@ class Database:
         yaw[last] = yaw[last - 1]
         step[:, :2] = planar.rotate(step[:, :2], -yaw)
         return step * self.fps
+
+    @cached_property
+    def peaks(self) -> np.ndarray:
+        """The largest squared changes of velocities (K, 2, B), as `measure_limits` takes them."""
+        return measure_peaks(np.asarray(self.velocities), self.stops)
 
     @cached_property
     def playable(self) -> np.ndarray:
@@ -253,6 +276,8 @@ def save(database: Database, path: Path | str) -> None:
         "tags": database.tag_names,
         "settings": database.settings,
     }
+    if database.range_sources is not None:
+        header["sources"] = [vars(source) for source in database.range_sources]
     text = json.dumps(header, separators=(",", ":")).encode()
     arrays: dict[str, np.ndarray] = {"header": np.frombuffer(text, np.uint8)}
     for name, (dtype, _) in _SKELETON_ARRAYS.items():
@@ -315,6 +340,7 @@ def load(path: Path | str) -> Database:
             ranges=ranges,
             tag_names=tag_names,
             settings=dict(header["settings"]),
+            range_sources=_read_range_sources(header, len(ranges)),
             **data,
         )
     except DatabaseError:
@@ -323,6 +349,18 @@ def load(path: Path | str) -> Database:
         raise DatabaseError(
             f"{path} has a header that cannot be understood ({cause!r}); build it again."
         ) from cause
+
+
+def _read_range_sources(header: Mapping[str, Any], count: int) -> tuple[RangeSource, ...] | None:
+    if "sources" not in header:
+        return None
+    sources = tuple(
+        RangeSource(**source | {"closing": source["closing"] and tuple(source["closing"])})
+        for source in header["sources"]
+    )
+    if len(sources) != count:
+        raise ValueError(f"{len(sources)} sources of {count} ranges")
+    return sources
 
 
 def _parse_names(value: Any) -> tuple[str, ...]:

@@ -20,52 +20,111 @@ from .thresholds import AutoTagSettings
 
 @dataclass(frozen=True)
 class ReelPart:
-    """A source on the reel, in frames of the database; `step` source frames pass in each."""
+    """A source on the reel, in frames of the database; `step` source frames pass in each.
+
+    A `cycle` is a range of its source that is tagged as a loop. `source_frames` are those of its
+    clip before resampling. A loop's last row of the track is in `closing` once it is dropped.
+    """
 
     source: Source
     clip: Clip
     step: float
     track: GroundTrack
+    source_frames: int
+    cycle: bool = False
     mirrored: bool = False
+    closing: tuple[float, float, float] | None = None
+
+    @property
+    def tagged(self) -> TaggedRange:
+        """The tags on its frames."""
+        first, tags = self.source.start or 0, self.source.tags
+        return TaggedRange(tags, first, self.step, self.clip.frame_count, self.mirrored)
 
 
-def add_cycles(sources: Sequence[Source], clips: Sequence[Clip]) -> tuple[list[Source], list[Clip]]:
-    """Return sources and clips, with each range that is tagged as a loop as a source of its own."""
-    all_sources, all_clips = [], []
+@dataclass(frozen=True)
+class TaggedRange:
+    """Tags on `count` frames of a database: source frames from `first` on, `step` in each."""
+
+    tags: tuple[TagRange, ...]
+    first: float
+    step: float
+    count: int
+    mirrored: bool
+
+    def get_slice(self, tag: TagRange) -> slice:
+        """Return which of the frames a tag covers."""
+        start = self._count_before(tag.start or 0)
+        return slice(start, self.count if tag.stop is None else self._count_before(tag.stop))
+
+    def _count_before(self, frame: int) -> int:
+        """Return how many frames come before a source frame."""
+        index = max(math.ceil((frame - self.first - 1e-6) / self.step), 0)
+        # the quotient is rounded: what counts is where a frame is
+        while index > 0 and self.first + (index - 1) * self.step + 1e-6 >= frame:
+            index -= 1
+        while index < self.count and self.first + index * self.step + 1e-6 < frame:
+            index += 1
+        return min(index, self.count)
+
+    def get_name(self, tag: TagRange) -> str:
+        """Return the name that a tag has here: mirrored frames swap sides."""
+        return bone_names.swap_sides(tag.name) if self.mirrored else tag.name
+
+
+def add_cycles(sources: Sequence[Source], clips: Sequence[Clip]) -> list[tuple[Source, Clip, bool]]:
+    """Return sources and clips, with each range that is tagged as a loop as a source of its own.
+
+    The last value says whether it is such a cycle.
+    """
+    result: list[tuple[Source, Clip, bool]] = []
     for source, clip in zip(sources, clips, strict=True):
-        covered = {tag: _find_tag_frames(tag, source, clip) for tag in source.tags}
-        cycles = {
-            tag: frames
-            for tag, frames in covered.items()
-            if frames and tag.name == LOOP and not source.loop
-        }
-        others = tuple(tag for tag in source.tags if tag not in cycles)
-        all_sources.append(replace(source, tags=others))
-        all_clips.append(clip)
-        for frames in cycles.values():
-            start, stop = frames.start - (source.start or 0), frames.stop - (source.start or 0)
+        first, count, tags = source.start or 0, clip.frame_count, source.tags
+        others = tags if source.loop else select_tags(tags, first, count, cycle=False)
+        result.append((replace(source, tags=others), clip, False))
+        for tag in dict.fromkeys(tag for tag in tags if tag not in others):
+            frames = _find_tag_frames(tag, first, count)
+            start, stop = frames.start - first, frames.stop - first
             track = source.track and source.track.crop(start, stop)
             cycle = replace(source, start=frames.start, stop=frames.stop, loop=True, track=track)
-            piece = clip.crop(start, stop)
-            tags = tuple(tag for tag in source.tags if _find_tag_frames(tag, cycle, piece))
-            all_sources.append(replace(cycle, tags=tags))
-            all_clips.append(piece)
-    return all_sources, all_clips
+            own = select_tags(tags, frames.start, stop - start, cycle=True)
+            result.append((replace(cycle, tags=own), clip.crop(start, stop), True))
+    return result
 
 
-def _find_tag_frames(tag: TagRange, source: Source, clip: Clip) -> range:
-    """Return the frames of a source that a tag covers, of those that are used."""
-    first = source.start or 0
-    last = first + clip.frame_count
+def select_tags(
+    tags: Sequence[TagRange], first: int, count: int, *, cycle: bool
+) -> tuple[TagRange, ...]:
+    """Return the tags of a range of `count` source frames from `first` on, which is no loop itself.
+
+    A cycle has those on its frames; other ranges have all but the loops that became cycles.
+    """
+    covers = [bool(_find_tag_frames(tag, first, count)) for tag in tags]
+    return tuple(
+        tag
+        for tag, is_covered in zip(tags, covers, strict=True)
+        if (is_covered if cycle else not (is_covered and tag.name == LOOP))
+    )
+
+
+def _find_tag_frames(tag: TagRange, first: int, count: int) -> range:
+    """Return the frames that a tag covers of `count` source frames from `first` on."""
+    last = first + count
     return range(max(tag.start or 0, first), last if tag.stop is None else min(tag.stop, last))
 
 
 def propose_part_tags(part: ReelPart, settings: AutoTagSettings) -> tuple[TagRange, ...]:
     """Propose tags from the track of a part, in frames of its source."""
-    first = part.source.start or 0
+    return propose_tags(part.track, part.clip.fps, part.source.start or 0, part.step, settings)
+
+
+def propose_tags(
+    track: GroundTrack, fps: float, first: float, step: float, settings: AutoTagSettings
+) -> tuple[TagRange, ...]:
+    """Propose tags from a track, in source frames: `first` is its first, `step` pass in each."""
     return tuple(
-        TagRange(name, *(math.ceil(first + frame * part.step - 1e-6) for frame in (start, stop)))
-        for name, start, stop in propose(part.track, part.clip.fps, settings)
+        TagRange(name, *(math.ceil(first + frame * step - 1e-6) for frame in (start, stop)))
+        for name, start, stop in propose(track, fps, settings)
     )
 
 
@@ -83,41 +142,41 @@ def add_proposals(
     return tagged_parts, by_clip
 
 
-def make_tag_mask(part: ReelPart, tag: TagRange) -> np.ndarray:
-    """Return which frames (F,) of a part a tag of its source covers."""
-    frames = (part.source.start or 0) + np.arange(part.clip.frame_count) * part.step + 1e-6
-    return (frames >= (tag.start or 0)) & (frames < (np.inf if tag.stop is None else tag.stop))
+def find_idle_tags(tagged: TaggedRange, clip: str) -> list[str]:
+    """Return warnings of tags that cover none of the frames of a range."""
+    return [
+        f"The tag '{tag.name}' of '{clip}' covers none of its frames; correct its start and stop."
+        for tag in tagged.tags
+        if not range(tagged.count)[tagged.get_slice(tag)]
+    ]
 
 
-def compute_tag_bits(parts: Sequence[ReelPart]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of all tags, and their bits (N,); mirrored parts swap sides.
+def compute_tag_bits(tagged: Sequence[TaggedRange]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the names of all tags, and their bits (N,); mirrored ranges swap sides.
 
     Raises DatabaseError for more than 32 tags.
     """
-
-    def get_tag_name(part: ReelPart, tag: TagRange) -> str:
-        return bone_names.swap_sides(tag.name) if part.mirrored else tag.name
-
-    names = tuple(sorted({get_tag_name(p, t) for p in parts for t in p.source.tags}))
+    names = tuple(sorted({r.get_name(tag) for r in tagged for tag in r.tags}))
     if len(names) > 32:
         raise DatabaseError(
             f"The sources carry {len(names)} different tags, but a database holds only 32; merge "
             "some."
         )
     bits = []
-    for part in parts:
-        frames = np.zeros(part.clip.frame_count, np.uint32)
-        for tag in part.source.tags:
-            frames[make_tag_mask(part, tag)] |= np.uint32(1 << names.index(get_tag_name(part, tag)))
+    for r in tagged:
+        frames = np.zeros(r.count, np.uint32)
+        for tag in r.tags:
+            frames[r.get_slice(tag)] |= np.uint32(1 << names.index(r.get_name(tag)))
         bits.append(frames)
     return names, np.concatenate(bits)
 
 
-def compute_bias(parts: Sequence[ReelPart]) -> np.ndarray:
+def compute_bias(tagged: Sequence[TaggedRange]) -> np.ndarray:
     """Return what is added to the cost of every frame (N,); overlapping preferences add up."""
     costs = []
-    for part in parts:
-        costs.append(np.zeros(part.clip.frame_count, np.float32))
-        for tag in part.source.tags:
-            costs[-1][make_tag_mask(part, tag)] += np.float32(tag.cost)
+    for r in tagged:
+        costs.append(np.zeros(r.count, np.float32))
+        for tag in r.tags:
+            if tag.cost:
+                costs[-1][r.get_slice(tag)] += np.float32(tag.cost)
     return np.concatenate(costs)

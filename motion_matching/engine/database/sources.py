@@ -27,7 +27,8 @@ class Source:
     `start` and `stop` choose source frames; `speed` 1.1 plays a tenth faster; `mirror` None leaves
     it to the build; a `loop` is a cycle whose last frame repeats its first. A `track` of the chosen
     frames replaces the simulation bone that would be computed. A Blender file has to be read first
-    (`scene.reading.blend_sources`); `armature` and `action` name what to read from it.
+    (`scene.reading.blend_sources`); `armature` and `action` name what to read from it. A `key`
+    names the source in the database, so that it can be tagged again.
     """
 
     file: Path | None = None
@@ -41,6 +42,7 @@ class Source:
     track: GroundTrack | None = None
     armature: str | None = None
     action: str | None = None
+    key: str = ""
 
     def __post_init__(self) -> None:
         if not 0 < self.speed < np.inf:

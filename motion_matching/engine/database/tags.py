@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import files, json_files
 from ..errors import SettingsError
 from ..settings import is_number
@@ -59,6 +61,14 @@ class TagRange:
                 f"{name} has the bias {self.bias!r}; give a number from -{_LARGEST_BIAS:g} to "
                 f"{_LARGEST_BIAS:g}, negative to prefer its frames."
             )
+
+
+def find_unused(names: Sequence[str], bits: np.ndarray) -> np.ndarray:
+    """Return which frames (N,) carry 'no_use', given the names of all tags and their bits (N,)."""
+    if NO_USE not in names:
+        return np.zeros(len(bits), bool)
+    unused: np.ndarray = bits & np.uint32(1 << names.index(NO_USE)) > 0
+    return unused
 
 
 def parse_names(text: str) -> tuple[str, ...]:

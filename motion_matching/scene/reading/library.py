@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ...engine import database
+from ...engine import database, files
 from ...engine.errors import DatabaseError, MotionDataError
 from ..blender import actions
 from ..blender.curves import LINEAR
@@ -43,32 +43,79 @@ class Library:
     folder: Path
     limit: int = DEFAULT_LIMIT
     _loaded: dict[str, Database] = field(default_factory=dict)
+    # by key, the key of the stored database that it has its motion from, and itself
+    _tagged: dict[str, tuple[str, Database]] = field(default_factory=dict)
 
     def get_path(self, key: str) -> Path:
         return self.folder / f"{key}.npz"
 
     def has(self, key: str) -> bool:
         """Return whether the database of this key is there; this looks at the disk once."""
-        return bool(key) and self.get_path(key).is_file()
+        base, _ = self._tagged.get(key, (key, None))
+        return bool(key) and self.get_path(base).is_file()
 
     def load(self, key: str) -> Database:
         """Return the database of this key, mapped once; raise DatabaseError without a sound one."""
+        if key in self._tagged and self.has(key):
+            base, tagged = self._tagged[key]
+            self.touch(base)
+            return tagged
         if key not in self._loaded or not self.has(key):
             self._loaded.pop(key, None)
             self._loaded[key] = database.database.load(self.get_path(key))
         self.touch(key)
         return self._loaded[key]
 
-    def store(self, key: str, built: Database) -> Database:
-        """Store a database and make room for it; raise DatabaseError if it cannot be written."""
+    def store(self, key: str, built: Database, motion: str = "") -> Database:
+        """Store a database and make room for it; raise DatabaseError if it cannot be written.
+
+        With the key of its `motion`, it replaces those that differ from it only in tags.
+        """
         self._loaded.pop(key, None)
+        self._tagged.pop(key, None)
         database.database.save(built, self.get_path(key))
+        if motion:
+            self._replace_base(motion, key)
         self.make_room(key)
         return self.load(key)
 
+    def _replace_base(self, motion: str, key: str) -> None:
+        """Note which database holds a motion; that before it is not needed any more."""
+        before = self.find_base(motion)
+        for tagged in self.find_tagged(motion):
+            del self._tagged[tagged]
+        if before not in ("", key):
+            self._loaded.pop(before, None)
+            _remove_file(self.get_path(before))
+        with files.replacing(self._get_note_path(motion), DatabaseError) as note:
+            note.write_text(key, encoding="ascii")
+
+    def find_base(self, motion: str) -> str:
+        """Return the key of the stored database with a motion, whatever its tags; or nothing."""
+        try:
+            key = self._get_note_path(motion).read_text(encoding="ascii")
+        except (OSError, ValueError):
+            return ""
+        return key if self.get_path(key).is_file() else ""
+
+    def find_tagged(self, motion: str) -> list[str]:
+        """Return the keys of the databases that were tagged again from one with this motion."""
+        base = self.find_base(motion)
+        return [key for key, (other, _) in self._tagged.items() if base and other == base]
+
+    def add_tagged(self, key: str, base: str, tagged: Database) -> None:
+        """Keep a database that was tagged again from the stored one with the key `base`.
+
+        It is made anew in the next session: its tags are those of the sources.
+        """
+        self._tagged[key] = base, tagged
+
+    def _get_note_path(self, motion: str) -> Path:
+        return self.folder / f"{motion}.base"
+
     def touch(self, key: str) -> Path | None:
         """Mark the file of this key as used now, and return its path; None if it is missing."""
-        if not self.has(key):
+        if not self.get_path(key).is_file():
             return None
         with suppress(OSError):
             os.utime(self.get_path(key))
@@ -77,20 +124,26 @@ class Library:
     def clear(self) -> tuple[int, int]:
         """Delete all files; return the bytes freed, and the number of files in use, which stay."""
         self._loaded.clear()
+        self._tagged.clear()
+        for note in self.folder.glob("*.base"):
+            _remove_file(note)
         removed = [(size, _remove_file(path)) for path, size, _ in self._list_files()]
         freed = [size for size, is_gone in removed if is_gone]
         return sum(freed), len(removed) - len(freed)
 
     def make_room(self, newest: str) -> None:
         """Delete what was used longest ago, except one key, until the rest is within the limit."""
-        files = sorted(self._list_files(), key=lambda file: file[2])
-        total = sum(size for _, size, _ in files)
-        for path, size, _ in files:
+        stored = sorted(self._list_files(), key=lambda file: file[2])
+        total = sum(size for _, size, _ in stored)
+        for path, size, _ in stored:
             if total <= self.limit:
-                return
+                break
             if path.stem != newest:
                 self._loaded.pop(path.stem, None)
                 total -= size if _remove_file(path) else 0
+        for note in self.folder.glob("*.base"):
+            if not self.find_base(note.stem):
+                _remove_file(note)
 
     def _list_files(self) -> list[tuple[Path, int, float]]:
         """Return every file with its size in bytes and when it was last used."""
@@ -130,11 +183,15 @@ def get_folder() -> Path:
 
 @dataclass(frozen=True)
 class SourceContent:
-    """A source by its content: an action or a file, and how it is used, as JSON data."""
+    """A source by its content: an action or a file, and how it is used, as JSON data.
+
+    `motion_use` is the same without tags: what decides the motion.
+    """
 
     action: bpy.types.Action | None
     file: Path | None
     use: Mapping[str, Any]
+    motion_use: Mapping[str, Any]
 
 
 class FileDigests:
@@ -160,38 +217,54 @@ class FileDigests:
 
 
 class DatabaseKeyBuilder:
-    """Builds the key of the database that sources make for an armature.
+    """Builds the key of the database that sources make for an armature, and that of its motion.
 
-    It takes the settings (JSON data), each source, and the rig if there are actions. The order of
-    sources does not count, except among clips of one name.
+    It takes the settings (JSON data, those of the motion without tags), each source, and the rig if
+    there are actions. The order of sources does not count, except among clips of one name.
     """
 
-    def __init__(self, settings: Mapping[str, Any], file_digests: FileDigests) -> None:
-        self._settings, self._file_digests = settings, file_digests
+    def __init__(
+        self,
+        settings: Mapping[str, Any],
+        motion_settings: Mapping[str, Any],
+        file_digests: FileDigests,
+    ) -> None:
+        self._settings, self._motion_settings = settings, motion_settings
+        self._file_digests = file_digests
         self._keyed: set[str] = set()  # data paths of all curves so far
         self._by_clip: dict[str, list[str]] = {}
-        self.source_digests: list[str] = []  # in turn
+        self._motion_by_clip: dict[str, list[str]] = {}
+        self.motion_digests: list[str] = []  # of the sources in turn, without their tags
         self.rig_digest = ""
 
     def add_steps(self, source: SourceContent, obj: bpy.types.Object) -> Iterator[None]:
         """Add a source in pieces; raise MotionDataError if it cannot be read or is deleted."""
-        digest = hashlib.blake2b(_encode_json(source.use), digest_size=16)
-        clip = ""
+        whole = hashlib.blake2b(_encode_json(source.use), digest_size=16)
+        motion = whole
+        if source.motion_use != source.use:
+            motion = hashlib.blake2b(_encode_json(source.motion_use), digest_size=16)
+        digests, clip = {whole, motion}, ""
+
+        def update(part: bytes) -> None:
+            for digest in digests:
+                digest.update(part)
+
         if source.action is not None:
             clip = source.action.name
-            digest.update(_encode_range(source.action))
+            update(_encode_range(source.action))
             for curve in actions.iterate_curves(source.action, obj):
                 if curve is None:
                     yield
                     continue
                 self._keyed.add(curve.data_path)
                 for part in _encode_curve(curve):
-                    digest.update(part)
+                    update(part)
         elif source.file is not None:
             clip = source.file.stem
-            digest.update(self._file_digests.compute(source.file))
-        self.source_digests.append(digest.hexdigest())
-        self._by_clip.setdefault(clip, []).append(digest.hexdigest())
+            update(self._file_digests.compute(source.file))
+        self.motion_digests.append(motion.hexdigest())
+        self._by_clip.setdefault(clip, []).append(whole.hexdigest())
+        self._motion_by_clip.setdefault(clip, []).append(motion.hexdigest())
 
     def add_rig(self, obj: bpy.types.Object) -> None:
         """Add, after all sources, how the armature rests and what else moves its bones."""
@@ -202,7 +275,14 @@ class DatabaseKeyBuilder:
 
     @property
     def key(self) -> str:
-        content = [_KEYS_VERSION, self._settings, sorted(self._by_clip.values()), self.rig_digest]
+        return self._compute_key(self._settings, self._by_clip)
+
+    @property
+    def motion_key(self) -> str:
+        return self._compute_key(self._motion_settings, self._motion_by_clip)
+
+    def _compute_key(self, settings: Mapping[str, Any], by_clip: Mapping[str, list[str]]) -> str:
+        content = [_KEYS_VERSION, settings, sorted(by_clip.values()), self.rig_digest]
         return hashlib.blake2b(_encode_json(content), digest_size=16).hexdigest()
 
 

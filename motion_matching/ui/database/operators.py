@@ -51,7 +51,9 @@ class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
         obj = get_active_armature(context)
         uid = obj.session_uid
         database = yield from app.build.load_or_build_steps(obj, again=True)
-        for note in settings_of(get_armature(uid)).built_notes.splitlines():
+        obj = get_armature(uid)
+        notes = *settings_of(obj).built_notes.splitlines(), *app.status.get_status(obj).idle_tags
+        for note in notes:
             self.report({"WARNING"}, note)
         return f"Built {app.status.describe_database(database)}"
 

@@ -117,7 +117,7 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status, notes: 
     size = f"{', '.join(counts)}, {status.megabytes:.0f} MB"
     draw_small_lines(layout, (length, size), "CHECKMARK")
     draw_wrapped_text(layout, status.coverage, "BLANK1")
-    for note in notes.splitlines():
+    for note in (*notes.splitlines(), *status.idle_tags):
         draw_wrapped_text(layout, note, "ERROR")
 
 

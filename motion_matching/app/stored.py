@@ -1,0 +1,57 @@
+"""Find the database of a character in the library: as it was built, or with other tags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import bpy
+
+from ..engine.database import retagging
+from ..engine.database.database import Database
+from ..engine.database.tags import TagRange
+from ..engine.errors import DatabaseError
+from .content import Content
+from .library import get_library
+from .settings import get_build_settings
+from .sources import build_tag_ranges, find_first_frame
+from .typed import settings_of
+
+
+def find_database(obj: bpy.types.Object, content: Content) -> Database | None:
+    """Return the database of an armature's content if it is stored, or one of other tags.
+
+    Tags are put on it without reading its sources. Raises SettingsError or DatabaseError for tags
+    that cannot be built.
+    """
+    library = get_library()
+    if library.has(content.key):
+        return library.load(content.key)
+    base = library.find_base(content.motion)
+    if not base:
+        return None
+    try:
+        motion = library.load(base)
+    except DatabaseError:  # damaged: it is built again
+        return None
+    auto_tags = get_build_settings(obj).auto_tags
+    tagged = retagging.retag(motion, _collect_tags(obj, content), auto_tags)
+    library.add_tagged(content.key, base, tagged)
+    return tagged
+
+
+def find_idle_tags(obj: bpy.types.Object, content: Content, database: Database) -> tuple[str, ...]:
+    """Return warnings of tags of the sources that cover no frame of their database."""
+    if not retagging.can_retag(database):
+        return ()
+    return retagging.find_idle_tags(database, _collect_tags(obj, content))
+
+
+def _collect_tags(obj: bpy.types.Object, content: Content) -> Mapping[str, tuple[TagRange, ...]]:
+    """Return the tags of sources by their keys in the database."""
+    sources = settings_of(obj).sources
+    tags = {}
+    for index, key in content.source_keys.items():
+        source = sources[index]
+        first = find_first_frame(obj, source) if source.tag_ranges else 0
+        tags[key] = build_tag_ranges(source, first)
+    return tags

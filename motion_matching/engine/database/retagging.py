@@ -1,0 +1,110 @@
+"""Put other tags on a database: as a build with them does, without reading the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from ..errors import DatabaseError
+from ..motion.simulation_bone import GroundTrack
+from . import parts
+from .build import check_distinct
+from .database import Database
+from .limits import measure_limits
+from .parts import (
+    TaggedRange,
+    compute_bias,
+    compute_tag_bits,
+    propose_tags,
+    select_tags,
+)
+from .tags import LOOP, TagRange, find_unused
+from .thresholds import AutoTagSettings
+
+SourceTags = Mapping[str, tuple[TagRange, ...]]  # by the key of a source
+
+
+def can_retag(database: Database) -> bool:
+    """Return whether a database stores what other tags need: files of earlier versions do not."""
+    return database.range_sources is not None
+
+
+def select_loops(tags: Iterable[TagRange]) -> tuple[TagRange, ...]:
+    """Return the tags that a database cannot get without a build, as they add motion to it."""
+    return tuple(tag for tag in tags if tag.name == LOOP)
+
+
+def retag(
+    database: Database, tags: SourceTags, auto_tags: AutoTagSettings | None = None
+) -> Database:
+    """Return a database with the tags of its sources.
+
+    Its loops stay. With `auto_tags`, tags are also proposed from the motion. Raises DatabaseError
+    if the database lacks a source, for more than 32 tags, and as a build does.
+    """
+    tagged = _tag_ranges(database, tags, auto_tags)
+    names, bits = compute_tag_bits(tagged)
+    unused, limits = find_unused(names, bits), database.limits
+    if not np.array_equal(unused, ~database.playable):
+        velocities = np.asarray(database.velocities)
+        limits = measure_limits(velocities, database.fps, database.stops, unused, database.peaks)
+    changes = {"auto_tags": auto_tags and asdict(auto_tags)}
+    result = replace(
+        database,
+        tags=bits,
+        tag_names=names,
+        bias=compute_bias(tagged),
+        limits=limits,
+        settings=database.settings | changes,
+    )
+    if unused.any():
+        check_distinct(result)
+    return result
+
+
+def find_idle_tags(database: Database, tags: SourceTags) -> tuple[str, ...]:
+    """Return what a build with these tags warns of: those that cover no frame of their clip."""
+    pairs = zip(_tag_ranges(database, tags, None), database.ranges, strict=True)
+    return tuple(
+        text
+        for tagged, origin in pairs
+        if not tagged.mirrored
+        for text in parts.find_idle_tags(tagged, origin.clip)
+    )
+
+
+def _tag_ranges(
+    database: Database, tags: SourceTags, auto_tags: AutoTagSettings | None
+) -> list[TaggedRange]:
+    """Return the tags on each range; a mirrored one has those of its original."""
+    result: list[TaggedRange] = []
+    originals: dict[tuple[object, ...], tuple[TagRange, ...]] = {}
+    counts = (database.stops - database.starts).tolist()
+    for index, (origin, source) in enumerate(
+        zip(database.ranges, database.range_sources or (), strict=True)
+    ):
+        first, step = origin.first_source_frame, origin.source_frames_per_frame
+        place = source.key, first, source.frames, source.cycle
+        if source.key not in tags:
+            raise DatabaseError(f"The database has another source '{origin.clip}'; build it again.")
+        if not origin.mirrored:
+            own: Sequence[TagRange] = tags[source.key]
+            if source.cycle or not origin.loop:
+                own = select_tags(own, int(first), source.frames, cycle=source.cycle)
+            if auto_tags:
+                track = _get_track(database, index)
+                own = (*own, *propose_tags(track, database.fps, first, step, auto_tags))
+            originals[place] = tuple(own)
+        result.append(TaggedRange(originals[place], first, step, counts[index], origin.mirrored))
+    return result
+
+
+def _get_track(database: Database, index: int) -> GroundTrack:
+    """Return the track of a range as it was built: that of a loop includes its closing frame."""
+    rows = np.asarray(database.track[database.starts[index] : database.stops[index]])
+    closing = (database.range_sources or ())[index].closing
+    if closing is not None:
+        rows = np.concatenate([rows, [closing]])
+    return GroundTrack.from_rows(rows)
