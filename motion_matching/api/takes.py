@@ -73,7 +73,7 @@ def perform(
     database: Database,
     script: str | Path | Performance = "figure_eight",
     *,
-    seconds: float = 30.0,
+    seconds: float = 0.0,
     gait: str = "walk",
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
@@ -196,7 +196,7 @@ def find_performance(
     settings: PerformerSettings,
     script: str | Path | Performance,
     gait: str = "walk",
-    seconds: float = 30.0,
+    seconds: float = 0.0,
     seed: int = 0,
 ) -> Performance:
     """Return the performance of a script, a file, or itself."""

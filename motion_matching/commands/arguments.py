@@ -128,7 +128,7 @@ _TAKE: _Groups = {
     "what to perform": {
         "--script NAME|FILE": "figure_eight, square, stop_and_go, flips, strafe_circle, random, or "
         "a .json file that --save-performance wrote (default: figure_eight)",
-        "--seconds SECONDS": "length of a script (default: 30)",
+        "--seconds SECONDS": "length of a script (default: as long as the whole script needs)",
         "--gait {walk,run}": "gait of a script (default: walk)",
         "--seed SEED": "seed of the script 'random' (default: 0)",
         "--tags A,B": "play only frames that carry all of these tags",

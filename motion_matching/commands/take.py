@@ -182,7 +182,7 @@ def _create_performance(
         settings,
         script,
         gait=arguments.gait or "walk",
-        seconds=30.0 if arguments.seconds is None else arguments.seconds,
+        seconds=arguments.seconds or 0.0,
         seed=arguments.seed or 0,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from .performance import LARGEST_ANGLE, LONGEST_TAKE, Performance
 from .settings import LARGEST_SPEED, Speeds
 
 _LEAD_IN = 1.0  # seconds of standing before a script moves
+_STOP = 1.5  # seconds in which the character comes to rest at the end of a whole script
+_RANDOM_LENGTH = 20.0  # seconds
+_SLOWEST = 0.1  # m/s, slower than which no circle is walked
 Steering = tuple[tuple[float, float], float | None]  # direction to move in, and heading to face
 
 
@@ -22,10 +25,15 @@ def _compute_move(yaw: float, effort: float = 1.0) -> tuple[float, float]:
     return effort * math.sin(yaw), -effort * math.cos(yaw)
 
 
+def _compute_lap(speeds: Speeds) -> float:
+    """Return the seconds of one circle of the figure eight."""
+    radius = 1.5 * max(speeds.forward, 1.0)
+    return 2 * math.pi * radius / max(speeds.forward, _SLOWEST)
+
+
 def _steer_figure_eight(t: float, speeds: Speeds) -> Steering:
     """Walk two circles, one to each side, at full speed."""
-    radius = 1.5 * max(speeds.forward, 1.0)
-    lap = 2 * math.pi * radius / speeds.forward
+    lap = _compute_lap(speeds)
     angle = 2 * math.pi * (t % (2 * lap)) / lap
     return _compute_move(angle if angle < 2 * math.pi else -angle), None
 
@@ -51,12 +59,19 @@ def _steer_strafe_circle(t: float, speeds: Speeds) -> Steering:
     return _compute_move(2 * math.pi * t / 16.0), 0.0
 
 
-_SCRIPTS: dict[str, Callable[[float, Speeds], Steering]] = {
-    "figure_eight": _steer_figure_eight,
-    "square": _steer_square,
-    "stop_and_go": _steer_stop_and_go,
-    "flips": _steer_flips,
-    "strafe_circle": _steer_strafe_circle,
+class _Script(NamedTuple):
+    """What a script asks for at a time, and the seconds of movement after which it is whole."""
+
+    steer: Callable[[float, Speeds], Steering]
+    measure: Callable[[Speeds], float]
+
+
+_SCRIPTS: dict[str, _Script] = {
+    "figure_eight": _Script(_steer_figure_eight, lambda speeds: 2 * _compute_lap(speeds)),
+    "square": _Script(_steer_square, lambda _: 12.0),
+    "stop_and_go": _Script(_steer_stop_and_go, lambda _: 20.0),
+    "flips": _Script(_steer_flips, lambda _: 12.0),
+    "strafe_circle": _Script(_steer_strafe_circle, lambda _: 16.0),
 }
 NAMES = (*_SCRIPTS, "random")
 GAITS = {"walk": 0.0, "run": 1.0}
@@ -74,7 +89,7 @@ def build_script(
 ) -> Performance:
     """Return a scripted performance at the full speed of a gait; 'random' is drawn from `seed`.
 
-    Raises SettingsError for unknown names and for a length out of its limits.
+    With 0 `seconds`, it is as long as the whole script needs, which ends at rest. Raises SettingsError for unknown names and for a length out of its limits.
     """
     if name not in NAMES:
         known = ", ".join(NAMES)
@@ -83,21 +98,32 @@ def build_script(
         )
     if gait not in GAITS:
         raise SettingsError(f"There is no gait '{gait}'; use one of {', '.join(GAITS)}.")
-    if not 0 < seconds <= LONGEST_TAKE:
+    if not 0 <= seconds <= LONGEST_TAKE:
         raise SettingsError(
             f"A take of {seconds} seconds cannot be made; give a length above zero, and up to "
-            f"{LONGEST_TAKE:g}."
+            f"{LONGEST_TAKE:g}, or 0 for the whole script."
         )
-    count, speeds = max(round(seconds * fps), 1), run if gait == "run" else walk
+    speeds = run if gait == "run" else walk
+    end = math.inf if seconds else _measure_script(name, speeds)
+    seconds = seconds or min(_LEAD_IN + end + _STOP, LONGEST_TAKE)
+    count = max(round(seconds * fps), 1)
     if name == "random":
         intents = _build_random_intents(count, fps, gait, np.random.default_rng(seed))
+        rest = math.ceil(min((_LEAD_IN + end) * fps, count))
+        intents[rest:] = [Intent()] * (count - rest)
     else:
         intents = []
         for i in range(count):
             t = i / fps - _LEAD_IN
-            move, facing = _SCRIPTS[name](t, speeds) if t >= 0 else ((0.0, 0.0), None)
+            is_moving = 0 <= t < end
+            move, facing = _SCRIPTS[name].steer(t, speeds) if is_moving else ((0.0, 0.0), None)
             intents.append(Intent(move=move, facing=facing, gait=GAITS[gait]))
     return Performance(f"{name} {gait}", fps, tuple(intents), seed=seed)
+
+
+def _measure_script(name: str, speeds: Speeds) -> float:
+    """Return the seconds after its lead-in in which a script moves, to be whole."""
+    return _RANDOM_LENGTH if name == "random" else _SCRIPTS[name].measure(speeds)
 
 
 def build_from_arrays(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from motion_matching.engine.control import performance, rollout, scripts
 from motion_matching.engine.control.intent import FuturePath, Intent
 from motion_matching.engine.control.performance import LONGEST_TAKE, Performance
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.control.settings import PerformerSettings, Speeds
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
@@ -98,6 +99,37 @@ def test_random_scripts_are_determined_by_their_seed():
     )
     assert a == b
     assert a.intents != c.intents
+
+
+@pytest.mark.parametrize("speed", [0.6, 1.75, 4.0])
+@pytest.mark.parametrize("name", ["figure_eight", "square", "flips", "strafe_circle"])
+def test_scripts_without_a_length_come_back_to_where_they_began(name, speed):
+    settings = PerformerSettings(walk=Speeds(speed, speed, speed))
+    whole = scripts.build_script(name, 0, 30.0, settings.walk, settings.run)
+    track = rollout.simulate(whole, settings, 30.0)
+    apart = np.linalg.norm(track[-1, :2] - track[0, :2])
+    assert apart < 0.02 * max(speed, 1.0), (whole.seconds, apart)
+    assert np.linalg.norm(track[-1, :2] - track[-2, :2]) * 30.0 < 0.02 * max(speed, 1.0)
+    if name == "figure_eight":  # two whole circles beside each other
+        across, along = np.ptp(track[:, 0]), np.ptp(track[:, 1])
+        assert across == pytest.approx(2.0 * along, rel=0.03)
+        turned = np.unwrap(track[:, 2])
+        assert np.ptp(turned) == pytest.approx(2.0 * np.pi, abs=0.2)
+
+
+def test_slower_characters_take_longer_for_the_same_eight():
+    def measure(speed):
+        slow = Speeds(speed, speed, speed)
+        return scripts.build_script("figure_eight", 0, 30.0, slow, slow).seconds
+
+    assert measure(0.5) > 1.5 * measure(1.0)
+    assert 0 < measure(0.0) < LONGEST_TAKE
+
+
+def test_a_random_script_without_a_length_ends_standing():
+    whole = scripts.build_script("random", 0, 30.0, SPEEDS, SPEEDS, seed=3)
+    assert whole.seconds > 20.0
+    assert set(whole.intents[-30:]) == {Intent()}
 
 
 # ---------------------------------------------------------------- invalid files
