@@ -8,17 +8,14 @@ session.stop()                             # the only way out; may be called twi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..engine.control.ground import Wall
-from ..engine.control.intent import Intent
-from ..engine.control.performance import Performance
 from ..engine.control.performer import Frame, Performer, Placement
 from ..engine.control.settings import PerformerSettings
 from ..engine.errors import MotionMatchingError, RigError
@@ -26,9 +23,10 @@ from ..scene.blender.handle import Handle
 from ..scene.staging.marker_writer import MarkerWriter
 from ..scene.writing.pose_writer import PoseWriter
 from .clock import LONGEST_STALL, Clock
-from .inputs.base import Input, Situation, Start
-from .recorder import History, Recorder, RecordingPlan
+from .inputs.base import Input
+from .recorder import Recorder, RecordingPlan
 from .recovery import RecoveryFile
+from .stepper import Stepper
 
 _REPORTED_STALL = 0.5  # seconds left out at once, from which the user is notified
 _TIMELINE_STALL = 60.0  # a timeline does not wait, and its keys have to stay in step with it
@@ -49,16 +47,14 @@ class Report(NamedTuple):
     is_finished: bool = False
 
 
-class Session:
-    """Steps a performer exactly as `rollout.solve` does, by a clock that the caller reads.
+class Session(Stepper):
+    """Steps a performer by a clock that the caller reads, and shows what it does.
 
     The pose shown lies between the last two ticks, one tick late, so that motion at any rate is
     smooth at any picture rate. With the timeline's time, exact ticks are shown.
 
     With a `spot`, (x, y), the character is shown there, wherever it goes; keys hold its true
-    motion. `walls` are those of the performer's ground, for performances to save. `tags`, which the
-    database has to have, are added to those of the input. `adapt_intent` adapts recorded intents to
-    the method, and `method_name` is its name in performances.
+    motion.
     """
 
     def __init__(
@@ -68,17 +64,12 @@ class Session:
         writer: PoseWriter | MarkerWriter,
         walls: tuple[Wall, ...] = (),
     ) -> None:
-        self.performer, self.source, self.writer = performer, source, writer
-        self._walls = walls
+        super().__init__(performer, source, walls)
+        self.writer = writer
         self._follows_timeline = False
         self.spot: tuple[float, float] | None = None
-        self.tags: frozenset[str] = frozenset()
-        self.adapt_intent: Callable[[Intent], Intent] = lambda intent: intent
-        self.method_name = ""
         self._stack: ExitStack | None = None
         self._recorder: Recorder | None = None
-        self._pending: dict[str, Any] = {}
-        self._messages: list[str] = []
         self._takes: list[tuple[Handle, RecoveryFile | None]] = []  # of this session, in order
 
     # ------------------------------------------------------------ start, tick, stop
@@ -93,17 +84,9 @@ class Session:
         with ExitStack() as stack:
             stack.callback(self.source.close)
             self.source.open()
-            begin = self.source.start or Start(Placement(*self.writer.start))
-            self.performer.apply(self.performer.settings.with_changes(begin.settings))
-            x, y, yaw = begin.placement
-            self._before = self._frame = self.performer.reset((x, y), yaw)
-            fps, settings = self.performer.method.fps, self.performer.settings.to_dict()
-            beginning = Performance("", fps, (), (x, y), yaw, settings=settings, walls=self._walls)
-            self._history = History(replace(beginning, method=self.method_name))
-            self._clock = Clock(fps, self._get_longest_stall())
-            self._takes, self._pending = [], {}
-            for _ in range(self.source.lead_in):
-                self._step(0.0)
+            self._takes = []
+            self._begin(Placement(*self.writer.start))
+            self._clock = Clock(self.performer.method.fps, self._get_longest_stall())
             if not self.source.lead_in:  # which takes time: then the first `tick` starts the clock
                 self._clock.count_due(now)
             stack.callback(self._close_recoveries)
@@ -234,31 +217,9 @@ class Session:
         return _TIMELINE_STALL if self._follows_timeline else LONGEST_STALL
 
     def _step(self, view_heading: float) -> None:
-        frame, tick = self._frame, len(self._history.intents)
-        places = frame.character, frame.simulation_object
-        situation = Situation(tick, self.performer.dt, *places, view_heading)
-        change = self._apply_changes(tick)
-        intent = self.source.get_intent(situation)
-        if self.tags:
-            intent = intent._replace(tags=intent.tags | self.tags)
-        self._before, self._frame = frame, self.performer.step(self.adapt_intent(intent))
-        self._history.add(intent, change)
+        super()._step(view_heading)
         if self._recorder:
             self._recorder.tick(self._frame.pose)
-
-    def _apply_changes(self, tick: int) -> Mapping[str, Any]:
-        """Apply the settings that change at a tick, and return those that were not refused."""
-        change, self._pending = {**self.source.get_settings_at(tick), **self._pending}, {}
-        if not change:
-            return {}
-        try:
-            settings = self.performer.settings.with_changes(change)
-            self.performer.apply(settings)
-        except MotionMatchingError as refusal:
-            self._messages.append(str(refusal))
-            return {}
-        changed = settings.to_dict()
-        return {name: changed[name] for name in change}
 
     def _take_messages(self) -> tuple[str, ...]:
         messages, self._messages = self._messages, []

@@ -81,6 +81,7 @@ class LiveSession:
         )
         self._has_new_weights = False
         self._end_reason = ""  # why it has to end
+        self._has_finished = False  # whether it ends because its input has
         self._commands: list[str] = []  # requested by the input
 
     def begin(self, now: float) -> None:
@@ -100,7 +101,7 @@ class LiveSession:
         self._now, self._heading = now, view_heading
         self._run_guarded(self._tick)
         if self._end_reason:
-            end(self._end_reason)
+            end(self._end_reason, is_expected=self._has_finished)
 
     def handle_frame_change(self, scene: bpy.types.Scene) -> None:
         """Show the pose again after the frame has changed, or that of the tick that is due there.
@@ -171,7 +172,7 @@ class LiveSession:
             self.warnings = (*self._tag_request.warnings, *untrained, *alerts)
         runtime.tick(self, frame)
         if report.is_finished:
-            self._end_reason = "The input has ended, and with it the live session."
+            self._end_reason, self._has_finished = f"{self.session.source.ending}.", True
 
     @property
     def decision(self) -> Decision | None:
@@ -354,8 +355,12 @@ def begin(obj: bpy.types.Object, create: Callable[[], LiveSession], now: float) 
     return live
 
 
-def end(reason: str = "", *, leaves_recording: bool = False) -> list[Path]:
+def end(
+    reason: str = "", *, leaves_recording: bool = False, is_expected: bool = False
+) -> list[Path]:
     """End the session, if one runs: save a recording as a take, and restore pose and action.
+
+    Unless that `is_expected`, the panel goes on showing the reason.
 
     With `leaves_recording`, as when the file is closed, a recording and the takes before stay in
     recovery files, whose paths are returned.
@@ -364,7 +369,7 @@ def end(reason: str = "", *, leaves_recording: bool = False) -> list[Path]:
     if live is None:
         return []
     left = live.finish(reason, leaves_recording)
-    runtime.end_message = (live.ending or "") if reason else ""
+    runtime.end_message = (live.ending or "") if reason and not is_expected else ""
     return left
 
 

@@ -48,6 +48,16 @@ class Input:
         """Whether the input has ended."""
         return False
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the character is where the input leads it, and would only go on standing."""
+        return False
+
+    @property
+    def ending(self) -> str:
+        """What to say once the input has ended."""
+        return "Reached the end"
+
     def open(self) -> None:
         """Open the device."""
 

@@ -29,6 +29,10 @@ class GuidedInput(SteeringInput):
     def is_finished(self) -> bool:
         return self._leader.is_finished
 
+    @property
+    def ending(self) -> str:
+        return self._leader.ending
+
     def get_settings_at(self, tick: int) -> Mapping[str, Any]:
         return self._leader.get_settings_at(tick)
 

@@ -80,6 +80,15 @@ class PathInput(Input):
     def is_finished(self) -> bool:
         return not self._lap and self._now > self._times[-1] + 1.0
 
+    @property
+    def lap_seconds(self) -> float:
+        """The seconds of the first lap of a closed path, from rest; 0 if it is open."""
+        return float(self._times[self._lap]) if self._lap else 0.0
+
+    @property
+    def ending(self) -> str:
+        return "Reached the end of the curve"
+
     def get_intent(self, situation: Situation) -> Intent:
         self._now = situation.tick * situation.dt
         ahead = _SPACING * np.arange(_SAMPLES)

@@ -35,6 +35,10 @@ class ReplayInput(Input):
     def is_finished(self) -> bool:
         return self._tick >= len(self._performance.intents)
 
+    @property
+    def ending(self) -> str:
+        return "Reached the end of the recording"
+
     def get_settings_at(self, tick: int) -> Mapping[str, Any]:
         changes: dict[str, Any] = {}
         for at, change in self._performance.changes:

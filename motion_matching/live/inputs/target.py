@@ -17,6 +17,7 @@ from .base import Input, Situation
 _NEAR, _SLOW = 0.3, 0.5  # metres and m/s within which the character settles on the target
 # m/s and rad/s with which the code moves it there; data has no such small steps
 _SETTLES, _TURNS = 1.0, 2.0
+_RESTS = 1.5  # seconds on the target after which the character stands as it will
 _BRAKING = 0.5  # seconds: near the target, the desired speed is the distance left divided by this
 _SAMPLES, _SPACING = 12, 0.1  # number of samples of the future, and the seconds between them
 
@@ -41,7 +42,12 @@ class TargetInput(Input):
         self._get_placement, self._turns, self._gait = get_placement, turns, gait
         self._speed = settings.walk.forward + gait * (settings.run.forward - settings.walk.forward)
         self._now = SimulationObject(settings, ground)
+        self._settled = 0.0  # seconds for which it has been standing on the target
         self._has_begun = False
+
+    @property
+    def is_settled(self) -> bool:
+        return self._settled > _RESTS
 
     def get_intent(self, situation: Situation) -> Intent:
         """Return a path over the next second, made by the springs of a simulation object."""
@@ -55,7 +61,9 @@ class TargetInput(Input):
         now.x, now.y, now.yaw = here  # where displacement has put it
         distance = math.hypot(target.x - now.x, target.y - now.y)
         if distance < _NEAR and math.hypot(now.vx, now.vy) < _SLOW:
+            self._settled += situation.dt
             return self._settle(now, target, distance, situation.dt)
+        self._settled = 0.0
         self._move(now, target, situation.dt)
         times, yaws = [0.0, situation.dt], [here.yaw, now.yaw]
         positions = [(here.x, here.y), (now.x, now.y)]

@@ -156,7 +156,7 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
         ),
         "unregister": (motion_matching.unregister, ("disabled",)),
         "error in a tick": (break_step, ("An error",)),
-        "input has ended": (lambda: c.run(400), ("The input has ended",)),
+        "input has ended": (lambda: c.run(400), ("Reached the end of the recording",)),
     }[what]
 
     c = Character()

@@ -187,7 +187,7 @@ def test_a_steered_path_is_saved_and_steers_again(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.array(again), places, atol=1e-9)
     hero.run(3)
     assert runtime.live is None
-    assert "The input has ended" in live.ending
+    assert "Reached the end of the recording" in live.ending
 
     character = Hero.start(
         hero,
@@ -265,7 +265,7 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
     assert tuple(live.session._history.intents[-30:]) == later
     hero.run(1)
     assert runtime.live is None
-    assert "The input has ended" in live.ending
+    assert "Reached the end of the recording" in live.ending
 
     # its recording is performed again like any other
     live = lead(chosen)

@@ -1,0 +1,90 @@
+"""Steps a performer by the intents of an input, and keeps what was performed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..engine.control.ground import Wall
+from ..engine.control.intent import Intent
+from ..engine.control.performance import Performance
+from ..engine.control.performer import Performer, Placement
+from ..engine.errors import MotionMatchingError
+from ..engine.progress import ReportShare
+from .inputs.base import Input, Situation, Start
+from .recorder import History
+
+
+class Stepper:
+    """A performer that an input steers, tick by tick, exactly as `rollout.solve` does.
+
+    `walls` are those of the performer's ground, for performances to save. `tags`, which the
+    database has to have, are added to those of the input. `adapt_intent` adapts recorded intents to
+    the method, and `method_name` is its name in performances.
+    """
+
+    def __init__(self, performer: Performer, source: Input, walls: tuple[Wall, ...] = ()) -> None:
+        self.performer, self.source, self._walls = performer, source, walls
+        self.tags: frozenset[str] = frozenset()
+        self.adapt_intent: Callable[[Intent], Intent] = lambda intent: intent
+        self.method_name = ""
+        self._pending: dict[str, Any] = {}  # settings that change with the next tick
+        self._messages: list[str] = []
+
+    def _begin(self, placement: Placement) -> None:
+        """Begin where the input says, or else at a placement, and perform what leads in."""
+        start = self.source.start or Start(placement)
+        self.performer.apply(self.performer.settings.with_changes(start.settings))
+        x, y, yaw = start.placement
+        self._before = self._frame = self.performer.reset((x, y), yaw)
+        fps, settings = self.performer.method.fps, self.performer.settings.to_dict()
+        beginning = Performance("", fps, (), (x, y), yaw, settings=settings, walls=self._walls)
+        self._history = History(replace(beginning, method=self.method_name))
+        self._pending = {}
+        for _ in range(self.source.lead_in):
+            self._step(0.0)
+
+    def _step(self, view_heading: float) -> None:
+        frame, tick = self._frame, len(self._history.intents)
+        places = frame.character, frame.simulation_object
+        situation = Situation(tick, self.performer.dt, *places, view_heading)
+        change = self._apply_changes(tick)
+        intent = self.source.get_intent(situation)
+        if self.tags:
+            intent = intent._replace(tags=intent.tags | self.tags)
+        self._before, self._frame = frame, self.performer.step(self.adapt_intent(intent))
+        self._history.add(intent, change)
+
+    def _apply_changes(self, tick: int) -> Mapping[str, Any]:
+        """Apply the settings that change at a tick, and return those that were not refused."""
+        change, self._pending = {**self.source.get_settings_at(tick), **self._pending}, {}
+        if not change:
+            return {}
+        try:
+            settings = self.performer.settings.with_changes(change)
+            self.performer.apply(settings)
+        except MotionMatchingError as refusal:
+            self._messages.append(str(refusal))
+            return {}
+        changed = settings.to_dict()
+        return {name: changed[name] for name in change}
+
+    def perform(
+        self, placement: Placement, seconds: float, limit: float, report: ReportShare
+    ) -> Performance:
+        """Perform without a clock, and return what a session would record from its first tick on.
+
+        It begins at a placement unless the input says where, and lasts so many `seconds` after what
+        leads in. With 0, it goes on until the input has ended or settled, at most for `limit`.
+        """
+        self._begin(placement)
+        fps = self.performer.method.fps
+        count = max(round((seconds or limit) * fps), 1)
+        for tick in range(count):
+            if not tick % 16:
+                report(tick / count)
+            self._step(0.0)
+            if not seconds and (self.source.is_finished or self.source.is_settled):
+                break
+        return self._history.build_performance("", 0)
