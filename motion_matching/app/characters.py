@@ -20,6 +20,13 @@ def get_active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
     return resolve_armature(context.object)
 
 
+def get_selected_armatures(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """Return the active armature, then the others that are selected or belong to what is."""
+    active = get_active_armature(context)
+    found = [active, *map(resolve_armature, context.selected_objects)] if active else []
+    return list(dict.fromkeys(obj for obj in found if obj))
+
+
 def get_active_settings(context: bpy.types.Context) -> MotionMatchingSettings:
     """Return the settings of the active armature; there must be one."""
     return settings_of(get_active_armature(context))
@@ -47,9 +54,16 @@ def get_bone_choice(obj: bpy.types.Object) -> str | None:
     return None if choice == "AUTO" else choice.lower()
 
 
-def get_placement(obj: bpy.types.Object) -> engine.control.performer.Placement:
-    """Return where an armature stands and faces: its turn about Z, however it is tilted."""
-    matrix = obj.matrix_world
+def get_placement(
+    obj: bpy.types.Object, frame: int | None = None
+) -> engine.control.performer.Placement:
+    """Return where an armature stands and faces: its turn about Z, however it is tilted.
+
+    With a `frame`, where its animation has it then.
+    """
+    matrix, placements = obj.matrix_world, scene.staging.placements
+    if frame not in (None, bpy.context.scene.frame_current) and placements.is_animated(obj):
+        [matrix] = placements.sample_matrices(obj, [frame])
     turn = matrix.to_quaternion()
     yaw = 2.0 * math.atan2(turn.z, turn.w)
     return engine.control.performer.Placement(matrix[0][3], matrix[1][3], yaw)

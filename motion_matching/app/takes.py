@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,6 +13,7 @@ import bpy
 from ..engine.control import performance, take
 from ..engine.control.contact_ranges import ContactRange
 from ..engine.control.performance import Performance
+from ..engine.control.performer import Placement
 from ..engine.control.settings import PerformerSettings
 from ..engine.control.take import Take
 from ..engine.database.database import Database
@@ -29,13 +31,15 @@ from ..scene.writing import recording
 from ..scene.writing.bake import bake
 from . import callbacks, items
 from .build import load_or_build_steps
-from .characters import get_armature, get_placement, get_root_target
+from .characters import get_armature, get_root_target
 from .settings import add_obstacles, get_performer_settings
 from .steps import Steps, run_in_background_steps, scale_report
 from .training import ChosenMethod
 from .typed import settings_of
 
-BakeRequestFactory = Callable[[bpy.types.Object, Database, PerformerSettings], "BakeRequest"]
+# Says, given a session_uid, a database and settings, what is to be baked
+RequestFactory = Callable[[int, Database, PerformerSettings], Steps["BakeRequest"]]
+_NUMBER = re.compile(r"(?: (\d{2,3})|\.(\d{3}))$")  # at the end of a take's name
 
 
 class TakePart(NamedTuple):
@@ -57,14 +61,16 @@ class TakePart(NamedTuple):
 class BakeRequest(NamedTuple):
     """What is to be baked: a name, what is performed, and when feet stand (None: to be found).
 
-    A take that was recorded into again has several parts, of which later ones win. If all parts are
-    of one bone collection, only its bones are keyed; the rest is that of the action `beside`.
+    The name gets a number if another action has it, and a `note` says how it ended. A take that was
+    recorded into again has several parts, of which later ones win. If all parts are of one bone
+    collection, only its bones are keyed; the rest is that of the action `beside`.
     """
 
     name: str
     parts: tuple[TakePart, ...]
     ranges: list[ContactRange] | None = None
     beside: str = ""
+    note: str = ""
 
     def find_keyed_bones(self, obj: bpy.types.Object) -> frozenset[str] | None:
         """Return the bones that are keyed, None for all. RigError without their collection."""
@@ -105,19 +111,42 @@ def read_parts_on_ground(obj: bpy.types.Object, action: bpy.types.Action) -> tup
     return tuple(part._replace(performance=add_obstacles(obj, part.performance)) for part in parts)
 
 
-def bake_steps(obj: bpy.types.Object, build_request: BakeRequestFactory) -> Steps[str]:
+class Performed(NamedTuple):
+    """A request for the armature of a session_uid, performed and not baked yet."""
+
+    uid: int
+    request: BakeRequest
+    takes: list[Take]
+    database: Database
+
+    def bake(self) -> str:
+        """Bake it, and describe the take. Errors are those of `scene.bake`."""
+        action, seconds = bake_takes(
+            get_armature(self.uid), self.request, self.takes, self.database
+        )
+        text = f"Baked '{action.name}': {seconds:.1f} s from frame {self.request.frame} on"
+        return f"{text}. {self.request.note}" if self.request.note else text
+
+
+def bake_steps(obj: bpy.types.Object, build_request: RequestFactory) -> Steps[str]:
     """Perform a request with an armature's database and settings; bake it and describe it."""
+    performed = yield from prepare_steps(obj, build_request)
+    yield "Baking", 1.0
+    return performed.bake()
+
+
+def prepare_steps(obj: bpy.types.Object, build_request: RequestFactory) -> Steps[Performed]:
+    """Perform a request with an armature's database and settings, built if need be."""
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
     settings = get_performer_settings(obj, database)
-    request = build_request(obj, database, settings)
+    request = yield from build_request(uid, database, settings)
+    obj = get_armature(uid)
     request.find_keyed_bones(obj)  # raises before anything is performed
     method = ChosenMethod.from_object(obj)
     takes = yield from perform_steps(database, settings, request.parts, method)
-    yield "Baking", 1.0
-    action, seconds = bake_takes(get_armature(uid), request, takes, database)
-    return f"Baked '{action.name}': {seconds:.1f} s from frame {request.frame} on"
+    return Performed(uid, request, takes, database)
 
 
 def perform_steps(
@@ -181,17 +210,17 @@ def bake_takes(
     if joined.settings["foot_lock"]:
         joined = baking.bake_feet(joined, database, ranges)
     root, root_bone = get_root_target(obj)
-    bones = request.find_keyed_bones(obj)
+    bones, name = request.find_keyed_bones(obj), find_free_name(request.name)
     action = bake(
         joined.to_clip(),
         obj,
-        name=request.name,
+        name=name,
         frame_start=request.frame,
         root=root,
         root_bone=root_bone,
         hips=database.role_names["hips"],
         fewer_keys=settings.fewer_keys,
-        track=request.name if settings.use_nla else None,
+        track=name if settings.use_nla else None,
         bones=bones,
         beside=bpy.data.actions.get(request.beside) if bones else None,
     )
@@ -218,14 +247,37 @@ def _store_performances(
         )
 
 
-def place_at_armature(obj: bpy.types.Object, performed: Performance) -> Performance:
-    """Return a performance that starts where the armature stands, in the direction it faces."""
-    x, y, yaw = get_placement(obj)
+def place_performance(performed: Performance, placement: Placement) -> Performance:
+    """Return a performance that starts at a placement, in its direction."""
+    x, y, yaw = placement
     turned = []
     for intent in performed.intents:
         facing = None if intent.facing is None else intent.facing + yaw
         turned.append(intent._replace(move=rotate_xy(*intent.move, yaw), facing=facing))
     return replace(performed, intents=tuple(turned), position=(x, y), facing=yaw)
+
+
+def find_free_name(name: str) -> str:
+    """Return a name for a new take: with the next number, if there are actions of that name.
+
+    A number that the name has already does not count.
+    """
+    stem = _NUMBER.sub("", name) or name
+    taken = [_read_number(action.name, stem) for action in bpy.data.actions]
+    last = max(taken, default=0)
+    return f"{stem} {last + 1:02d}" if last else stem
+
+
+def _read_number(name: str, stem: str) -> int:
+    """Return the number of a name among those with a stem, from 1 for the stem alone; else 0."""
+    if not name.startswith(stem):
+        return 0
+    if name == stem:
+        return 1
+    match = _NUMBER.fullmatch(name, len(stem))
+    if not match:
+        return 0
+    return int(match[1]) if match[1] else int(match[2]) + 1  # Blender's own begin at .001
 
 
 def list_take(

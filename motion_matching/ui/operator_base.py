@@ -12,6 +12,7 @@ from .. import app, scene
 from ..app.characters import get_active_armature, get_active_settings
 from ..app.items import get_active
 from ..app.runtime import runtime
+from ..app.typed import settings_of
 from ..engine.errors import MotionMatchingError
 from .database.properties import MotionMatchingSource
 from .takes.properties import MotionMatchingTake
@@ -58,9 +59,16 @@ def in_object_mode(context: bpy.types.Context) -> str:
 
 def has_armature(context: bpy.types.Context) -> str:
     """Require an armature whose settings can be changed."""
-    obj = get_active_armature(context)
-    if obj is None:
-        return n_("Select an armature first, or add the demo performer")
+    return has_active_armature(context) or find_armature_problem(get_active_armature(context))
+
+
+def has_active_armature(context: bpy.types.Context) -> str:
+    message = n_("Select an armature first, or add the demo performer")
+    return "" if get_active_armature(context) else message
+
+
+def find_armature_problem(obj: bpy.types.Object) -> str:
+    """Return why the settings of an armature cannot be changed, or an empty string."""
     if obj.library and not obj.override_library:
         return n_("This armature is linked from another file: make a library override first")
     return n_("Leave Edit Mode first") if obj.mode == "EDIT" else ""
@@ -72,7 +80,12 @@ def has_armature_if_any(context: bpy.types.Context) -> str:
 
 
 def has_sources(context: bpy.types.Context) -> str:
-    sources = get_active_settings(context).sources
+    return find_sources_problem(get_active_armature(context))
+
+
+def find_sources_problem(obj: bpy.types.Object) -> str:
+    """Return why there is nothing to build a database from, or an empty string."""
+    sources = settings_of(obj).sources
     if not sources:
         return n_("Add actions or files to build from first")
     is_any_on = any(source.enabled for source in sources)
@@ -80,7 +93,12 @@ def has_sources(context: bpy.types.Context) -> str:
 
 
 def can_assign_action(context: bpy.types.Context) -> str:
-    data = get_active_armature(context).animation_data
+    return find_action_problem(get_active_armature(context))
+
+
+def find_action_problem(obj: bpy.types.Object) -> str:
+    """Return why an armature cannot be given another action, or an empty string."""
+    data = obj.animation_data
     message = n_("Leave the tweak mode of the NLA first (Tab in the NLA editor)")
     return message if data and data.use_tweak_mode else ""
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from motion_matching.app import status
+from motion_matching.app import baking, status
 from motion_matching.app.build import load_or_build_steps
 from motion_matching.app.library import get_library
 from motion_matching.engine.database import build
@@ -157,9 +157,9 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
     cancel_at("Reading", load_or_build_steps(obj), 1)
     assert read_state() == before
     assert not list(get_library().folder.glob("*.npz"))
-    bake = takes_operators.MOTION_MATCHING_OT_bake_script
     options = SimpleNamespace(script="random", gait="walk", seconds=60.0, seed=1, tags="")
-    cancel_at("Performing", bake.steps(options, bpy.context), 2)
+    jobs = [(obj, takes_operators.make_plan(options, "script", 1))]
+    cancel_at("Performing", baking.bake_steps(jobs), 2)
     after = read_state()
     assert {k: v for k, v in after.items() if k != "keys"} == {
         k: v for k, v in before.items() if k != "keys"

@@ -44,7 +44,8 @@ def test_operators_alone_make_a_take_from_an_empty_file():
 
     bpy.context.scene.frame_set(11)
     before = bpy.context.scene.frame_start, bpy.context.scene.frame_end
-    assert ops.bake_script(script="stop_and_go", seconds=6.0) == {"FINISHED"}
+    options = {"script": "stop_and_go", "seconds": 6.0, "frame_start": 11}
+    assert ops.bake_script(**options) == {"FINISHED"}
     take = settings.takes[0]
     assert take.action == obj.animation_data.action
     assert take.action.name == "Stop and Go Walk"
@@ -68,7 +69,8 @@ def test_operators_alone_make_a_take_from_an_empty_file():
 
     # the next take is another action and starts where the character stands
     here = get_hips_at(60)
-    assert ops.bake_script(script="figure_eight", seconds=3.0) == {"FINISHED"}
+    options = {"script": "figure_eight", "seconds": 3.0, "frame_start": 60}
+    assert ops.bake_script(**options) == {"FINISHED"}
     assert len(settings.takes) == 2
     assert settings.takes[0].action.name == "Stop and Go Walk"
     assert np.linalg.norm((get_hips_at(60) - here)[:2]) < 0.3

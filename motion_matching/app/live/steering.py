@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,6 +12,7 @@ import bpy
 from ...engine.control import performance
 from ...engine.control.ground import Ground
 from ...engine.control.performance import Performance
+from ...engine.control.performer import Placement
 from ...engine.control.settings import PerformerSettings
 from ...engine.errors import SettingsError
 from ...live.inputs.base import Input
@@ -35,12 +36,26 @@ _MISSING = {
     "take": "There is no recording to repeat; choose a recorded action",
 }
 
+_WORDS = {"curve": "Along", "target": "To"}
+
 
 def check(play: Any) -> None:
     """Raise SettingsError if what is chosen to steer is missing."""
-    if play.steer != "devices" and getattr(play, play.steer) is None:
-        advice = "in the panel Play, or steer by keys and gamepad."
-        raise SettingsError(f"{_MISSING[play.steer]} {advice}")
+    if play.steer != "devices":
+        check_leader(play, play.steer, "in the panel Play, or steer by keys and gamepad")
+
+
+def check_leader(play: Any, leader: str, advice: str) -> None:
+    """Raise SettingsError if the curve, target or recording is missing; `advice` says where."""
+    if getattr(play, leader) is None:
+        raise SettingsError(f"{_MISSING[leader]} {advice}.")
+
+
+def describe(play: Any, leader: str, gait: str) -> str:
+    """Return the name of what is performed along a curve, to a target or by a recording."""
+    if leader == "take":
+        return f"Repeat of {play.take.name}"
+    return f"{_WORDS[leader]} {getattr(play, leader).name} {gait.title()}"
 
 
 def create_input(
@@ -62,19 +77,32 @@ def create_input(
     check(play)
     if play.steer == "devices":
         return devices
-    return GuidedInput(_create_leader(play, settings, fps, ground), devices)
+    leader = create_leader(play, play.steer, play.gait, settings, fps, ground)
+    return GuidedInput(leader, devices)
 
 
-def _create_leader(play: Any, settings: PerformerSettings, fps: float, ground: Ground) -> Input:
-    gait = float(play.gait == "run")
-    if play.steer == "curve":
+def create_leader(
+    play: Any,
+    leader: str,
+    gait: str,
+    settings: PerformerSettings,
+    fps: float,
+    ground: Ground,
+    get_target: Callable[[], Placement | None] | None = None,
+) -> Input:
+    """Return the input that leads along the curve, to the target or by the recording of `play`.
+
+    `get_target` returns the target's placement, tick by tick, unless it is where it is now.
+    """
+    share = float(gait == "run")
+    if leader == "curve":
         path = placements.read_curve_path(play.curve)
-        speed = (settings.run if gait else settings.walk).forward
-        return PathInput(path.points, speed, factors=path.radii, cyclic=path.cyclic, gait=gait)
-    if play.steer == "target":
+        speed = (settings.run if share else settings.walk).forward
+        return PathInput(path.points, speed, factors=path.radii, cyclic=path.cyclic, gait=share)
+    if leader == "target":
         target = Handle.from_block(play.target, "objects")
-        read_target = partial(placements.read_object_placement, target)
-        return TargetInput(read_target, settings, gait=gait, turns=True, ground=ground)
+        read_target = get_target or partial(placements.read_object_placement, target)
+        return TargetInput(read_target, settings, gait=share, turns=True, ground=ground)
     return ReplayInput(*_read_recording(play.take, settings.weights, fps))
 
 

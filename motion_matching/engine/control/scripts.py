@@ -89,7 +89,8 @@ def build_script(
 ) -> Performance:
     """Return a scripted performance at the full speed of a gait; 'random' is drawn from `seed`.
 
-    With 0 `seconds`, it is as long as the whole script needs, which ends at rest. Raises SettingsError for unknown names and for a length out of its limits.
+    With 0 `seconds`, it is as long as the whole script needs, which ends at rest.
+    Raises SettingsError for unknown names and for a length out of its limits.
     """
     if name not in NAMES:
         known = ", ".join(NAMES)

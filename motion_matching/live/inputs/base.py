@@ -54,6 +54,11 @@ class Input:
         return False
 
     @property
+    def lap_seconds(self) -> float:
+        """The seconds of the first lap of what begins anew by itself; 0 if it does not."""
+        return 0.0
+
+    @property
     def ending(self) -> str:
         """What to say once the input has ended."""
         return "Reached the end"

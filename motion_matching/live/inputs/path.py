@@ -82,7 +82,6 @@ class PathInput(Input):
 
     @property
     def lap_seconds(self) -> float:
-        """The seconds of the first lap of a closed path, from rest; 0 if it is open."""
         return float(self._times[self._lap]) if self._lap else 0.0
 
     @property

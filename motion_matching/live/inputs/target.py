@@ -49,6 +49,10 @@ class TargetInput(Input):
     def is_settled(self) -> bool:
         return self._settled > _RESTS
 
+    @property
+    def ending(self) -> str:
+        return "Reached the target"
+
     def get_intent(self, situation: Situation) -> Intent:
         """Return a path over the next second, made by the springs of a simulation object."""
         target, here = self._get_placement(), situation.simulation_object

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from mathutils import Vector
+from mathutils import Matrix, Vector
 from mathutils.geometry import interpolate_bezier
 
 from ...engine.control.performer import Placement
@@ -30,9 +32,45 @@ def read_object_placement(target: Handle) -> Placement | None:
     obj = target.find()
     if obj is None:
         return None
-    x, y, _ = obj.matrix_world.translation
-    forward = obj.matrix_world.to_3x3() @ Vector(_FORWARD)
-    return Placement(x, y, float(np.arctan2(forward[0], -forward[1])))
+    return _to_placement(obj.matrix_world)
+
+
+def _to_placement(matrix: Matrix) -> Placement:
+    place = matrix.translation
+    forward = matrix.to_3x3() @ Vector(_FORWARD)
+    return Placement(place.x, place.y, float(np.arctan2(forward[0], -forward[1])))
+
+
+def sample_placements(obj: bpy.types.Object, frames: Sequence[float]) -> list[Placement]:
+    """Return an object's positions and headings at frames of the current scene."""
+    return list(map(_to_placement, sample_matrices(obj, frames)))
+
+
+def sample_matrices(obj: bpy.types.Object, frames: Sequence[float]) -> list[Matrix]:
+    """Return an object's world matrices at frames of the current scene.
+
+    They are evaluated in a scene of their own, so that nothing in the user's changes.
+    """
+    scene, result = bpy.data.scenes.new("Sampling"), []
+    render, own = scene.render, bpy.context.scene.render
+    render.fps, render.fps_base = own.fps, own.fps_base
+    try:
+        scene.collection.objects.link(obj)
+        for frame in frames:
+            scene.frame_set(math.floor(frame), subframe=frame % 1.0)
+            evaluated = obj.evaluated_get(scene.view_layers[0].depsgraph)
+            result.append(evaluated.matrix_world.copy())
+    finally:
+        bpy.data.scenes.remove(scene)
+    return result
+
+
+def is_animated(obj: bpy.types.Object) -> bool:
+    """Return whether keys, drivers or constraints may move an object or one of its parents."""
+    one: Any = obj
+    while one and not (one.animation_data or one.constraints):
+        one = one.parent
+    return one is not None
 
 
 def read_curve_path(obj: bpy.types.Object) -> CurvePath:

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ... import app, engine, scene
-from ...app.characters import get_active_armature, get_active_settings
+from ... import app, scene
+from ...app.characters import (
+    get_active_armature,
+    get_active_settings,
+    get_armature,
+    get_selected_armatures,
+)
 from ...app.runtime import runtime
 from ...app.typed import settings_of
 from ...engine.errors import MotionMatchingError
 from ..operator_base import (
     CHARACTER,
+    IDLE,
     PERFORMABLE,
     SOURCES,
     TAKE,
@@ -23,45 +29,108 @@ from ..operator_base import (
     Operator,
     SteppedOperator,
     can_assign_action,
+    find_action_problem,
+    find_armature_problem,
+    find_sources_problem,
     get_active_take,
     has_action,
+    has_active_armature,
     has_performed_take,
     has_take,
     n_,
 )
 from ..panel_base import format_count
-from ..typed_properties import switch
-from .properties import SCRIPTS, Script
+from ..typed_properties import choice, integer, switch
+from .properties import ALONGS, SCRIPTS, Script
 
 if TYPE_CHECKING:
     from ...engine.control.settings import PerformerSettings
     from ...engine.database.database import Database
 
 
-class MOTION_MATCHING_OT_bake_script(Script, SteppedOperator, bpy.types.Operator):
-    """Perform a script with the database, from the current frame on, and bake it into a new \
-action. The database is built first if necessary"""
+def find_bake_problem(obj: bpy.types.Object) -> str:
+    """Return what to do before a take of an armature can be baked, or an empty string."""
+    return find_armature_problem(obj) or find_sources_problem(obj) or find_action_problem(obj)
+
+
+def can_bake(context: bpy.types.Context) -> str:
+    """Require that a take of a selected armature can be baked."""
+    problems = list(map(find_bake_problem, get_selected_armatures(context)))
+    return "" if not all(problems) else problems[0]
+
+
+class _BakeOperator(Script, SteppedOperator):
+    """A mixin of operators that bake what the active armature, and maybe others, are to perform."""
+
+    requires = (*IDLE, has_active_armature, can_bake)
+
+    frame_start: int = integer(
+        1,
+        "Start",
+        "Frame that the take begins at; without one, the start of the scene",
+        options={"SKIP_SAVE"},
+    )
+    all_selected: bool = switch(
+        False,
+        "All Selected",
+        "Bake a take of each selected character, the others by their own settings",
+        options={"SKIP_SAVE"},
+    )
+
+    def get_along(self) -> str:
+        """Return what leads the active character; 'script' if nothing does."""
+        raise NotImplementedError
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        start = context.scene.frame_start
+        given = self.frame_start if self.properties.is_property_set("frame_start") else start
+        active, *others = get_selected_armatures(context)
+        jobs = [(active, make_plan(self, self.get_along(), given))]
+        for obj in others if self.all_selected else ():
+            script = settings_of(obj).script
+            own = script.frame_start if script.use_frame_start else start
+            jobs.append((obj, make_plan(script, script.along, own)))
+        problems = [find_bake_problem(obj) if self.all_selected else "" for obj, _ in jobs]
+        for (obj, _), problem in zip(jobs, problems, strict=True):
+            if problem:
+                self.report({"WARNING"}, f"'{obj.name}' was left out: {problem}.")
+        ready = [job for job, problem in zip(jobs, problems, strict=True) if not problem]
+        message, refused = yield from app.baking.bake_steps(ready)
+        for sentence in refused:
+            self.report({"WARNING"}, sentence)
+        return message
+
+
+def make_plan(script: Any, along: str, frame: int) -> app.baking.BakePlan:
+    """Return what a script, or an operator's options, asks for from a frame on."""
+    label = next(label for name, label, _ in SCRIPTS if name == script.script)
+    plan = app.baking.BakePlan
+    how = script.gait, script.seconds, script.seed, script.tags
+    return plan(along, script.script, label, *how, frame)
+
+
+class MOTION_MATCHING_OT_bake_script(_BakeOperator, bpy.types.Operator):
+    """Perform a script with the database, and bake it into a new action. The database is built \
+first if necessary"""
 
     bl_idname = "motion_matching.bake_script"
     bl_label = "Bake Script"
-    requires = PERFORMABLE
 
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        label = next(label for name, label, _ in SCRIPTS if name == self.script)
-        frame, takes = context.scene.frame_current, engine.takes.takes
-        script: Any = {"gait": self.gait, "seconds": self.seconds, "seed": self.seed}
+    def get_along(self) -> str:
+        return "script"
 
-        def build_request(
-            obj: bpy.types.Object, database: Database, settings: PerformerSettings
-        ) -> app.takes.BakeRequest:
-            performance = takes.prepare_performance(database, settings, self.script, **script)
-            tags = frozenset(engine.database.tags.parse_names(self.tags))
-            performance = takes.request_tags(performance, tags, database, settings)
-            performance = app.settings.add_obstacles(obj, performance)
-            part = app.takes.TakePart(app.takes.place_at_armature(obj, performance), frame)
-            return app.takes.BakeRequest(f"{label} {self.gait.title()}", (part,))
 
-        return app.takes.bake_steps(get_active_armature(context), build_request)
+class MOTION_MATCHING_OT_bake_along(_BakeOperator, bpy.types.Operator):
+    """Follow the curve, go to the target, or repeat the recording, as a live session would, and \
+bake that into a new action without going live"""
+
+    bl_idname = "motion_matching.bake_along"
+    bl_label = "Bake Along"
+
+    along: str = choice("curve", "Along", "What leads the character", ALONGS[1:])
+
+    def get_along(self) -> str:
+        return self.along
 
 
 class MOTION_MATCHING_OT_bake_again(SteppedOperator, bpy.types.Operator):
@@ -83,10 +152,11 @@ Editor"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         take = scene.blender.handle.Handle.from_block(get_active_take(context).action, "actions")
 
-        def build_request(
-            obj: bpy.types.Object, database: Database, settings: PerformerSettings
-        ) -> app.takes.BakeRequest:
-            action = app.takes.find_take_action(take)
+        def build_request_steps(
+            uid: int, database: Database, settings: PerformerSettings
+        ) -> app.steps.Steps[app.takes.BakeRequest]:
+            yield "Performing", 0.0
+            obj, action = get_armature(uid), app.takes.find_take_action(take)
             # the present settings replace those that it was performed with
             parts = tuple(
                 part._replace(performance=replace(part.performance, settings={}, changes=()))
@@ -100,7 +170,7 @@ Editor"""
             ranges = markers.read_markers(action, legs, again.frame, rate)
             return again._replace(ranges=ranges or None)
 
-        return app.takes.bake_steps(get_active_armature(context), build_request)
+        return app.takes.bake_steps(get_active_armature(context), build_request_steps)
 
 
 class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ...app.characters import get_active_armature
+from ...app.characters import get_active_armature, get_selected_armatures
 from ...app.runtime import runtime
 from ...app.typed import settings_of
 from ..panel_base import (
@@ -24,7 +24,7 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .properties import MotionMatchingTake, Script
+from .properties import MotionMatchingScript, MotionMatchingTake, Script
 
 
 class MOTION_MATCHING_UL_takes(List, bpy.types.UIList):
@@ -59,14 +59,19 @@ class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, script = self.layout, settings.script
         column = split_layout(layout)
-        column.prop(script, "script")
-        column.row().prop(script, "gait", expand=True)
+        column.prop(script, "along")
+        if script.along == "script":
+            column.prop(script, "script")
+        else:
+            column.prop(settings.play, script.along, text=" ")
+        if script.along != "take":
+            column.row().prop(script, "gait", expand=True)
+        _draw_start(column, script)
         column.prop(script, "seconds")
-        if script.script == "random":
+        if script.along == "script" and script.script == "random":
             column.prop(script, "seed")
         column.prop(script, "tags")
-        button = add_tall_row(layout).operator("motion_matching.bake_script", icon="ACTION_TWEAK")
-        set_options(button, **{name: getattr(script, name) for name in Script.__annotations__})
+        _draw_bake_button(layout, script)
         draw_progress(layout)
         if settings.takes:
             side = draw_list(layout, "MOTION_MATCHING_UL_takes", settings, "takes", "take_index")
@@ -75,6 +80,30 @@ class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
             side.operator("motion_matching.remove_take", text="", icon="TRASH")
             side.separator()
             side.operator("motion_matching.discard_takes", text="", icon="BRUSH_DATA")
+
+
+def _draw_start(column: bpy.types.UILayout, script: MotionMatchingScript) -> None:
+    """Draw the frame that a take will begin at: the scene's, unless the user has an own one."""
+    row = column.row(heading="Start")
+    row.prop(script, "use_frame_start", text="")
+    field = row.row()
+    field.enabled = script.use_frame_start
+    owner: Any = script if script.use_frame_start else bpy.context.scene
+    field.prop(owner, "frame_start", text="")
+
+
+def _draw_bake_button(layout: bpy.types.UILayout, script: MotionMatchingScript) -> None:
+    """Draw the button that bakes what is set, for all selected characters."""
+    count, options = len(get_selected_armatures(bpy.context)), list(Script.__annotations__)
+    kind, name = "script", "Bake Script"
+    if script.along != "script":
+        kind, name, options = "along", "Bake Along", [*options, "along"]
+    name = f"{name} for {count} Characters" if count > 1 else name
+    row = add_tall_row(layout)
+    button = row.operator(f"motion_matching.bake_{kind}", text=name, icon="ACTION_TWEAK")
+    set_options(button, **{option: getattr(script, option) for option in options})
+    start = script if script.use_frame_start else bpy.context.scene
+    set_options(button, frame_start=start.frame_start, all_selected=count > 1)
 
 
 class MOTION_MATCHING_PT_bake_options(ArmaturePanel, bpy.types.Panel):

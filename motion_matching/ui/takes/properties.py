@@ -18,7 +18,8 @@ from ..typed_properties import (
     text,
 )
 
-_LENGTH: Any = {"min": 0.5, "max": 36_000.0, "soft_min": 2.0, "soft_max": 120.0}
+_LENGTH: Any = {"min": 0.0, "max": 36_000.0, "soft_max": 120.0}
+_FRAME: Any = {"min": -1_048_574, "max": 1_048_574, "soft_min": 0, "soft_max": 10_000}
 _SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE"}
 SCRIPTS = (
     ("figure_eight", "Figure Eight", "Two circles, one in each direction"),
@@ -31,6 +32,12 @@ SCRIPTS = (
         "Random",
         "A new direction every few seconds, now and then slower, still, or facing elsewhere",
     ),
+)
+ALONGS = (
+    ("script", "Script", "One of the standard scripts"),
+    ("curve", "Curve", "Follow a curve object once, from its start to its end"),
+    ("target", "Target", "Go to an object, even if it moves, and face as it faces"),
+    ("take", "Recording", "Repeat the steering of a recording, with its settings and changes"),
 )
 GAITS = (
     ("walk", "Walk", "At walking speed"),
@@ -49,9 +56,10 @@ class Script:
     script: str = choice("figure_eight", "Script", "What is performed", SCRIPTS)
     gait: str = choice("walk", "Gait", "How fast it is performed", GAITS)
     seconds: float = number(
-        10.0,
+        0.0,
         "Length",
-        "Length of the take, which begins with a second of standing",
+        "Length of the take; 0: as long as the whole script, the curve, the way to the target or "
+        "the recording needs",
         precision=1,
         step=100,
         **_LENGTH,
@@ -61,11 +69,17 @@ class Script:
     tags: str = tags_text(
         "Tags", "Tags to ask for, separated by commas: only frames that have them all are played"
     )
+    frame_start: int = integer(1, "Start", "Frame that the take begins at", **_FRAME)
 
 
 @settings_group
 class MotionMatchingScript(Script, bpy.types.PropertyGroup):
     """The script that is baked next"""
+
+    along: str = choice("script", "Perform", "What the character performs", ALONGS)
+    use_frame_start: bool = switch(
+        False, "Own Start", "Begin at a frame of your own instead of the start of the scene"
+    )
 
 
 def _is_kept(take: MotionMatchingTake) -> bool:

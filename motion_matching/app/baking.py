@@ -1,0 +1,174 @@
+"""Bakes of scripts, and of characters that are led along a curve, to a target or by a recording."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import bpy
+import numpy as np
+
+from ..engine.control.performance import Performance
+from ..engine.control.performer import Performer, Placement
+from ..engine.control.settings import PerformerSettings
+from ..engine.database.database import Database
+from ..engine.database.tags import parse_names
+from ..engine.errors import DatabaseError, MotionMatchingError
+from ..engine.field.field_controller import get_field_controller
+from ..engine.progress import ReportProgress
+from ..engine.takes import takes
+from ..live.inputs.base import Input
+from ..live.stepper import Stepper
+from ..scene.blender.actions import get_scene_fps
+from ..scene.staging import placements
+from .characters import get_armature, get_placement
+from .live import steering
+from .settings import add_obstacles, read_ground
+from .steps import Steps, map_steps, run_in_background_steps
+from .takes import BakeRequest, Performed, TakePart, place_performance, prepare_steps
+from .training import ChosenMethod
+from .typed import settings_of
+
+# how much longer than straight at full speed a character may take to its target, and seconds more
+_DETOUR, _LATE = 3.0, 10.0
+_LONGEST = 3600.0  # seconds that anything else may lead
+
+
+@dataclass(frozen=True)
+class BakePlan:
+    """What a character performs from a `frame` on: a script, or what leads it `along`.
+
+    `along` is "script", "curve", "target" or "take", and `label` names the script. With 0
+    `seconds` it lasts as long as it needs.
+    """
+
+    along: str
+    script: str
+    label: str
+    gait: str
+    seconds: float
+    seed: int
+    tags: str
+    frame: int
+
+    def build_request_steps(
+        self, uid: int, database: Database, settings: PerformerSettings
+    ) -> Steps[BakeRequest]:
+        """Say what is baked for the armature of a session_uid. DatabaseError for missing tags."""
+        tags = frozenset(parse_names(self.tags))
+        if problem := database.explain_missing_tags(tags, settings.end_guard):
+            raise DatabaseError(problem)
+        if self.along != "script":
+            return (yield from self._lead_steps(uid, database, settings, tags))
+        yield "Performing", 0.0
+        performed = takes.prepare_performance(
+            database, settings, self.script, gait=self.gait, seconds=self.seconds, seed=self.seed
+        )
+        obj = get_armature(uid)
+        performed = place_performance(performed.with_tags(tags), get_placement(obj, self.frame))
+        part = TakePart(add_obstacles(obj, performed), self.frame)
+        return BakeRequest(f"{self.label} {self.gait.title()}", (part,))
+
+    def _lead_steps(
+        self, uid: int, database: Database, settings: PerformerSettings, tags: frozenset[str]
+    ) -> Steps[BakeRequest]:
+        """Perform what a live session with the same input would record from its start."""
+        obj = get_armature(uid)
+        play = settings_of(obj).play
+        steering.check_leader(play, self.along, "in the panel Takes, or bake a script")
+        name = steering.describe(play, self.along, self.gait)
+        here = get_placement(obj, self.frame)
+        seconds, get_target, limit = self.seconds, None, _LONGEST
+        if self.along == "target":
+            limit = _estimate_way(here, play.target, getattr(settings, self.gait).forward)
+            if placements.is_animated(play.target):
+                seconds = seconds or self._measure_rest_of_scene()
+                get_target = self._sample_target(play.target, seconds, database.fps)
+        ground, walls = read_ground(obj)
+        leader = steering.create_leader(
+            play, self.along, self.gait, settings, database.fps, ground, get_target
+        )
+        chosen = ChosenMethod.from_object(obj)
+
+        def perform(report: ReportProgress) -> Performance:
+            method = chosen.create_method(database, settings)
+            stepper = Stepper(Performer(method, settings, ground), leader, walls)
+            stepper.tags = tags
+            if field := get_field_controller(method):
+                stepper.adapt_intent, stepper.method_name = field.adapt_intent, field.name
+            length = seconds or leader.lap_seconds
+            return stepper.perform(here, length, limit, partial(report, "Leading"))
+
+        performed = yield from run_in_background_steps(perform, "Leading")
+        performed = add_obstacles(get_armature(uid), replace(performed, name=name))
+        part = TakePart(performed, self.frame, leader.lead_in)
+        return BakeRequest(name, (part,), note=_describe_end(leader, bool(seconds)))
+
+    def _measure_rest_of_scene(self) -> float:
+        """Return the seconds from the first frame to the end of the scene, a second at least."""
+        scene = bpy.context.scene
+        return max((scene.frame_end - self.frame + 1) / get_scene_fps(scene), 1.0)
+
+    def _sample_target(
+        self, target: bpy.types.Object, seconds: float, fps: float
+    ) -> Callable[[], Placement]:
+        """Return a function whose calls, one a tick, return where a moving target is then."""
+        times = np.arange(math.ceil(seconds * fps) + 1) / fps
+        frames = self.frame + get_scene_fps(bpy.context.scene) * times
+        found = placements.sample_placements(target, frames.tolist())
+        return partial(next, iter(found), found[-1])
+
+
+def _estimate_way(here: Placement, target: bpy.types.Object, speed: float) -> float:
+    """Return the seconds after which a character that has not reached its target never will."""
+    place = target.matrix_world.translation
+    return _LATE + _DETOUR * math.hypot(place.x - here.x, place.y - here.y) / max(speed, 0.1)
+
+
+def _describe_end(leader: Input, is_limited: bool) -> str:
+    if leader.is_finished or leader.is_settled:
+        return leader.ending
+    return "" if is_limited or leader.lap_seconds else "The target was not reached"
+
+
+def bake_steps(jobs: Sequence[tuple[bpy.types.Object, BakePlan]]) -> Steps[tuple[str, list[str]]]:
+    """Bake what each armature is to perform, all of them at the end: until then nothing changes.
+
+    Returns what to report, and what was wrong with those left out. A single error is raised.
+    """
+    uids = [(obj.session_uid, obj.name, plan) for obj, plan in jobs]
+    performed: list[tuple[str, Performed]] = []
+    refused: list[str] = []
+    errors: list[MotionMatchingError] = []
+
+    def refuse(name: str, error: MotionMatchingError) -> None:
+        errors.append(error)
+        refused.append(f"'{name}' was left out: {error}")
+
+    for number, (uid, name, plan) in enumerate(uids):
+        try:
+            steps = prepare_steps(get_armature(uid), plan.build_request_steps)
+            report = partial(_report_part, name, number, len(uids))
+            performed.append((name, (yield from map_steps(steps, report))))
+        except MotionMatchingError as error:
+            refuse(name, error)
+    yield "Baking", 1.0
+    reports = []
+    for name, ready in performed:
+        try:
+            reports.append(ready.bake())
+        except MotionMatchingError as error:
+            refuse(name, error)
+    if not reports:
+        raise errors[0] if len(errors) == 1 else MotionMatchingError(" ".join(refused))
+    return reports[0] if len(reports) == 1 else f"Baked {len(reports)} takes", refused
+
+
+def _report_part(
+    name: str, number: int, count: int, progress: tuple[str, float]
+) -> tuple[str, float]:
+    """Return progress over all of `count` characters, named if there are several."""
+    text, part = progress
+    return (f"{name}: {text}", (number + part) / count) if count > 1 else progress
