@@ -30,7 +30,7 @@ ENGINE: dict[str, set[str]] = {
     "engine.settings": {"engine.errors"},
     "engine.json_files": {"engine.errors", "engine.settings"},
     "engine.names": {"engine.errors"},
-    "engine.presets": {"engine.errors", "engine.json_files", "engine.names"},
+    "engine.presets": {"engine.errors", "engine.json_files"},
     "engine.maths": {*BASE, "engine.maths"},
     "engine.motion": MOTION,
     "engine.locomotion": {*MOTION, "engine.locomotion"},

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         learning_curves,
         library,
         live,
+        loaded_settings,
         preferences,
         recordings,
         rig_status,

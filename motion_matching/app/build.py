@@ -13,6 +13,7 @@ from ..engine.database.database import Database
 from ..engine.database.sources import Source
 from ..engine.errors import MotionMatchingError, RigChangedError, SettingsError
 from ..engine.motion import bvh
+from ..engine.names import to_readable
 from ..engine.progress import ReportProgress
 from ..scene.blender import evaluation
 from ..scene.reading import hand_path, sampling
@@ -185,4 +186,4 @@ def _format_notes(skipped: Sequence[tuple[str, str]], warnings: Sequence[str]) -
     notes += [f"{warning.rstrip('.')}." for warning in warnings]
     if len(notes) > _MAX_NOTES:
         notes[_MAX_NOTES:] = [f"There are {len(notes) - _MAX_NOTES} more notes like these."]
-    return "\n".join(notes)
+    return to_readable("\n".join(notes))

@@ -58,11 +58,18 @@ def _before_load(*_: Any) -> None:
 
 @persistent
 def _after_load(*_: Any) -> None:
+    app.loaded_settings.repair_all()  # first, for all that reads them
     _forget_data()
     runtime.coverage_reports.clear()
     runtime.pose_maps.clear()
     app.live.endings.clean_up()  # Blender saves files on its own while live
     app.recordings.refresh()
+
+
+@persistent
+def _after_import(*_: Any) -> None:
+    """Blocks were appended or linked."""
+    app.loaded_settings.repair_all()
 
 
 @persistent
@@ -82,7 +89,9 @@ def _forget_data() -> None:
 
 def _get_handlers() -> callbacks.Handlers:
     on = bpy.app.handlers
+    imported = getattr(on, "blend_import_post", None)  # not in Blender 4.2
     return (
+        *([] if imported is None else [(imported, _after_import)]),
         (on.depsgraph_update_post, _after_update),
         (on.frame_change_post, _after_frame_change),
         (on.undo_pre, _before_undo),

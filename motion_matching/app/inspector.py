@@ -23,6 +23,7 @@ from ..engine.insight.feature_strokes import Stroke
 from ..engine.insight.frame_inspector import FrameInspection
 from ..engine.insight.watching import Choice, WatchedTake, watch
 from ..engine.matching.method import MotionMatching
+from ..engine.names import to_readable
 from ..engine.progress import ReportProgress
 from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
@@ -210,7 +211,7 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
 def _get_clip_name(source: Any) -> str:
     """Return the name of a source's clip; nothing if it has lost its action."""
     if source.kind == "FILE":
-        return find_file(source).stem
+        return to_readable(find_file(source).stem)
     return source.action.name if source.action else ""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..engine.errors import SettingsError
+from ..engine.names import to_readable
 
 if TYPE_CHECKING:
     from bpy.types import bpy_prop_collection_idprop as Items  # noqa: N812  # a class
@@ -18,6 +19,7 @@ Item = TypeVar("Item")
 def add(items: Items[Item], name: str) -> Item:
     """Add an item of that name to the end of a list. A name that another item has gets a number."""
     named: Any = items
+    name = to_readable(name)
     taken = {item.name for item in named}
     number, free = 0, name
     while free in taken:

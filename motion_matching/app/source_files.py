@@ -21,10 +21,10 @@ def find_file(source: Any) -> Path | None:
     if source.kind != "FILE":
         return None
     path = _resolve_path(source, source.filepath)
-    if source.beside and not path.is_file():
+    if source.beside and not os.path.isfile(path):
         # other systems write it in their own way
         moved = _resolve_path(source, bpy.path.native_pathsep(source.beside))
-        if moved.is_file():
+        if os.path.isfile(moved):
             return moved
     return path
 
@@ -48,7 +48,7 @@ def store_relative_paths(path: str) -> None:
 
 def _store_relative_path(source: Any, folder: str) -> None:
     file = find_file(source)
-    if file and file.is_file():
+    if file and os.path.isfile(file):
         beside = ""
         with suppress(ValueError):  # it is on another drive
             beside = bpy.path.relpath(str(file), start=folder)

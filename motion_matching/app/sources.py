@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import bpy
@@ -53,7 +54,7 @@ def find_source_problem(source: MotionMatchingSource) -> str:
     if source.kind == "FILE" and not source.filepath:
         return "has no file; choose one, or remove the source"
     file = find_file(source)
-    if file and not file.is_file():
+    if file and not os.path.isfile(file):
         problem = f"is to be read from {file}, which is not there"
         return f"{problem}; correct its path, or remove the source"
     if source.use_range and source.frame_end <= source.frame_start:

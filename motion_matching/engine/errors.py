@@ -5,7 +5,9 @@ class MotionMatchingError(Exception):
     """Base of all errors that a user can cause; users see the text unchanged."""
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(sentence if sentence.endswith((".", "?", "!")) else f"{sentence}.")
+        # names of files that are no text come with letters that Blender refuses to show
+        readable = sentence.encode("utf-8", "replace").decode("utf-8")
+        super().__init__(readable if readable.endswith((".", "?", "!")) else f"{readable}.")
 
 
 class MotionDataError(MotionMatchingError):

@@ -6,7 +6,6 @@ file but through `to_readable` where it may be that of a file on the disk.
 
 from __future__ import annotations
 
-import os
 import reprlib
 from pathlib import Path, PureWindowsPath
 
@@ -34,11 +33,3 @@ def to_readable(name: str) -> str:
     Python reads such letters from names of files that are not UTF-8; Blender refuses them.
     """
     return name.encode("utf-8", "replace").decode("utf-8")
-
-
-def is_there(path: Path | str) -> bool:
-    """Return whether there is a file at a path; also False if the path cannot be looked up.
-
-    `Path.is_file` raises OSError for paths that are too long or in folders that may not be read.
-    """
-    return os.path.isfile(path)

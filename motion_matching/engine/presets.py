@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
-from . import json_files, names
+from . import json_files
 from .errors import SettingsError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -29,7 +30,7 @@ def load(kind: str, name: str) -> dict[str, Any]:
     """
     is_path, shipped = name.endswith(".json"), list_names(kind)
     path = Path(name) if is_path else find_folder(kind) / f"{name}.json"
-    if not (names.is_there(path) if is_path else name in shipped):
+    if not (os.path.isfile(path) if is_path else name in shipped):
         choices = ", ".join(shipped)
         raise SettingsError(
             f"There is no {kind} preset '{name}'; use one of {choices}, or a JSON file."

@@ -13,15 +13,29 @@ import struct
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from ..engine import json_files
 from ..engine.control import performance
 from ..engine.control.performance import Performance
-from ..engine.errors import MotionMatchingError
+from ..engine.errors import MotionMatchingError, SettingsError
+from ..engine.json_files import (
+    EntryError,
+    expect_flag,
+    expect_list,
+    expect_number,
+    expect_object,
+    expect_text,
+    expect_whole_number,
+)
+from ..engine.names import to_readable
+from ..scene.blender.actions import MAX_FRAME
+from ..scene.blender.transforms import REST
 from ..scene.writing.pose_writer import Track
 from ..scene.writing.recording import RecordedTicks
 
@@ -30,6 +44,7 @@ _FORMAT = 1
 _RECORD = struct.Struct("<cII")  # kind, length, checksum
 _HEADER, _TICKS = b"H", b"T"
 _LENGTH = struct.Struct("<I")
+_FARTHEST = 1e5  # metres, or anything else that a pose rests at
 _SAVED_AS_THEY_ARE = ("name", "scaled", "fps", "lead_in", "collection")  # of recorded ticks
 
 
@@ -140,13 +155,43 @@ def read_origin(path: Path) -> Origin | None:
     """Return what the take in a recovery file was recorded on; None if that cannot be read."""
     try:
         _, header = next(_iterate_records(path.read_bytes()))
-        return _origin_from_header(json.loads(header))
-    except (OSError, StopIteration, ValueError, KeyError, TypeError, AttributeError):
+        return _read_origin(_parse_header(header))
+    except (OSError, StopIteration, EntryError, SettingsError):
         return None
 
 
-def _origin_from_header(header: dict[str, Any]) -> Origin:
-    return Origin(header["armature"], header.get("file", ""), header.get("alone", False))
+def _parse_header(text: bytes) -> Mapping[str, Any]:
+    """Return what the first record holds. SettingsError if it is no JSON, else EntryError."""
+    return expect_object(json_files.parse(text, "header of a recovery file"), "the header")
+
+
+def _read_origin(header: Mapping[str, Any]) -> Origin:
+    file = header.get("file", "")
+    if not isinstance(file, str):
+        raise EntryError("'file' is no text")
+    armature = to_readable(expect_text(header.get("armature"), "'armature'"))
+    return Origin(armature, file, expect_flag(header.get("alone", False), "'alone'"))
+
+
+def _read_track(data: Any, channels: int) -> Track:
+    """Return a track, which sets a transform of a bone or object from some of the channels."""
+    names = [field.name for field in fields(Track)]
+    track = expect_object(data, "a track", names)
+    path = expect_text(track.get("path"), "a path")
+    rest = [expect_number(v, "a rest", -_FARTHEST, _FARTHEST) for v in _get_list(track, "rest")]
+    free = [expect_whole_number(v, "a component", 0) for v in _get_list(track, "free")]
+    start = expect_whole_number(track.get("start"), "a start", 0)
+    property_name = path.rpartition(".")[2]
+    is_fitting = property_name in REST and len(rest) == len(REST[property_name])
+    if not is_fitting or max(free, default=0) >= len(rest) or start + len(rest) > channels:
+        raise EntryError(f"a track sets {path}, with other components")
+    group, optional = expect_text(track.get("group"), "a group"), track.get("optional", False)
+    is_optional = expect_flag(optional, "'optional'")
+    return Track(path, group, start, tuple(free), tuple(rest), is_optional)
+
+
+def _get_list(data: Mapping[str, Any], name: str) -> Sequence[Any]:
+    return expect_list(data.get(name), f"'{name}'")
 
 
 def read(path: Path) -> RecoveredTake:
@@ -156,9 +201,10 @@ def read(path: Path) -> RecoveredTake:
     """
     try:
         records = list(_iterate_records(path.read_bytes()))
-        header = json.loads(records[0][1])
-        if records[0][0] != _HEADER or header["format"] != _FORMAT:
+        header = _parse_header(records[0][1])
+        if records[0][0] != _HEADER or header.get("format") != _FORMAT:
             raise ValueError("another format")
+        width = expect_whole_number(header.get("channels"), "'channels'", 1)
         parts, rows = [], []
         for _, payload in records[1:]:
             (length,) = _LENGTH.unpack_from(payload)
@@ -166,28 +212,42 @@ def read(path: Path) -> RecoveredTake:
             text = payload[_LENGTH.size : start].decode()
             parts.append(performance.from_json(text, str(path)))
             numbers = np.frombuffer(payload, np.float32, offset=start)
-            rows.append(numbers.reshape(-1, header["channels"]))
+            rows.append(numbers.reshape(-1, width))
         channels = np.concatenate(rows)
-        tracks = [
-            Track(**track | {"free": tuple(track["free"]), "rest": tuple(track["rest"])})
-            for track in header["tracks"]
-        ]
+        if not np.all(np.isfinite(channels)):
+            raise ValueError("a pose without numbers")
+        recorded = performance.concatenate(parts)
+        lead_in = expect_whole_number(header.get("lead_in"), "'lead_in'", 0)
+        if lead_in >= len(recorded.intents):
+            raise ValueError("more ticks before the take than there are")
+        collection = header.get("collection", "")
         ticks = RecordedTicks(
-            tracks=tracks,
-            frames=header["frame"] + header["frame_step"] * np.arange(len(channels)),
+            name=to_readable(expect_text(header.get("name"), "'name'")),
+            tracks=[_read_track(track, width) for track in _get_list(header, "tracks")],
+            scaled=[expect_text(name, "a bone") for name in _get_list(header, "scaled")],
+            frames=_read_frames(header, len(channels)),
             rows=channels,
-            performance=performance.to_json(performance.concatenate(parts)),
-            **{name: header[name] for name in _SAVED_AS_THEY_ARE},
+            fps=expect_number(header.get("fps"), "'fps'", 1, performance.HIGHEST_RATE),
+            lead_in=lead_in,
+            performance=performance.to_json(recorded),
+            collection=expect_text(collection, "'collection'") if collection else "",
         )
-        return RecoveredTake(_origin_from_header(header), ticks)
+        return RecoveredTake(_read_origin(header), ticks)
     except OSError as cause:
         raise MotionMatchingError(
             f"The recovery file {path} cannot be read ({cause.strerror})."
         ) from cause
-    except (ValueError, KeyError, IndexError, TypeError, struct.error) as cause:
+    except (ValueError, IndexError, struct.error, SettingsError) as cause:
         raise MotionMatchingError(
             f"The recovery file {path} holds no take that can be recovered; delete it."
         ) from cause
+
+
+def _read_frames(header: Mapping[str, Any], count: int) -> np.ndarray:
+    """Return the frames (T,) of all ticks."""
+    first = expect_number(header.get("frame"), "'frame'", -MAX_FRAME, MAX_FRAME)
+    step = expect_number(header.get("frame_step"), "'frame_step'", 1e-3, 1e3)
+    return first + step * np.arange(count)
 
 
 def _iterate_records(data: bytes) -> Iterator[tuple[bytes, bytes]]:

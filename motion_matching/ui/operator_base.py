@@ -14,6 +14,7 @@ from ..app.items import get_active
 from ..app.runtime import runtime
 from ..app.typed import settings_of
 from ..engine.errors import MotionMatchingError
+from ..engine.names import to_readable
 from .database.properties import MotionMatchingSource
 from .takes.properties import MotionMatchingTake
 from .typed_properties import annotate
@@ -187,7 +188,7 @@ class Operator(_Base):
 
     def _finish(self, message: str | None) -> set[Any]:
         if message:
-            self.report({"INFO"}, message)
+            self.report({"INFO"}, to_readable(message))
         return {"FINISHED"}
 
     def _fail(self, error: MotionMatchingError) -> set[Any]:

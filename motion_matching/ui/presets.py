@@ -126,7 +126,7 @@ class MOTION_MATCHING_OT_save_preset(_PresetOperator, bpy.types.Operator):
         path = names.get_child(get_user_folder(self.kind, create=True), name, ".json")
         with engine.files.replacing(path, SettingsError) as temporary:
             temporary.write_text(json.dumps(data, indent=4), encoding="utf-8")
-            if names.is_there(path):
+            if os.path.isfile(path):
                 _move_to_bin(path)
         owner.preset = name
 
@@ -165,7 +165,7 @@ moved to the folder of removed presets"""
     def run(self, context: bpy.types.Context) -> str:
         # the name comes from the Blender file, which may be anybody's
         path = names.get_child(get_user_folder(self.kind), self.name, ".json")
-        if not names.is_there(path):
+        if not os.path.isfile(path):
             message = f"You have no preset '{self.name}' of your own"
             raise SettingsError(f"{message}; shipped ones cannot be removed.")
         return f"Removed '{self.name}': its file is {_move_to_bin(path)} now"

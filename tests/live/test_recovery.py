@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import bpy
@@ -204,3 +206,77 @@ def test_a_full_disk_does_not_lock_a_recovery_file(
     [path] = tmp_path.iterdir()  # without a lock
     assert len(recovery.read(path).ticks.frames) == FPS
     stage.session.stop()
+
+
+STRANGE_HEADERS = (
+    "[" * 100_000,
+    "5",
+    "{}",
+    {"armature": 5},
+    {"armature": "w\ud800", "alone": 1},
+    {"file": 5},
+    {"name": ""},
+    {"scaled": "Hips"},
+    {"fps": float("nan")},
+    {"fps": 0},
+    {"lead_in": 10**6},
+    {"lead_in": -1},
+    {"collection": 5},
+    {"frame": 1e300},
+    {"frame_step": 0},
+    {"channels": "x"},
+    {"channels": 10**9},
+    {"tracks": 5},
+    {"tracks": [{}]},
+)
+STRANGE_TRACKS = (
+    {"path": "data.name"},
+    {"free": [9]},
+    {"rest": [0.0]},
+    {"rest": ["x"] * 3},
+    {"start": 10**9},
+    {"start": -1},
+    {"group": 5},
+    {"optional": "yes"},
+    {"colour": "red"},
+)
+
+
+def write_with_header(path: Path, whole: bytes, header: object) -> None:
+    text = header if isinstance(header, str) else json.dumps(header)
+    payload = text.encode()
+    (_, length, _) = recovery._RECORD.unpack_from(whole)
+    rest = whole[recovery._RECORD.size + length :]
+    head = recovery._RECORD.pack(b"H", len(payload), zlib.crc32(payload))
+    path.write_bytes(head + payload + rest)
+
+
+def test_a_strange_recovery_file_is_refused_and_stays(tmp_path: Path) -> None:
+    stage = Stage()
+    stage.run(3)
+    stage.session.record(RecordingPlan("Odd", 1.0, 1.0, recovery=tmp_path))
+    stage.run(round(1.5 * FPS))
+    [path] = tmp_path.glob("*.mmrecovery")
+    whole = path.read_bytes()
+    stage.session.stop()
+    records = list(recovery._iterate_records(whole))
+    header = json.loads(records[0][1])
+    odd = tmp_path / f"odd{recovery.SUFFIX}"
+    write_with_header(odd, whole, header)
+    assert len(recovery.read(odd).ticks.frames) == FPS
+    track = header["tracks"][0]
+    strange = [h if isinstance(h, str) else header | h for h in STRANGE_HEADERS]
+    strange += [header | {"tracks": [track | change]} for change in STRANGE_TRACKS]
+    for each in strange:
+        write_with_header(odd, whole, each)
+        recovery.read_origin(odd)
+        with pytest.raises(MotionMatchingError, match="odd"):
+            recovery.read(odd)
+    assert odd.exists()
+    # poses that are no numbers
+    payload = records[1][1][:-4] + np.float32("nan").tobytes()
+    head = recovery._RECORD.pack(b"T", len(payload), zlib.crc32(payload))
+    first = len(whole) - len(records[1][1]) - recovery._RECORD.size
+    odd.write_bytes(whole[:first] + head + payload)
+    with pytest.raises(MotionMatchingError, match="odd"):
+        recovery.read(odd)

@@ -7,17 +7,26 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import databases, takes
+from motion_matching.app import databases, source_files, sources, takes
+from motion_matching.app import status as app_status
 from motion_matching.engine.control import performance, scripts
 from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.errors import MotionMatchingError
+from motion_matching.engine.errors import MotionMatchingError, RigError
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import evaluation
+from motion_matching.scene.rig import armature
 from motion_matching.scene.writing import recording, saved_pose
+from motion_matching.scene.writing.bake import bake
 from tests.ui.characters import create_character
 
 ops = bpy.ops.motion_matching
@@ -241,3 +250,120 @@ def test_copies_that_undo_brings_back_still_go(obj):
     for kind in evaluation._KINDS:
         assert not any(name.startswith("Sampling") for name in getattr(bpy.data, kind).keys())  # noqa: SIM118
     copy.remove()
+
+
+def get_raw(obj):
+    """Return the properties as the file holds them, whatever Blender's limits say."""
+    has_own_place = hasattr(obj, "bl_system_properties_get")
+    return (obj.bl_system_properties_get() if has_own_place else obj)["motion_matching"]
+
+
+def put(raw, name, value):
+    """Store a value of another type than a property has."""
+    raw.pop(name, None)
+    raw[name] = value
+
+
+def test_damaged_settings_of_a_file_are_reset_when_it_is_opened(obj, tmp_path):
+    ops.add_actions()
+    settings = obj.motion_matching
+    settings.roles.preset, settings.roles.hips = "mixamo", "Hips"
+    settings.speed, settings.up, settings.script.seconds = 1.2, "Z", 4.0
+    settings.sources.add().name = "second"
+    settings.insight.wish = (2.0, 1.0)
+    raw = get_raw(obj)
+    source = raw["sources"][0]
+    put(raw["roles"], "preset", b"\xff\xfe")
+    put(source, "name", b"\xff")
+    put(source, "action", obj)
+    put(source, "path", bpy.context.scene)
+    put(source, "kind", 77)
+    put(source, "frame_start", -5000)
+    put(raw["script"], "seconds", 1e30)
+    put(raw["script"], "script", 99)
+    put(raw, "speed", float("nan"))
+    put(raw["insight"], "wish", [float("inf"), 0.0])
+    path = str(tmp_path / "damaged.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    with no_tracebacks():
+        bpy.ops.wm.open_mainfile(filepath=path)
+
+    def check(settings):
+        source = settings.sources[0]
+        assert settings.roles.preset == ""
+        assert (source.name, source.action, source.path, source.kind) == ("", None, None, "ACTION")
+        assert source.frame_start == 1
+        assert (settings.script.seconds, settings.script.script) == (10.0, "figure_eight")
+        assert settings.speed == 1.0
+        assert tuple(settings.insight.wish) == (1.0, 0.0)
+        # what is whole stays
+        assert (settings.roles.hips, settings.up, settings.sources[1].name) == (
+            "Hips",
+            "Z",
+            "second",
+        )
+
+    check(bpy.data.objects["Hero"].motion_matching)
+    # a character that is appended
+    if hasattr(bpy.app.handlers, "blend_import_post"):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        with bpy.data.libraries.load(path) as (_, wanted):
+            wanted.objects = ["Hero"]
+        check(wanted.objects[0].motion_matching)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_files_whose_names_are_no_text_are_sources_like_others(tmp_path):
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    clip = locomotion.generate()[1]
+    odd = Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), b"w\xfe.bvh")))
+    bvh.save(clip, tmp_path / "walk.bvh")
+    (tmp_path / "walk.bvh").rename(odd)
+    assert call(ops.add_folder, directory=str(tmp_path)) == {"FINISHED"}
+    obj = bpy.context.object
+    [source] = obj.motion_matching.sources
+    assert source.name == obj.name == "w?"
+    assert source_files.find_file(source) == odd
+    assert call(ops.build) == {"FINISHED"}
+    assert call(ops.save_pictures, filepath=str(tmp_path / "pictures.svg")) == {"FINISHED"}
+    assert "w?" in (tmp_path / "pictures.svg").read_text(encoding="utf-8")
+    with no_tracebacks():
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert call(ops.import_motion, filepath=str(odd)) == {"FINISHED"}
+    odd.unlink()
+    assert "w?.bvh" in call(ops.build) or obj.motion_matching.built_notes
+    assert "w?.bvh" in app_status.refresh(obj).problem or app_status.refresh(obj).clips
+
+
+def test_names_that_are_too_long_are_refused_in_a_sentence(obj, tmp_path):
+    ops.add_actions()
+    name = "a" * 300
+    for operator in (ops.add_files, ops.import_motion):
+        assert name[:200] in call(operator, filepath=str(tmp_path / f"{name}.bvh"))
+        files = [{"name": f"{name}.bvh"}]
+        assert isinstance(call(operator, directory=str(tmp_path), files=files), str)
+    assert isinstance(call(ops.add_blend_actions, filepath=str(tmp_path / f"{name}.blend")), str)
+    assert isinstance(call(ops.save_pictures, filepath=str(tmp_path / f"{name}.svg")), str)
+    for kind in ("features", "controllers", "rigs"):
+        assert isinstance(call(ops.remove_preset, kind=kind, name=name), str)
+        assert isinstance(call(ops.apply_preset, kind=kind, filepath=f"{name}.json"), str)
+    source = obj.motion_matching.sources.add()
+    source.name, source.kind, source.filepath = "far", "FILE", f"/{name}/{name}.bvh"
+    source.beside = f"//{name}"
+    with no_tracebacks():
+        app_status.refresh(obj)
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert "not there" in sources.find_source_problem(source)
+
+
+def test_a_bone_whose_name_blender_cuts_is_named(obj):
+    clip = locomotion.generate()[1]
+    for letter in ("\0", "\udcfe"):
+        names = tuple(f"{name}{letter}x" for name in clip.skeleton.names)
+        skeleton = clip.skeleton.with_names(names)
+        with pytest.raises(RigError, match="letter in its name that Blender cannot store"):
+            armature.create_armature(skeleton, "Cut")
+        with pytest.raises(RigError, match="zero byte"):
+            bake(replace(clip, skeleton=skeleton), obj, name="Cut")
+    assert "Cut" not in bpy.data.armatures
+    assert "Cut" not in bpy.data.actions

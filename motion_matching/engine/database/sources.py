@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from ..json_files import EntryError
 from ..motion import bvh
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack
+from ..names import to_readable
 from .tags import TagRange, parse_frame_range, tag_from_dict
 
 BLEND = ".blend"
@@ -63,7 +65,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        return self.clip.name if self.clip is not None else Path(self.file or "").stem
+        return self.clip.name if self.clip is not None else to_readable(Path(self.file or "").stem)
 
     def load(self, axes: Mapping[str, Any]) -> Clip:
         """Return the chosen frames of the clip.
@@ -110,11 +112,11 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
     """
     sources: list[Source] = []
     for path in map(Path, paths):
-        if path.is_dir():
+        if os.path.isdir(path):
             sources += [Source(file=file) for file in _find_bvh_files(path)]
         elif path.suffix.lower() == ".json":
             sources += read_source_list(path)
-        elif path.is_file():
+        elif os.path.isfile(path):
             sources.append(Source(file=path))
         else:
             raise SettingsError(
@@ -157,7 +159,7 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
     where, whole = f"source {number}", f"Source {number} of {path}"
     entry = json_files.expect_object(entry, where, _KEYS)
     file = path.parent / json_files.expect_text(entry.get("file"), f"'file' of {where}")
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise EntryError(
             f"{where} names {file}, which does not exist; files are relative to the list"
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .. import files
 from ..errors import SettingsError
+from ..names import to_readable
 
 WIDTH, HEIGHT, MARGIN = 560.0, 520.0, 50.0
 _STYLE = (
@@ -44,4 +45,4 @@ def write_pictures(pictures: Sequence[str], path: Path | str) -> None:
         f'<rect width="100%" height="100%" fill="#fff"/>{"".join(body)}</svg>\n'
     )
     with files.replacing(path, SettingsError) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(to_readable(text), encoding="utf-8")

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import MotionDataError, SettingsError
 from ..files import replacing
 from ..maths import euler, quat
+from ..names import to_readable
 from .bone_names import make_unique_names
 from .bvh_text import AXES, Joint, read
 from .clip import Clip
@@ -72,7 +73,7 @@ def load(
     )
     rotations = quat.unroll(_compute_local_rotations(joints, axes, values)).astype(np.float32)
     warnings = tuple(f"'{path.name}' {note}" for note in notes)
-    return Clip(path.stem, skeleton, positions, rotations, fps, warnings)
+    return Clip(to_readable(path.stem), skeleton, positions, rotations, fps, warnings)
 
 
 def save(

@@ -16,6 +16,7 @@ import bpy
 import numpy as np
 
 from ...engine.errors import MotionDataError, RigError
+from ...engine.names import to_readable
 from .curves import ON_KEY, create_curve, parse_bone_name, read_keys, write_linear_keys
 from .handle import Handle, find_read_armature
 
@@ -42,7 +43,7 @@ def create_action(
     `with_own` copies its curves. If the block fails, everything is as before. Raises RigError in
     tweak mode.
     """
-    had_data = obj.animation_data is not None
+    had_data, name = obj.animation_data is not None, to_readable(name)
     data = get_untweaked_data(obj)
     before, slot_before = data.action, getattr(data, "action_slot", None)
     tracks_before = len(data.nla_tracks)
@@ -75,7 +76,7 @@ def _put_on_track(
     data: Any, action: bpy.types.Action, slot: Any, name: str, frame_start: int
 ) -> None:
     track = data.nla_tracks.new(prev=data.nla_tracks[-1] if data.nla_tracks else None)
-    track.name = name
+    track.name = to_readable(name)
     strip = track.strips.new(action.name, frame_start, action)
     if HAS_SLOTS:
         strip.action_slot = slot

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ import bpy
 import numpy as np
 
 from ...engine import database, files
-from ...engine.errors import DatabaseError, MotionDataError
+from ...engine.errors import DatabaseError, MotionDataError, SettingsError
+from ...engine.names import get_child
 from ..blender import actions
 from ..blender.curves import LINEAR
 from ..rig.armature import read_rest_bytes
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 GIGABYTE = 1024**3
 DEFAULT_LIMIT = 4 * GIGABYTE
 _PACKAGE = __package__.rpartition(".")[0]
+_ABANDONED = 3600.0  # seconds after which nobody goes on writing an unfinished file
 _KEYS_VERSION = 3  # how keys are made
 _ROUND = 5  # decimals of a rig's measures that count
 _BONE_FLAGS = ("use_deform", "use_connect", "use_inherit_rotation", "use_local_location")
@@ -47,7 +50,7 @@ class Library:
     _tagged: dict[str, tuple[str, Database]] = field(default_factory=dict)
 
     def get_path(self, key: str) -> Path:
-        return self.folder / f"{key}.npz"
+        return get_child(self.folder, key, ".npz")
 
     def has(self, key: str) -> bool:
         """Return whether the database of this key is there; this looks at the disk once."""
@@ -69,15 +72,35 @@ class Library:
     def store(self, key: str, built: Database, motion: str = "") -> Database:
         """Store a database and make room for it; raise DatabaseError if it cannot be written.
 
-        With the key of its `motion`, it replaces those that differ from it only in tags.
+        With the key of its `motion`, it replaces those that differ from it only in tags. Another
+        Blender may clear the folder meanwhile: then it is written again, or only returned.
         """
         self._loaded.pop(key, None)
         self._tagged.pop(key, None)
+        try:
+            self._save(key, built, motion)
+        except DatabaseError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+            self._save_again(key, built, motion)
+        self.make_room(key)
+        return self.load(key) if self.has(key) else built
+
+    def _save(self, key: str, built: Database, motion: str) -> None:
         database.database.save(built, self.get_path(key))
         if motion:
             self._replace_base(motion, key)
-        self.make_room(key)
-        return self.load(key)
+
+    def _save_again(self, key: str, built: Database, motion: str) -> None:
+        """Save a database whose folder, or unfinished file, is gone."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._save(key, built, motion)
+        except (OSError, DatabaseError) as cause:
+            raise DatabaseError(
+                f"The folder {self.folder} was cleared or deleted while a database was stored "
+                "there, perhaps by another Blender; build again."
+            ) from cause
 
     def _replace_base(self, motion: str, key: str) -> None:
         """Note which database holds a motion; that before it is not needed any more."""
@@ -94,9 +117,9 @@ class Library:
         """Return the key of the stored database with a motion, whatever its tags; or nothing."""
         try:
             key = self._get_note_path(motion).read_text(encoding="ascii")
-        except (OSError, ValueError):
+            return key if self.get_path(key).is_file() else ""
+        except (OSError, ValueError, SettingsError):  # a note that names no file of the folder
             return ""
-        return key if self.get_path(key).is_file() else ""
 
     def find_tagged(self, motion: str) -> list[str]:
         """Return the keys of the databases that were tagged again from one with this motion."""
@@ -111,7 +134,7 @@ class Library:
         self._tagged[key] = base, tagged
 
     def _get_note_path(self, motion: str) -> Path:
-        return self.folder / f"{motion}.base"
+        return get_child(self.folder, motion, ".base")
 
     def touch(self, key: str) -> Path | None:
         """Mark the file of this key as used now, and return its path; None if it is missing."""
@@ -146,13 +169,17 @@ class Library:
                 _remove_file(note)
 
     def _list_files(self) -> list[tuple[Path, int, float]]:
-        """Return every file with its size in bytes and when it was last used."""
-        files = []
+        """Return every file with its size in bytes and when it was last used.
+
+        Without files that another Blender may be writing now: unfinished ones that are not old.
+        """
+        found, now = [], time.time()
         for path in self.folder.glob("*.npz"):
             with suppress(OSError):
                 stat = path.stat()
-                files.append((path, stat.st_size, stat.st_mtime))
-        return files
+                if not path.name.startswith(".") or now - stat.st_mtime > _ABANDONED:
+                    found.append((path, stat.st_size, stat.st_mtime))
+        return found
 
 
 def _remove_file(path: Path) -> bool:

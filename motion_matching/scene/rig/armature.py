@@ -19,6 +19,7 @@ from ...engine.maths import quat
 from ...engine.motion.bone_names import split_side
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
+from ...engine.names import to_readable
 from ..blender.evaluation import compute_world_matrix
 from ..blender.transforms import decompose_similarity
 from .bone_choice import choose_bones
@@ -116,7 +117,15 @@ def compute_rest_frame(obj: bpy.types.Object) -> tuple[np.ndarray, float]:
 
 
 def to_blender_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names that Blender's bones get: at most 63 bytes, and unique."""
+    """Return the names that Blender's bones get: at most 63 bytes, and unique.
+
+    Raises RigError for a name that no bone can have.
+    """
+    if wrong := next((name for name in names if "\0" in name or to_readable(name) != name), None):
+        raise RigError(
+            f"the bone {wrong!a} of the motion has a letter in its name that Blender cannot "
+            "store, such as a zero byte; rename it in the file of the motion."
+        )
     result: list[str] = []
     for name in names:
         unique, number = _truncate(name, NAME_BYTES), 0

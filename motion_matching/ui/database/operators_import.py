@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from ... import app, engine, scene
 from ...app.characters import get_active_armature, get_armature
 from ...app.typed import settings_of
 from ...engine.errors import MotionMatchingError, SettingsError
+from ...engine.names import to_readable
 from ..operator_base import (
     CHARACTER,
     IDLE,
@@ -63,7 +65,7 @@ def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Pa
     """Return an operator's files, or its folder. SettingsError if none, or of another kind."""
     folder = Path(operator.directory) if operator.directory else None
     chosen = [folder / file.name for file in operator.files if folder and file.name]
-    if not chosen and operator.filepath and Path(operator.filepath).exists():
+    if not chosen and operator.filepath and os.path.exists(operator.filepath):
         chosen = [Path(operator.filepath)]
     if not chosen and folder:
         chosen = [folder]
@@ -72,7 +74,7 @@ def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Pa
         problem = f"'{operator.filepath}' does not exist"
         raise SettingsError(f"{problem}; choose {kinds} files, or a folder of them.")
     for path in chosen:
-        if path.is_file() and path.suffix.lower() not in endings:
+        if os.path.isfile(path) and path.suffix.lower() not in endings:
             problem = f"{path} is not a {kinds} file"
             raise SettingsError(f"{problem}; choose motion capture of that kind, or a folder.")
     return chosen
@@ -80,7 +82,7 @@ def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Pa
 
 def _find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
     """Return a file, or the files of these kinds below a folder. SettingsError if none."""
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return [path]
     files = (p for p in sorted(path.rglob("*")) if not p.name.startswith("."))
     found = [p for p in files if p.suffix.lower() in endings]
@@ -148,9 +150,10 @@ one is made from the first file"""
 def import_armature(path: Path, context: bpy.types.Context) -> bpy.types.Object:
     """Create a character with a file's skeleton, and select it. MotionDataError if unreadable."""
     skeleton = scene.rig.armature.compute_standing_rest(engine.motion.bvh.load(path))
-    obj = scene.rig.armature.create_armature(skeleton, path.stem, context.collection)
+    name = to_readable(path.stem)
+    obj = scene.rig.armature.create_armature(skeleton, name, context.collection)
     scene.rig.fitting.store_rest(obj, skeleton)
-    scene.staging.body.create_body(obj, skeleton, f"{path.stem} body")
+    scene.staging.body.create_body(obj, skeleton, f"{name} body")
     select_only(obj, context)
     return obj
 

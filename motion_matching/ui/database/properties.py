@@ -67,7 +67,10 @@ class MotionMatchingSource(bpy.types.PropertyGroup):
         update=_change_filepath,
     )
     beside: str = hidden_text(
-        "Beside", "The same file relative to the Blender file, as of the last save", update=None
+        "Beside",
+        "The same file relative to the Blender file, as of the last save",
+        update=None,
+        subtype="FILE_NAME",  # may hold what is no text, and begin with "//"
     )
     mirror: bool = switch(
         True,

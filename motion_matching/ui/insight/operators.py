@@ -114,10 +114,10 @@ and drawing programs"""
 def _resolve_picture_path(filepath: str) -> Path:
     """Return the file to write. SettingsError if none is named, or its folder does not exist."""
     path = Path(bpy.path.abspath(filepath))
-    if not filepath or path.is_dir():
+    if not filepath or os.path.isdir(path):
         raise SettingsError("No file is named for the pictures; give one that ends in .svg.")
     path = path if path.suffix.lower() == ".svg" else path.with_name(f"{path.name}.svg")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise SettingsError(f"The folder {path.parent} does not exist; choose another one.")
     return path
 

@@ -11,7 +11,7 @@ from ... import app, live
 from ...app.characters import get_active_armature, get_active_settings, get_armature
 from ...app.runtime import runtime
 from ...app.typed import settings_of
-from ...engine.errors import MotionMatchingError
+from ...engine.errors import MotionMatchingError, SettingsError
 from .. import preferences
 from ..operator_base import (
     CHARACTER_ALSO_LIVE,
@@ -291,5 +291,12 @@ deleted"""
     requires = (not_live, has_interrupted)
 
     def run(self, context: bpy.types.Context) -> None:
-        app.recordings.find_foremost().unlink(missing_ok=True)
-        app.recordings.refresh()
+        path = app.recordings.find_foremost()
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as cause:
+            raise SettingsError(
+                f"{path} cannot be deleted ({cause.strerror}); make sure that you may write there."
+            ) from cause
+        finally:
+            app.recordings.refresh()

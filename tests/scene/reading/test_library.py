@@ -15,9 +15,10 @@ from motion_matching.app import status
 from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
 from motion_matching.app.runtime import runtime
+from motion_matching.engine.database import database
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
-from motion_matching.engine.errors import DatabaseError
+from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.scene.blender import actions
 from motion_matching.scene.reading import library
@@ -269,3 +270,55 @@ def test_the_oldest_databases_go_when_space_is_short(tmp_path):
     addon.preferences.limit = 5.0
     assert get_library() is shared
     assert shared.limit == 5 * 1024**3
+
+
+def test_a_folder_that_another_blender_clears_costs_no_build(demo_database, tmp_path, monkeypatch):
+    folder, save = tmp_path / "databases", database.save
+    folder.mkdir()
+    ours, theirs = library.Library(folder), library.Library(folder)
+
+    def save_while_clearing(built, path):
+        """Have the other Blender clear the cache while a file is half written."""
+        unfinished = folder / f".{path.stem}.xyz.npz"
+        unfinished.write_bytes(b"half")
+        theirs.clear()
+        assert unfinished.exists(), "it is being written"
+        save(built, path)
+        theirs.clear()
+
+    monkeypatch.setattr(database, "save", save_while_clearing)
+    key = "0" * 32
+    assert ours.store(key, demo_database).frame_count == demo_database.frame_count
+    os.utime(folder / f".{key}.xyz.npz", (0, 0))
+    theirs.clear()
+    assert list(folder.iterdir()) == [], "what nobody goes on writing is cleared"
+
+    # the folder itself goes
+    folder.rmdir()
+    monkeypatch.setattr(database, "save", save)
+    assert ours.store(key, demo_database).frame_count == demo_database.frame_count
+    assert ours.has(key)
+    theirs.clear()
+    folder.rmdir()
+    folder.write_text("in the way")
+    with pytest.raises(DatabaseError, match=str(folder)):
+        ours.store(key, demo_database)
+
+
+@pytest.mark.parametrize("key", ["../x", "/x", "a/b", "C:x"])
+def test_a_key_is_no_path(key, tmp_path):
+    with pytest.raises(SettingsError):
+        library.Library(tmp_path).get_path(key)
+
+
+def test_a_note_of_a_base_removes_no_file_elsewhere(demo_database, tmp_path):
+    folder, victim = tmp_path / "databases", tmp_path / "victim.npz"
+    folder.mkdir()
+    victim.write_bytes(b"mine")
+    motion, stored = "m" * 32, library.Library(folder)
+    for name in ("../victim", str(victim.with_suffix("")), "", "\0"):
+        (folder / f"{motion}.base").write_text(name, encoding="ascii")
+        assert stored.find_base(motion) == ""
+        stored.store("0" * 32, demo_database, motion)
+        assert victim.exists()
+        assert stored.find_base(motion) == "0" * 32
