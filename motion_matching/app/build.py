@@ -175,7 +175,7 @@ def _add_hand_path(result: Source, obj: bpy.types.Object, source: Any, first: in
     """Return a source with the path that was edited by hand; a file is read for its length."""
     axes = get_build_settings(obj).get_axes()
     if result.clip is None:
-        result = replace(result, file=None, clip=bvh.load(result.file or "", **axes))
+        result = replace(result, clip=bvh.load(result.file or "", **axes))
     start, count = result.start or 0, result.load(axes).frame_count
     return replace(result, track=hand_path.read_path(source.path, obj, first + start, count))
 

@@ -59,13 +59,16 @@ def content_steps(uid: int) -> Steps[Content]:
     obj = get_armature(uid)
     settings, sources = settings_of(obj), settings_of(obj).sources
     with_files = any(source.kind == "FILE" for source in sources)
+    indices, names = get_enabled_indices(obj), []
+    kinds = {sources[index].kind for index in indices}
     build_settings, bones = get_build_settings(obj), {"bones": settings.bones}
+    if len(kinds) > 1:
+        # earlier versions mixed up the bone frames of files and actions
+        bones["frames"] = "of the armature"
     content = build_settings.get_content(with_files=with_files) | bones
     untagged = replace(build_settings, auto_tags=None)
     motion = untagged.get_content(with_files=with_files) | bones
     builder = library.DatabaseKeyBuilder(content, motion, get_file_digests())
-    indices, names = get_enabled_indices(obj), []
-    has_actions = any(sources[index].kind == "ACTION" for index in indices)
     for number, index in enumerate(indices, 1):
         obj, source = get_source(uid, index)  # references from before a yield may be invalid
         names.append(source.name)
@@ -75,7 +78,7 @@ def content_steps(uid: int) -> Steps[Content]:
         for _ in builder.add_steps(part, obj):
             yield "Looking at sources", (number - 1) / len(indices)
         yield "Looking at sources", number / len(indices)
-    if has_actions:
+    if "ACTION" in kinds:
         builder.add_rig(get_armature(uid))
     digests = builder.motion_digests
     keys = {

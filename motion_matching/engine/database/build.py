@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import DatabaseError, MotionMatchingError, RigError, SettingsError
 from ..maths import quat
-from ..motion import attachment, mirror, resampling, rig, simulation_bone
+from ..motion import attachment, conforming, mirror, resampling, rig, simulation_bone
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
@@ -28,7 +28,6 @@ from .sources import Source
 from .tags import TagRange
 from .thresholds import AutoTagSettings
 
-_MOVEMENT_TOLERANCE = 1e-3  # metres a bone may move in its parent and count as not animated
 _LENGTH_TOLERANCE = 0.02  # share of a bone's length by which two sources may differ
 _MIN_FRAMES = 5
 _MIN_LOOP_FRAMES = 4  # the last frame, which repeats the first, included
@@ -124,10 +123,8 @@ def build(
     sources, clips, broken = _read_sources(sources, settings, notify, skip_broken)
     notify("Resampling", 0.0)
     parts, skipped = _make_parts(add_cycles(sources, clips), settings)
-    skipped = broken + skipped
-    if skip_broken:
-        parts, others = _split_by_skeleton(parts)
-        skipped += others
+    parts, others = _share_skeleton(parts, skip_broken)
+    skipped = broken + skipped + others
     notify("Finding simulation bones", 0.2)
     parts, roles, forward = _add_tracks(parts, settings)
     warnings = _collect_warnings(parts, roles, settings)
@@ -199,6 +196,7 @@ def _find_parts_of_sources(
     _, clips, _ = _read_sources(sources, settings, notify)
     pairs = zip(sources, clips, strict=True)
     parts, _ = _make_parts([(source, clip, False) for source, clip in pairs], settings)
+    parts, _ = _share_skeleton(parts)
     notify("Finding simulation bones", 0.5)
     by_source = {id(part.source): part for part in _add_tracks(parts, settings)[0]}
     return [by_source.get(id(source)) for source in sources], clips
@@ -233,59 +231,68 @@ def _read_sources(
 # ---------------------------------------------------------------- skeletons
 
 
-def _check_skeletons(clips: Sequence[Clip]) -> None:
-    """Raise RigError if names, parents, or lengths of bones without animated translation differ."""
-    first = clips[0]
-    for clip in clips[1:]:
-        if difference := _describe_difference(first, clip):
-            raise RigError(
-                f"The skeletons of '{first.name}' and '{clip.name}' are not the same "
-                f"({difference}); build a database for each, or retarget one."
-            )
-    # a root has a position in the world, not a length
-    animated = first.skeleton.parents < 0
-    for clip in clips:
-        animated = animated | (np.ptp(clip.positions, axis=0).max(axis=-1) > _MOVEMENT_TOLERANCE)
-    lengths = np.linalg.norm([clip.positions[0] for clip in clips], axis=-1)
-    tolerance = _LENGTH_TOLERANCE * np.maximum(lengths[0], 0.05)
-    wrong = ~animated & (np.abs(lengths - lengths[0]) > tolerance)
-    if wrong.any():
-        k, bone = (int(i) for i in np.argwhere(wrong)[0])
-        raise RigError(
-            f"The bone '{first.skeleton.names[bone]}' is {lengths[0, bone]:.3f} m long in "
-            f"'{first.name}' and {lengths[k, bone]:.3f} m in '{clips[k].name}'; build a database "
-            "for each performer, or retarget one."
-        )
+def _share_skeleton(
+    parts: Sequence[ReelPart], skip_broken: bool = False
+) -> tuple[list[ReelPart], list[tuple[str, str]]]:
+    """Bring all parts onto one skeleton; return those that fit, and names of others with reasons.
 
-
-def _split_by_skeleton(parts: Sequence[ReelPart]) -> tuple[list[ReelPart], list[tuple[str, str]]]:
-    """Return the parts with the most common skeleton, and the names of others with the reason."""
-
-    def get_hierarchy(part: ReelPart) -> tuple[Any, ...]:
-        return part.clip.skeleton.names, tuple(part.clip.skeleton.parents.tolist())
-
-    most = Counter(map(get_hierarchy, parts)).most_common(1)[0][0]
-    first = next(part for part in parts if get_hierarchy(part) == most)
-    fitting, others = [], []
+    It is that of an armature's actions, if there are any, and the most common of several. Raises
+    RigError if one does not fit, unless `skip_broken`.
+    """
+    of_armature = [part for part in parts if part.source.is_of_armature] or parts
+    most = Counter(map(_get_hierarchy, of_armature)).most_common(1)[0][0]
+    model = next(
+        part.clip for part in of_armature if not skip_broken or _get_hierarchy(part) == most
+    )
+    sliding = conforming.find_sliding_bones(model)
+    fitting: list[ReelPart] = []
+    others: list[tuple[str, str]] = []
     for part in parts:
         try:
-            _check_skeletons([first.clip, part.clip])
-            fitting.append(part)
+            fitting.append(replace(part, clip=_fit_clip(part.clip, model, sliding)))
         except RigError as error:
+            if not skip_broken:
+                raise
             others.append((part.source.name, str(error)))
     return fitting, others
 
 
+def _get_hierarchy(part: ReelPart) -> frozenset[tuple[str, str]]:
+    return part.clip.skeleton.get_hierarchy()
+
+
+def _fit_clip(clip: Clip, model: Clip, sliding: np.ndarray) -> Clip:
+    """Return a clip on the skeleton of a model, whose `sliding` bones (B,) are not compared.
+
+    Raises RigError if names, parents, rest poses, or lengths of bones without animated translation
+    differ.
+    """
+    if difference := _describe_difference(model, clip):
+        raise RigError(
+            f"The skeletons of '{model.name}' and '{clip.name}' are not the same ({difference}); "
+            "build a database for each, or retarget one."
+        )
+    clip, names = conforming.reorder(clip, model.skeleton.names), model.skeleton.names
+    sliding = sliding | conforming.find_sliding_bones(clip)
+    expected, length = (np.linalg.norm(c.positions[0], axis=-1) for c in (model, clip))
+    wrong = ~sliding & (np.abs(length - expected) > _LENGTH_TOLERANCE * np.maximum(expected, 0.05))
+    if wrong.any():
+        bone = int(np.argmax(wrong))
+        raise RigError(
+            f"The bone '{names[bone]}' is {expected[bone]:.3f} m long in '{model.name}' and "
+            f"{length[bone]:.3f} m in '{clip.name}'; build a database for each performer, or "
+            "retarget one."
+        )
+    return conforming.conform(clip, model.skeleton, sliding)
+
+
 def _describe_difference(a: Clip, b: Clip) -> str:
     """Return how the hierarchies of two clips differ; an empty string if they do not."""
-    ours, theirs = a.skeleton, b.skeleton
-    for clip, other in ((a, theirs), (b, ours)):
+    for clip, other in ((a, b.skeleton), (b, a.skeleton)):
         if alone := sorted(set(clip.skeleton.names) - set(other.names)):
             return f"the bone '{alone[0]}' is only in '{clip.name}'"
-    pairs = zip(ours.names, theirs.names, ours.parents, theirs.parents, strict=True)
-    for name, other_name, parent, other_parent in pairs:
-        if name != other_name or parent != other_parent:
-            return f"the bone '{other_name}' is at another place in the hierarchy"
+    if moved := sorted(b.skeleton.get_hierarchy() - a.skeleton.get_hierarchy()):
+        return f"the bone '{moved[0][0]}' is at another place in the hierarchy"
     return ""
 
 
@@ -348,7 +355,6 @@ def _add_tracks(
 ) -> tuple[list[ReelPart], rig.Roles, np.ndarray]:
     """Return the parts with their tracks, smoothed clip by clip; roles; the hips' forward axis."""
     clips, bone = [part.clip for part in parts], settings.simulation_bone
-    _check_skeletons(clips)
     roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
     forward = rig.find_hips_forward(clips, roles)
     joined = join_clips(clips)

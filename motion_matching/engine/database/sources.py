@@ -64,6 +64,12 @@ class Source:
         return self.clip is None and self.file is not None and self.file.suffix.lower() == BLEND
 
     @property
+    def is_of_armature(self) -> bool:
+        """Whether its clip moves the bones of an armature, rather than those in a BVH file."""
+        from_blender = self.file is None or self.file.suffix.lower() == BLEND
+        return self.clip is not None and from_blender
+
+    @property
     def name(self) -> str:
         return self.clip.name if self.clip is not None else to_readable(Path(self.file or "").stem)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         bvh_table,
         bvh_text,
         clip,
+        conforming,
         contacts,
         mirror,
         resampling,

@@ -16,6 +16,7 @@ class Skeleton:
 
     `parents` (B,) holds -1 for roots; `rest_positions` (B, 3) and `rest_rotations` (B, 4) are local
     to the parent. `end_sites` are tips of chains: bone index and offset (3,) in the bone's frame.
+    `in_files` is the same rest pose in the bone frames of the files that an armature was made from.
     """
 
     names: tuple[str, ...]
@@ -23,6 +24,7 @@ class Skeleton:
     rest_positions: np.ndarray
     rest_rotations: np.ndarray
     end_sites: tuple[tuple[int, tuple[float, float, float]], ...] = ()
+    in_files: Skeleton | None = None
 
     def __post_init__(self) -> None:
         count = len(self.names)
@@ -40,6 +42,11 @@ class Skeleton:
     def index(self, name: str) -> int:
         """Return the index of the bone with that name; ValueError if there is none."""
         return self.names.index(name)
+
+    def get_hierarchy(self) -> frozenset[tuple[str, str]]:
+        """Return each bone's name with that of its parent, '' for roots, whatever their order."""
+        above = (self.names[parent] if parent >= 0 else "" for parent in self.parents.tolist())
+        return frozenset(zip(self.names, above, strict=True))
 
     def get_children(self, bone: int) -> list[int]:
         """Return the bones whose parent is this bone."""

@@ -24,6 +24,7 @@ from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
 from ..blender.handle import Handle, find_read_armature
 from ..blender.transforms import decompose_similarity
 from ..rig.armature import read_rest_bytes, read_skeleton
+from ..rig.fitting import read_stored_rest
 
 _PIECE = 0.02  # seconds that Blender evaluates between two pauses
 _GROWTH = 8  # how many times as many frames a piece may have as the one before
@@ -229,7 +230,9 @@ class _Target:
         current = bpy.context.scene
         # an armature of another scene goes at the rate of that one
         fps = actions.get_scene_fps(current if current in scenes or not scenes else scenes[0])
-        return cls(obj.name, read_skeleton(obj, bones), fps)
+        skeleton = read_skeleton(obj, bones)
+        skeleton = replace(skeleton, in_files=read_stored_rest(obj, skeleton))
+        return cls(obj.name, skeleton, fps)
 
     def read(self, job: _Job) -> Clip:
         names, parents = self.skeleton.names, self.skeleton.parents

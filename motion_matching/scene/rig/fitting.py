@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
@@ -13,12 +13,20 @@ import numpy as np
 from ...engine.errors import RigError
 from ...engine.json_files import EntryError, expect_object
 from ...engine.maths import quat
+from ...engine.motion.conforming import has_same_offsets
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME
 from ...engine.motion.skeleton import Skeleton
 from ..blender import id_properties
 from ..blender.evaluation import compute_world_matrix
 from ..blender.transforms import Transform, compose, decompose_similarity, invert
-from .armature import CHOOSE, BoneMap, check_armature, measure_extent, to_blender_names
+from .armature import (
+    CHOOSE,
+    BoneMap,
+    check_armature,
+    compute_rest_frame,
+    measure_extent,
+    to_blender_names,
+)
 from .bone_choice import find_ancestors
 
 _TOLERANCE = 1e-3  # how much rests may differ, as a part of the character's size
@@ -93,12 +101,15 @@ def _stack(matrices: list[Any]) -> np.ndarray:
     return np.array(matrices, dtype=np.float64).reshape(-1, 4, 4)
 
 
-def compute_alignment(standing: ArmatureState, skeleton: Skeleton) -> Transform:
+def compute_alignment(
+    standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int] = ()
+) -> Transform:
     """Return the turn about Z and the shift from a skeleton's rest to the armature's.
 
+    Bones above the hips (`carriers`) do not count, as a root may rest anywhere under the body.
     Raises RigError if they have no bones in common, or differ in size.
     """
-    common = [i for i, name in enumerate(skeleton.names) if name in standing.rests]
+    common = _find_common_bones(standing, skeleton, carriers)
     if not common:
         raise RigError(
             f"armature '{standing.name}' has no bone of the motion, such as "
@@ -167,19 +178,56 @@ def store_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
     obj.data[_REST] = rests | dict(zip(names, values, strict=True))
 
 
-def apply_stored_rest(
-    obj: bpy.types.Object, standing: ArmatureState, skeleton: Skeleton
-) -> Skeleton:
-    """Return the skeleton with the rest of `store_rest`, if its own is not the armature's."""
+def read_stored_rest(obj: bpy.types.Object, skeleton: Skeleton) -> Skeleton | None:
+    """Return an armature's skeleton with the rest of `store_rest`, if all its bones have one."""
     try:
         stored = expect_object(id_properties.read(obj.data, _REST), "the stored rest")
         rows = [id_properties.expect_rows(stored.get(name), 7, 1) for name in skeleton.names]
-        rests = np.concatenate(rows)
     except EntryError:  # there is none, or not of all bones
-        return skeleton
-    if _has_same_rest(standing, skeleton):
-        return skeleton
+        return None
+    rests = np.concatenate(rows)
     return replace(skeleton, rest_rotations=rests[:, :4], rest_positions=rests[:, 4:])
+
+
+def apply_armature_rest(
+    obj: bpy.types.Object,
+    standing: ArmatureState,
+    skeleton: Skeleton,
+    carriers: Sequence[int],
+    sliding: np.ndarray,
+) -> Skeleton:
+    """Return the skeleton with the armature's rest, if its own is another.
+
+    Files may have the frames of `store_rest`, or those of Blender's bones. All bones then lie alike
+    in their parents, but for `carriers`, those right below them, and those that are `sliding` (B,).
+    """
+    free = sliding | np.isin(skeleton.parents, carriers)
+    if _has_same_rest(standing, skeleton, carriers):
+        return skeleton
+    rests = read_stored_rest(obj, skeleton), _read_bone_rest(obj, skeleton)
+    fitting = (rest for rest in rests if rest and has_same_offsets(rest, skeleton, free))
+    return next(fitting, skeleton)
+
+
+def _read_bone_rest(obj: bpy.types.Object, skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton that rests as the armature does, in the frames of Blender's bones."""
+    turns, heads = (array.astype(np.float64) for array in skeleton.compute_rest_world())
+    turn, scale = compute_rest_frame(obj)
+    for index, name in enumerate(skeleton.names):
+        if bone := obj.data.bones.get(name):
+            matrix = np.array(bone.matrix_local, np.float64)
+            heads[index] = scale * quat.mul_vec(turn, matrix[:3, 3])
+            turns[index] = quat.mul(turn, quat.from_matrix(matrix[:3, :3]))
+    rotations, positions = quat.ik(turns, heads, skeleton.parents)
+    return replace(skeleton, rest_rotations=rotations, rest_positions=positions)
+
+
+def _find_common_bones(
+    standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int]
+) -> list[int]:
+    """Return the bones that an armature has as well, but for carriers if there are others."""
+    common = [i for i, name in enumerate(skeleton.names) if name in standing.rests]
+    return [i for i in common if i not in carriers] or common
 
 
 def _measure_length(points: np.ndarray, skeleton: Skeleton, bones: list[int]) -> float:
@@ -195,12 +243,12 @@ def _is_posed_between(standing: ArmatureState, bone: str, moved: set[str]) -> bo
     return any(name in standing.poses for name in between)
 
 
-def _has_same_rest(standing: ArmatureState, skeleton: Skeleton) -> bool:
+def _has_same_rest(standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int]) -> bool:
     try:
-        back = invert(compute_alignment(standing, skeleton))
+        back = invert(compute_alignment(standing, skeleton, carriers))
     except RigError:
         return False
-    common = [i for i, name in enumerate(skeleton.names) if name in standing.rests]
+    common = _find_common_bones(standing, skeleton, carriers)
     positions = skeleton.compute_rest_world()[1][common].astype(np.float64)
     names = tuple(skeleton.names[i] for i in common)
     _, away = _find_farthest_rest(standing, names, positions, back)

@@ -9,10 +9,11 @@ import bpy
 
 from ...engine.errors import RigError
 from ...engine.motion.clip import Clip
+from ...engine.motion.conforming import find_sliding_bones
 from ...engine.motion.skeleton import Skeleton
 from ..blender.transforms import Transform, compose, invert
 from .armature import CHOOSE, BoneMap, to_blender_names
-from .fitting import ArmatureState, apply_stored_rest, compute_alignment, fit
+from .fitting import ArmatureState, apply_armature_rest, compute_alignment, fit
 from .root_target import RootTarget, find_carriers, reparent, transfer_root_motion
 
 
@@ -57,13 +58,13 @@ def build_plan(
     """Plan how a clip goes onto an armature, as `bake` does; raise RigError if it does not fit."""
     standing = ArmatureState.from_object(obj)
     skeleton = clip.skeleton.with_names(to_blender_names(clip.skeleton.names))
-    source = apply_stored_rest(obj, standing, skeleton)
+    carriers = find_carriers(replace(clip, skeleton=skeleton), hips)
+    source = apply_armature_rest(obj, standing, skeleton, carriers, find_sliding_bones(clip))
     clip, names = replace(clip, skeleton=source), source.names
-    carriers = find_carriers(clip, hips)
     missing = [n for b, n in enumerate(names) if n not in standing.rests and b not in carriers]
     if missing:
         raise RigError(f"armature '{standing.name}' has no bone '{missing[0]}'; {CHOOSE}")
-    alignment = compute_alignment(standing, source)
+    alignment = compute_alignment(standing, source, carriers)
     present = [names[b] for b in carriers if names[b] in standing.rests]
     if root is None and len(present) == len(carriers):
         # the clip's own roots keep their motion

@@ -939,9 +939,9 @@ def test_moving_and_turning_a_clip_keeps_its_features(change: str):
 # ---------------------------------------------------------------- real motion capture
 
 
-def assert_builds(sources: list[Source], **settings: Any) -> None:
+def assert_builds(sources: list[Source], tolerance: float = 1e-4, **settings: Any) -> None:
     """Check that a database of these files is finite, and that its unmirrored part moves as the
-    files do.
+    files do, within so many metres.
     """
     database = build_database(*sources, **settings)
     assert np.isfinite(database.features).all()
@@ -952,11 +952,11 @@ def assert_builds(sources: list[Source], **settings: Any) -> None:
     plain = [k for k, r in enumerate(database.ranges) if not r.mirrored]
     for k, source in zip(plain, sources, strict=True):
         assert source.file is not None
-        assert_moves_like(database, bvh.load(source.file), k)
+        assert_moves_like(database, bvh.load(source.file), k, tolerance)
 
 
 def test_real_mocap_with_and_without_a_moving_root(mocap: Path):
-    """In the second file, the root moves along with the hips."""
+    """In the second file, the root moves along with the hips, and a shin is 0.4 mm longer."""
     names = (
         "walk_normal_001",
         "walk_normal_002",
@@ -965,7 +965,7 @@ def test_real_mocap_with_and_without_a_moving_root(mocap: Path):
         "walk-left_angry_001",
     )
     sources = find_sources([mocap / "bandai-namco" / f"dataset-1_{name}.bvh" for name in names])
-    assert_builds(sources, mirror=True)
+    assert_builds(sources, 5e-4, mirror=True)
 
 
 def test_real_mocap_of_a_long_take(mocap: Path):

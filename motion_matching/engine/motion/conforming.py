@@ -1,0 +1,152 @@
+"""Bring the motion of one skeleton onto another with the same bones that rests in the same pose.
+
+A file has its own bone frames, and so has an armature made from it: local rotations of the one mean
+nothing to the other. Rest poses relate them. If both rest alike up to a turn T of the whole body,
+and G and H are the world rotations of a bone at rest in both, the constant C = inv(H) T G leads
+from one frame to the other: a local rotation L becomes `C of the parent * L * inv(C)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import RigError
+from ..maths import quat
+from .clip import Clip
+from .skeleton import Skeleton
+
+_SLIDES = 1e-3  # metres a bone may move in its parent and count as not animated
+_SAME = 1e-6  # metres, and quaternion components, that rounding leaves
+_TOLERANCE = 0.02  # share of a bone's length by which rest poses may differ
+_SHORTEST = 0.05  # metres that a bone counts at least
+
+
+def find_sliding_bones(clip: Clip) -> np.ndarray:
+    """Return which bones (B,) a clip moves in their parents, roots included."""
+    moved = np.ptp(clip.positions, axis=0).max(axis=-1) > _SLIDES
+    return moved | (clip.skeleton.parents < 0)
+
+
+def reorder(clip: Clip, names: tuple[str, ...]) -> Clip:
+    """Return a clip with its bones in the order of `names`, parents first."""
+    skeleton = clip.skeleton
+    if skeleton.names == names:
+        return clip
+    order = [skeleton.index(name) for name in names]
+    places = np.append(np.argsort(order), -1)  # -1 stays -1
+    ordered = Skeleton(
+        names,
+        places[skeleton.parents[order]],
+        skeleton.rest_positions[order],
+        skeleton.rest_rotations[order],
+        tuple((int(places[bone]), offset) for bone, offset in skeleton.end_sites),
+        skeleton.in_files and _reorder_rest(skeleton.in_files, names),
+    )
+    return replace(
+        clip,
+        skeleton=ordered,
+        positions=clip.positions[:, order],
+        rotations=clip.rotations[:, order],
+    )
+
+
+def _reorder_rest(skeleton: Skeleton, names: tuple[str, ...]) -> Skeleton:
+    still = skeleton.rest_positions[None], skeleton.rest_rotations[None]
+    return reorder(Clip("", skeleton, *still, 1.0), names).skeleton
+
+
+def conform(clip: Clip, skeleton: Skeleton, sliding: np.ndarray) -> Clip:
+    """Return the same motion in the world on a skeleton with the same bones in the same order.
+
+    Bones that do not move in their parents get the lengths of that skeleton. The frames of bones
+    are compared at rest, but for those that are `sliding` (B,). Raises RigError if both rest in
+    different poses.
+    """
+    frames, source = _find_frames(clip, skeleton, sliding)
+    parents = skeleton.parents
+    above = np.where((parents < 0)[:, None], quat.IDENTITY, frames[parents])
+    rotations, positions = clip.rotations, clip.positions
+    if np.abs(frames[:, 1:]).max() > _SAME:
+        above, below = above.astype(np.float32), quat.inv(frames).astype(np.float32)
+        rotations = quat.mul(quat.mul(above, rotations), below)
+        rotations = quat.unroll(quat.normalize(rotations)).astype(np.float32)
+        positions = quat.mul_vec(above, positions).astype(np.float32)
+    shift = skeleton.rest_positions - quat.mul_vec(above, source.rest_positions)
+    shift[sliding] = 0.0
+    if np.abs(shift).max() > _SAME:
+        positions = positions + shift.astype(np.float32)
+    return replace(clip, skeleton=skeleton, positions=positions, rotations=rotations)
+
+
+def _find_frames(
+    clip: Clip, skeleton: Skeleton, sliding: np.ndarray
+) -> tuple[np.ndarray, Skeleton]:
+    """Return the constants C (B, 4), and the skeleton at rest that they lead from.
+
+    That is the clip's own, or the armature's if the clip has the frames of its files or bones.
+    """
+    tolerances, own = _compute_tolerances(skeleton), clip.skeleton
+    known = (rest for rest in (skeleton.in_files, skeleton) if rest)
+    rests = [own, *(rest for rest in known if has_same_offsets(own, rest, sliding))]
+    results = []
+    for rest in rests:
+        turn, errors = _compare_rests(rest, skeleton, sliding)
+        if np.all(errors <= tolerances):
+            (from_frames, _), (to_frames, _) = (
+                rest.compute_rest_world(),
+                skeleton.compute_rest_world(),
+            )
+            frames = quat.inv_mul(to_frames, quat.mul(turn, from_frames))
+            return quat.positive(quat.normalize(frames.astype(np.float64))), rest
+        results.append(errors)
+    errors = results[0]
+    worst = int(np.argmax(errors / tolerances))
+    raise RigError(
+        f"'{clip.name}' rests in another pose than the character: its bone "
+        f"'{skeleton.names[worst]}' is {100 * errors[worst]:.0f} cm off there; use it with the "
+        "character that it was made for, or retarget it."
+    )
+
+
+def has_same_offsets(a: Skeleton, b: Skeleton, free: np.ndarray) -> bool:
+    """Return whether bones lie alike in their parents' frames, but for those that are `free` (B,).
+
+    Of two skeletons that stem from the same files, the frames are the same then.
+    """
+    away = np.linalg.norm(a.rest_positions - b.rest_positions, axis=-1)
+    return bool(np.all((away <= _compute_tolerances(b)) | free))
+
+
+def _compute_tolerances(skeleton: Skeleton) -> np.ndarray:
+    """Return by how many metres (B,) each bone may rest elsewhere in its parent."""
+    lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
+    return _TOLERANCE * np.maximum(lengths, _SHORTEST)
+
+
+def _compare_rests(
+    source: Skeleton, target: Skeleton, sliding: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the turn (4,) of the body between two rests, and how far bones (B,) are off then.
+
+    A bone is measured from its parent. There is no turn if one does not make both more alike.
+    """
+    ours, theirs = (_compute_world_offsets(skeleton) for skeleton in (source, target))
+    compared = ~sliding
+    left, _, right = np.linalg.svd(theirs[compared].T @ ours[compared])
+    matrix = left @ np.diag([1.0, 1.0, np.linalg.det(left @ right)]) @ right
+    turns = np.stack([quat.IDENTITY, quat.from_matrix(matrix)])
+    errors = np.linalg.norm(quat.mul_vec(turns[:, None], ours) - theirs, axis=-1)
+    errors[:, sliding] = 0.0
+    total = np.square(errors).sum(axis=-1)
+    best = int(total[0] > 1.05 * total[1] + _SAME**2 * len(ours))
+    return turns[best], errors[best]
+
+
+def _compute_world_offsets(skeleton: Skeleton) -> np.ndarray:
+    """Return the ways (B, 3), float64, from the parents to the bones at rest; zero for roots."""
+    _, heads = skeleton.compute_rest_world()
+    ways = (heads - heads[np.maximum(skeleton.parents, 0)]).astype(np.float64)
+    ways[skeleton.parents < 0] = 0.0
+    return ways
