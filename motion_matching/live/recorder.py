@@ -18,6 +18,7 @@ from ..scene.blender.handle import Handle
 from ..scene.staging.marker_writer import MarkerWriter
 from ..scene.writing.pose_writer import PoseWriter
 from ..scene.writing.recording import GrowingAction, RecordedTicks, find_base_take, write_take
+from .inputs.base import Start
 from .recovery import Origin, RecoveryFile
 
 SEGMENT = 5.0  # seconds of keys in the growing action
@@ -54,6 +55,8 @@ class History:
 class RecordingPlan(NamedTuple):
     """What to record: the first tick is keyed at `frame`, or in mode 'append' after the take's end.
 
+    With a `start`, the session begins there, one tick before the first key.
+
     `frame_step` is the length of a tick in frames. The mode 'overwrite' replaces the keys of the
     take that the armature plays, and 'new' makes an action of its own. `recovery` is a folder;
     `file` is the path of the .blend file, empty if it was not saved.
@@ -65,6 +68,7 @@ class RecordingPlan(NamedTuple):
     mode: str = "new"
     recovery: Path | None = None
     file: str = ""
+    start: Start | None = None
 
 
 class Recorder:
@@ -81,7 +85,7 @@ class Recorder:
         self._base = find_base_take(writer.find_action(), plan.mode)
         self._first = plan.frame
         if self._base and plan.mode == "append":
-            self._first = float(self._base.find().frame_range[1]) + 1.0
+            self._first = float(self._base.find().frame_range[1]) + plan.frame_step
         self._lead_in = len(history.intents)
         self._length, self._pace = round(SEGMENT * fps), max(round(fps / (_FLUSHES * _PARTS)), 1)
         self._previous_channels, self._part = writer.at_rest, 0

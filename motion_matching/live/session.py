@@ -23,7 +23,7 @@ from ..scene.blender.handle import Handle
 from ..scene.staging.marker_writer import MarkerWriter
 from ..scene.writing.pose_writer import PoseWriter
 from .clock import LONGEST_STALL, Clock
-from .inputs.base import Input
+from .inputs.base import Input, Start
 from .recorder import Recorder, RecordingPlan
 from .recovery import RecoveryFile
 from .stepper import Stepper
@@ -54,7 +54,8 @@ class Session(Stepper):
     smooth at any picture rate. With the timeline's time, exact ticks are shown.
 
     With a `spot`, (x, y), the character is shown there, wherever it goes; keys hold its true
-    motion.
+    motion. `origin` is where it starts, unless the input says that; else it starts where the
+    armature rests.
     """
 
     def __init__(
@@ -63,9 +64,10 @@ class Session(Stepper):
         source: Input,
         writer: PoseWriter | MarkerWriter,
         walls: tuple[Wall, ...] = (),
+        origin: Start | None = None,
     ) -> None:
         super().__init__(performer, source, walls)
-        self.writer = writer
+        self.writer, self._origin = writer, origin
         self._follows_timeline = False
         self.spot: tuple[float, float] | None = None
         self._stack: ExitStack | None = None
@@ -85,7 +87,7 @@ class Session(Stepper):
             stack.callback(self.source.close)
             self.source.open()
             self._takes = []
-            self._begin(Placement(*self.writer.start))
+            self._begin(self._origin or Start(Placement(*self.writer.start)))
             self._clock = Clock(self.performer.method.fps, self._get_longest_stall())
             if not self.source.lead_in:  # which takes time: then the first `tick` starts the clock
                 self._clock.count_due(now)
@@ -141,6 +143,11 @@ class Session(Stepper):
         return (here.x - before.x) * fps, (here.y - before.y) * fps
 
     @property
+    def character(self) -> Placement:
+        """Where the character is after the last tick."""
+        return self._frame.character
+
+    @property
     def requested_tags(self) -> frozenset[str]:
         """The tags requested in the last tick."""
         intents = self._history.intents
@@ -178,6 +185,8 @@ class Session(Stepper):
     def record(self, plan: RecordingPlan) -> None:
         """Record from the next tick on; the session goes on after a MotionMatchingError."""
         self.stop_recording()
+        if plan.start:
+            self._go_on_from(plan.start)
         if self._follows_timeline:  # the next tick is due one tick later
             plan = plan._replace(frame=plan.frame + plan.frame_step)
         self._recorder = Recorder(self.writer, plan, self._history, self.performer.method.fps)

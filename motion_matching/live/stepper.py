@@ -32,21 +32,27 @@ class Stepper:
         self._pending: dict[str, Any] = {}  # settings that change with the next tick
         self._messages: list[str] = []
 
-    def _begin(self, placement: Placement) -> None:
-        """Begin where the input says, or else at a placement, and perform what leads in."""
-        start = self.source.start or Start(placement)
+    def _begin(self, start: Start) -> None:
+        """Begin where the input says, or else at a start, and perform what leads in."""
+        start = self.source.start or start
         self.performer.apply(self.performer.settings.with_changes(start.settings))
-        x, y, yaw = start.placement
-        self._before = self._frame = self.performer.reset((x, y), yaw)
-        fps, settings = self.performer.method.fps, self.performer.settings.to_dict()
-        beginning = Performance("", fps, (), (x, y), yaw, settings=settings, walls=self._walls)
-        self._history = History(replace(beginning, method=self.method_name))
-        self._pending = {}
+        self._go_on_from(start)
+        self._pending, self._ticks = {}, 0
         for _ in range(self.source.lead_in):
             self._step(0.0)
 
+    def _go_on_from(self, start: Start) -> None:
+        """Place the character, as the performance of the ticks to come does."""
+        (x, y, yaw), fps = start.placement, self.performer.method.fps
+        settings = self.performer.settings.to_dict()
+        beginning = Performance("", fps, (), (x, y), yaw, settings=settings, walls=self._walls)
+        beginning = replace(beginning, method=self.method_name, start=start.state)
+        self._before = self._frame = self.performer.begin(beginning)
+        self._history = History(beginning)
+
     def _step(self, view_heading: float) -> None:
-        frame, tick = self._frame, len(self._history.intents)
+        frame, tick = self._frame, self._ticks
+        self._ticks += 1
         places = frame.character, frame.simulation_object
         situation = Situation(tick, self.performer.dt, *places, view_heading)
         change = self._apply_changes(tick)
@@ -78,7 +84,7 @@ class Stepper:
         It begins at a placement unless the input says where, and lasts so many `seconds` after what
         leads in. With 0, it goes on until the input has ended or settled, at most for `limit`.
         """
-        self._begin(placement)
+        self._begin(Start(placement))
         fps = self.performer.method.fps
         count = max(round((seconds or limit) * fps), 1)
         for tick in range(count):

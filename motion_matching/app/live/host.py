@@ -24,6 +24,7 @@ from ...engine.field.method import Decision
 from ...live.inputs.keyboard import Keyboard
 from ...live.session import Session
 from ...scene.blender.handle import Handle
+from ...scene.reading.moving_pose import PoseReader
 from ...scene.writing import recording
 from .. import callbacks, preferences, recordings
 from ..runtime import Trail, runtime
@@ -55,8 +56,9 @@ class LiveSession:
         keyboard: Keyboard,
         database: Database | None,
         walls: tuple[Wall, ...] = (),
+        reader: PoseReader | None = None,
     ) -> None:
-        """Prepare a session of an armature with its settings."""
+        """Prepare a session of an armature with its settings; `reader` reads its takes."""
         self.database, self.keyboard, self.session = database, keyboard, session
         self.field: FieldController | None = None  # that it plays by, if it does
         self.armature = Handle.from_block(obj, "objects")
@@ -77,7 +79,7 @@ class LiveSession:
         self._now, self._heading = 0.0, 0.0  # of the last tick of the clock
         self._follower = timeline.TimelineFollower()
         self._recordings = LiveTakes(
-            self.take_name, session, self.armature, self._follower, self._list_take
+            self.take_name, session, self.armature, self._follower, self._list_take, reader
         )
         self._has_new_weights = False
         self._end_reason = ""  # why it has to end
@@ -87,7 +89,8 @@ class LiveSession:
     def begin(self, now: float) -> None:
         """Start the session. Errors leave all as it was."""
         self.session.start(now)
-        self._last_look = now
+        self._character = self.session.character
+        self.position, self._last_look = self._character[:2], now
         self._update_spot(self.armature.find())
 
     def on_end(self, callback: Callable[[], None]) -> None:

@@ -8,13 +8,16 @@ import bpy
 
 from ...engine.control.ground import Ground
 from ...engine.control.method import Method
-from ...engine.control.performer import Performer
+from ...engine.control.performer import Performer, Placement
 from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
+from ...engine.errors import RigError
 from ...engine.field.field_controller import get_field_controller
-from ...live.inputs.base import Input
+from ...live.inputs.base import Input, Start
 from ...live.inputs.keyboard import Keyboard
 from ...live.session import Session
+from ...scene.blender.actions import get_scene_fps
+from ...scene.reading.moving_pose import PoseReader, is_at_rest
 from ...scene.writing.pose_writer import PoseWriter
 from ..build import load_or_build_steps
 from ..characters import get_armature, get_root_target
@@ -71,8 +74,10 @@ def start(
         )
         steering = source(ground) if callable(source) else source
         performer = Performer(method, settings, ground)
-        session = Session(performer, steering, writer, walls=walls)
-        live = LiveSession(obj, session, keyboard, database, walls)
+        reader = PoseReader(obj, database, root=root, root_bone=root_bone)
+        origin = read_origin(obj, reader, database.fps)
+        session = Session(performer, steering, writer, walls=walls, origin=origin)
+        live = LiveSession(obj, session, keyboard, database, walls, reader)
         live.field = get_field_controller(method)
         if live.field:
             session.adapt_intent = live.field.adapt_intent
@@ -80,3 +85,18 @@ def start(
         return live
 
     return host.begin(obj, create, now)
+
+
+def read_origin(obj: bpy.types.Object, reader: PoseReader, fps: float) -> Start | None:
+    """Return the pose, the place and the motion of an armature at the current frame.
+
+    None for one at rest that plays nothing, or that its animation hides.
+    """
+    if is_at_rest(obj):
+        return None
+    scene = bpy.context.scene
+    try:
+        place, state = reader.read_start(obj, scene.frame_float, get_scene_fps(scene) / fps)
+    except RigError:
+        return None
+    return Start(Placement(*place), state=state)

@@ -7,11 +7,15 @@ from collections.abc import Callable
 
 import bpy
 
+from ...engine.control.performer import Placement
 from ...engine.errors import SettingsError
+from ...live.inputs.base import Start
 from ...live.recorder import RecordingPlan
 from ...live.session import Session
 from ...scene.blender.actions import get_scene_fps
+from ...scene.blender.curves import ON_KEY
 from ...scene.blender.handle import Handle
+from ...scene.reading.moving_pose import PoseReader, read_path_start
 from ...scene.writing.recording import find_base_take
 from .. import recordings
 from ..typed import settings_of
@@ -28,10 +32,11 @@ class LiveTakes:
         armature: Handle,
         follower: timeline.TimelineFollower,
         on_take: Callable[[bpy.types.Action], None],
+        reader: PoseReader | None = None,
     ) -> None:
         self.names: list[str] = []
         self._name, self._session, self._armature = name, session, armature
-        self._follower, self._on_take = follower, on_take
+        self._follower, self._on_take, self._reader = follower, on_take, reader
 
     def begin(self) -> str:
         """Begin a recording, along the timeline if that is chosen; return what to report.
@@ -42,8 +47,9 @@ class LiveTakes:
         mode = self._align_with_timeline(scene, play.mode) if play.timeline else play.mode
         frame = scene.frame_float if play.timeline else float(scene.frame_current)
         step = get_scene_fps(scene) / self._session.performer.method.fps
+        start = self._read_start(mode, frame, step, play.timeline)
         folder = recordings.get_folder()
-        plan = RecordingPlan(self._name, frame, step, mode, folder, bpy.data.filepath)
+        plan = RecordingPlan(self._name, frame, step, mode, folder, bpy.data.filepath, start)
         self._session.record(plan)
         if play.timeline:
             self._follower.play()
@@ -54,18 +60,46 @@ class LiveTakes:
 
         Raises SettingsError if the timeline ends there, RigError without a take to append to.
         """
-        begin = scene.frame_current
+        begin = float(scene.frame_current)
         base = find_base_take(self._session.writer.find_action(), mode)
         if mode == "append" and base:
-            begin, mode = math.ceil(base.find().frame_range[1]), "overwrite"
+            begin, mode = float(base.find().frame_range[1]), "overwrite"
         end = scene.frame_preview_end if scene.use_preview_range else scene.frame_end
         if begin >= end:
             text = f"The timeline ends at frame {end}, and a recording along it would begin there"
             raise SettingsError(f"{text}; make it longer, or record without it.")
-        if begin != scene.frame_current:
-            scene.frame_set(begin)
+        if begin != scene.frame_float:
+            whole = math.floor(begin)
+            scene.frame_set(whole, subframe=begin - whole)
         self._session.switch_clock(self._follower.begin(scene), with_timeline=True)
         return mode
+
+    def _read_start(
+        self, mode: str, frame: float, step: float, along_timeline: bool
+    ) -> Start | None:
+        """Return the pose, place and motion of the take that a recording goes on from, if any.
+
+        The first key is a tick later, except where a take is recorded over from its first frame on.
+        Raises RigError without a take to record into.
+        """
+        writer = self._session.writer
+        base = find_base_take(writer.find_action(), mode)
+        action = base.find() if base else None
+        if action is None:
+            return None
+        first, last = map(float, action.frame_range)
+        if mode == "append":
+            frame = last
+        elif not along_timeline:
+            frame = max(frame - step, min(frame, first))
+        at_end = abs(frame - last) < ON_KEY
+        if self._reader:
+            obj = self._armature.find()
+            place, state = self._reader.read_start(obj, frame, step, action, at_end=at_end)
+        else:
+            fps = self._session.performer.method.fps
+            place, state = read_path_start(action, frame, step, fps, at_end=at_end)
+        return Start(Placement(*place), state=state)
 
     def end(self) -> str:
         """End the recording as a take; return what to report, or nothing if there is none."""

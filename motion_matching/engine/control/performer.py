@@ -125,9 +125,14 @@ class Performer:
         motion = self.method.start_from(moving)
         jump = motion.jump
         if jump is None:  # there is no body
-            return self.reset(position, facing)
+            frame = self.reset(position, facing)
+            self._simulation.start(rotate_xy(*state.root_velocity[:2], facing), moving.root.item(2))
+            return frame
         place: GroundPlace = (x, y, facing)
-        if not state.has_root:
+        if state.root == "placed":
+            moving = moving._replace(root=jump.target_root)
+            jump = jump._replace(source_root=jump.target_root)
+        elif state.root == "free":
             entered = MovingPose(jump.target_pose, jump.target_velocity, jump.target_root)
             own, moving = align_root(moving, entered, skeleton.parents, self.method.hips)
             place = compose_places(place, own)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..json_files import expect_flag, expect_list, expect_number, expect_object
+from ..json_files import EntryError, expect_list, expect_number, expect_object
 from ..maths import quat
 from ..maths.planar import rotate, rotate_xy, wrap
 from ..motion.skeleton import Skeleton
@@ -22,13 +22,15 @@ _FARTHEST, _FASTEST = 1e4, 1e5  # metres, and metres or radians per second
 _STEP = 1.0 / 60.0  # seconds over which velocities are measured when the root changes
 _STILL = 1e-7  # metres and quaternion components within which a bone has not moved
 
+ROOTS = ("carried", "placed", "free")
 GroundPlace = tuple[float, float, float]  # x, y and yaw
 
 
 class MovingPose(NamedTuple):
     """A pose (7, B) whose bone 0 is at the origin, velocities (6, B), and the root's velocity (3,).
 
-    Velocities are as in a database; the root's is in its own axes, as in `Motion`.
+    Velocities are as in a database; the root's is in its own axes, as in `Motion`, and not a number
+    if it is unknown.
     """
 
     pose: np.ndarray
@@ -41,7 +43,7 @@ class MovingPose(NamedTuple):
         result[:3] += seconds * self.velocity[:3]
         turns = quat.from_scaled_angle_axis(seconds * self.velocity[3:].T.astype(np.float64))
         result[3:] = quat.normalize(quat.mul(turns, result[3:].T)).T
-        x, y, turn = (seconds * self.root.astype(np.float64)).tolist()
+        x, y, turn = (seconds * np.nan_to_num(self.root.astype(np.float64))).tolist()
         result[:, 0] = [x, y, self.pose[2, 0], *quat.from_yaw(np.array(turn))]
         return result
 
@@ -59,14 +61,15 @@ class StartState:
 
     For each bone `poses` holds seven numbers, position and rotation in its parent, and `velocities`
     six, linear and angular per second. Those of bone 0 are the velocity of the character in its own
-    axes. Without a root of its own (`has_root`), only the body counts, and the character's own
-    place is chosen so that the hips are placed as in the motion that it continues with.
+    axes. The `root` says what is known of it: it is 'carried', or only 'placed' and moves as in the
+    motion that it continues with, or it is 'free': it is chosen so that the hips lie to it as they
+    do in that motion.
     """
 
     bones: tuple[str, ...]
     poses: tuple[tuple[float, ...], ...]
     velocities: tuple[tuple[float, ...], ...]
-    has_root: bool = True
+    root: str = ROOTS[0]
 
     def fits(self, skeleton: Skeleton) -> bool:
         """Return whether it has all bones of a skeleton."""
@@ -83,6 +86,8 @@ class StartState:
         order = [self.bones.index(name) for name in skeleton.names]
         pose, velocity = (part[:, order].copy() for part in self._arrays)
         root = velocity[[0, 1, 5], 0]
+        if self.root == "placed":
+            root[:] = np.nan
         velocity[:, 0] = 0.0
         return MovingPose(pose, velocity, root)
 
@@ -95,12 +100,12 @@ class StartState:
         """Return it as JSON data: 13 numbers for each bone."""
         rows = zip(self.bones, self.poses, self.velocities, strict=True)
         data: dict[str, Any] = {"bones": {bone: [*pose, *speed] for bone, pose, speed in rows}}
-        return data if self.has_root else data | {"has_root": False}
+        return data if self.root == ROOTS[0] else data | {"root": self.root}
 
     @classmethod
     def from_dict(cls, data: Any, where: str) -> StartState:
         """Read JSON data. Raises EntryError, which names the wrong entry."""
-        expect_object(data, where, ("bones", "has_root"))
+        expect_object(data, where, ("bones", "root"))
         bones: Mapping[str, Any] = expect_object(data.get("bones"), f"'bones' of {where}")
         poses, velocities = [], []
         for bone, row in bones.items():
@@ -114,8 +119,10 @@ class StartState:
             ]
             poses.append(tuple(pose))
             velocities.append(tuple(speed))
-        has_root = expect_flag(data.get("has_root", True), f"'has_root' of {where}")
-        return cls(tuple(bones), tuple(poses), tuple(velocities), has_root)
+        root = data.get("root", ROOTS[0])
+        if root not in ROOTS:
+            raise EntryError(f"'root' of {where} is {root!r}; use one of {', '.join(ROOTS)}")
+        return cls(tuple(bones), tuple(poses), tuple(velocities), root)
 
 
 def build_start_state(
@@ -123,7 +130,7 @@ def build_start_state(
     poses: np.ndarray,
     fps: float,
     *,
-    has_root: bool = True,
+    root: str = ROOTS[0],
     fastest: float = np.inf,
 ) -> tuple[GroundPlace, StartState]:
     """Return place and state of the second of three poses (3, 7, B), a tick apart.
@@ -142,7 +149,7 @@ def build_start_state(
     x, y, yaw = roots[1].tolist()
     rows = (tuple(map(tuple, part.T.astype(np.float32).tolist())) for part in (local[1], velocity))
     pose_rows, velocity_rows = rows
-    return (x, y, yaw), StartState(tuple(names), pose_rows, velocity_rows, has_root)
+    return (x, y, yaw), StartState(tuple(names), pose_rows, velocity_rows, root)
 
 
 def align_root(

@@ -155,7 +155,8 @@ class MotionField:
         nearest = int(np.linalg.norm(terms, axis=-1).sum(axis=-1).argmin())
         self.enter(nearest)
         entered = _to_jump_state(self._pose, self._velocity, self.fps)
-        jump = Jump(state.pose, state.velocity, state.root, *entered)
+        root = np.nan_to_num(state.root)
+        jump = Jump(state.pose, state.velocity, root, *entered)
         contacts, frame = self._contacts[nearest] > 0.5, int(self.states.frames[nearest])
         return motion._replace(
             pose=self._pose, root=entered[2], contacts=contacts, jump=jump, frame=frame

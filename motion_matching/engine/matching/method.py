@@ -139,9 +139,9 @@ class MotionMatching:
 
     def _find_like(self, state: MovingPose, allowed: np.ndarray) -> np.ndarray:
         """Return the frames among `allowed` whose features of bones and velocity are nearest."""
-        times = np.arange(-2, 3) / self.fps
+        times, is_known = np.arange(-2, 3) / self.fps, bool(np.isfinite(state.root).all())
         local = np.stack([state.advance(t) for t in times]).transpose(0, 2, 1)
-        track = times[:, None] * state.root
+        track = times[:, None] * np.nan_to_num(state.root)
         track[:, :2] = local[:, 0, :2]
         ends = np.array([0]), np.array([len(times)]), np.array([False])
         db = self.database
@@ -149,23 +149,27 @@ class MotionMatching:
             self.skeleton, db.roles, self.fps, local[..., :3], local[..., 3:], track, *ends
         )
         values = compute_features(db.schema, table)[:, 2]
-        kinds = [feature.kind in BONE_KINDS for feature in db.schema.features]
+        counted = BONE_KINDS if is_known else ("bone_position",)
+        kinds = [feature.kind in counted for feature in db.schema.features]
         sizes = [feature.dimensions for feature in db.schema.features]
         dims = np.flatnonzero(np.repeat(kinds, sizes) & db.normalization.varies)
         scale = 1.0 / db.normalization.deviation[dims]
         away = (np.asarray(db.features)[dims][:, allowed] - values[dims, None]) * scale[:, None]
         cost = np.einsum("df,df->f", away, away)
-        slower = (self._root_motion[allowed] - state.root) / _ROOT_SCALE
-        cost += np.einsum("fc,fc->f", slower, slower)
+        if is_known:
+            slower = (self._root_motion[allowed] - state.root) / _ROOT_SCALE
+            cost += np.einsum("fc,fc->f", slower, slower)
         count = min(_CANDIDATES, len(allowed))
         return allowed[np.argpartition(cost, count - 1)[:count]]
 
     def _compare_bodies(self, state: MovingPose, frames: np.ndarray) -> np.ndarray:
         """Return how far all joints of frames (K,) are from those of a state, now and soon."""
         seconds, cost = 1.0 / self.fps, np.zeros(len(frames))
+        states = [state, *(MovingPose(*self._get_state(f)) for f in frames.tolist())]
+        if np.isnan(state.root).any():
+            states = [each._replace(root=state.root) for each in states]
         joints = []
         for moved in (0.0, seconds):
-            states = [state, *(MovingPose(*self._get_state(f)) for f in frames.tolist())]
             poses = np.stack([each.advance(moved) for each in states])
             joints.append(quat.compute_world(poses, self.skeleton.parents)[1])
         for now, weight in ((joints[0], 1.0), ((joints[1] - joints[0]) / seconds, _VELOCITIES)):

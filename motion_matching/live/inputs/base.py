@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 from ...engine.control.intent import Intent
 from ...engine.control.performer import Placement
+from ...engine.control.start_state import StartState
 
 
 class Start(NamedTuple):
-    """Where an input starts the character, and the changes of its settings."""
+    """Where the character starts, changes of its settings, and the pose that it goes on from."""
 
     placement: Placement
     settings: Mapping[str, Any] = {}
+    state: StartState | None = None
 
 
 class Situation(NamedTuple):

@@ -25,7 +25,8 @@ class ReplayInput(Input):
     @property
     def start(self) -> Start:
         performance = self._performance
-        return Start(Placement(*performance.position, performance.facing), performance.settings)
+        place = Placement(*performance.position, performance.facing)
+        return Start(place, performance.settings, performance.start)
 
     @property
     def lead_in(self) -> int:

@@ -29,7 +29,7 @@ _ANIMATED = {"rotation_mode": "rotation modes", "constraints": "constraints", "d
 class Channels:
     """The properties that a slot's curves give at some frames."""
 
-    def __init__(self, curves: Sequence[bpy.types.FCurve], frames: range) -> None:
+    def __init__(self, curves: Sequence[bpy.types.FCurve], frames: Sequence[float]) -> None:
         self.paths = {curve.data_path for curve in curves}
         self.frames = np.array(frames, dtype=np.float64)
         self._parts: dict[str, dict[int, bpy.types.FCurve | np.ndarray]] = {}

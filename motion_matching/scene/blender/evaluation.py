@@ -7,7 +7,8 @@ touched and their scene is not evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -108,7 +109,7 @@ class EvaluationCopy:
         self._handles.clear()
 
     def evaluate(
-        self, frames: range, names: tuple[str, ...], parents: np.ndarray
+        self, frames: Sequence[float], names: tuple[str, ...], parents: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Evaluate what the copy plays, for these bones.
 
@@ -127,11 +128,12 @@ class EvaluationCopy:
         for start in range(0, len(frames), _CHUNK):
             chunk = frames[start : start + _CHUNK]
             for row, frame in enumerate(chunk):
-                scene.frame_set(frame)
+                whole = math.floor(frame)
+                scene.frame_set(whole, subframe=frame - whole)
                 evaluated = body.evaluated_get(scene.view_layers[0].depsgraph)
                 if evaluated.hide_viewport:  # Blender does not pose it then
                     raise RigError(
-                        f"armature '{self.name}' is animated to be hidden in frame {frame}; mute "
+                        f"armature '{self.name}' is animated to be hidden in frame {frame:g}; mute "
                         "that animation."
                     )
                 evaluated.pose.bones.foreach_get("matrix", matrices[row])

@@ -64,9 +64,9 @@ def continue_at(performer, base, tick, intents, **options):
     return rollout.solve(performer, performed), performed
 
 
-@pytest.mark.parametrize("has_root", [True, False])
+@pytest.mark.parametrize("root", ["carried", "free"])
 def test_a_performance_goes_on_from_any_pose_of_a_take_without_a_seam(
-    demo_database, settings, performer, has_root
+    demo_database, settings, performer, root
 ):
     limit, fps = measure_largest_acceleration(demo_database), demo_database.fps
     seen = []
@@ -79,7 +79,7 @@ def test_a_performance_goes_on_from_any_pose_of_a_take_without_a_seam(
         for tick in rng.integers(30, base.frame_count - 2, 4).tolist():
             other = build_script(demo_database, settings, "random", 3.0, seed + 50)
             intents = other.intents[int(fps) :]
-            take, _ = continue_at(performer, base, tick, intents, has_root=has_root)
+            take, _ = continue_at(performer, base, tick, intents, root=root)
             poses = np.concatenate([base.poses[tick - 2 : tick + 1], take.poses[:20]])
             joints = compute_joints(poses, base.skeleton)
             accelerations = measure_accelerations(joints, fps)
@@ -150,7 +150,7 @@ def test_at_an_end_of_its_motion_a_state_moves_as_inside(demo_database, settings
 
 def test_a_performance_with_a_start_is_the_same_after_saving(demo_database, settings, performer):
     base = rollout.solve(performer, build_script(demo_database, settings, "random", 4.0, 0))
-    take, performed = continue_at(performer, base, 80, (Intent(),) * 30, has_root=False)
+    take, performed = continue_at(performer, base, 80, (Intent(),) * 30, root="free")
     stored = json.loads(performances.to_json(performed))
     read = performances.from_json(json.dumps(stored), "the test")
     assert read == performed

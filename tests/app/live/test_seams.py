@@ -1,0 +1,204 @@
+"""Recordings go on from takes, and sessions from poses, without a seam: measured in the world."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching.app.live import host
+from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.scene.blender import actions
+from motion_matching.scene.writing import recording
+from tests.demo import load_demo
+from tests.engine.control.test_start_state import (
+    measure_accelerations,
+    measure_largest_acceleration,
+)
+from tests.live.hero import Hero
+from tests.live.stage import FPS, NAMES, build_performance, get_bone_matrices
+from tests.scene.bodies import EditBones, place_armature
+
+ROOTS = ("OBJECT", "BONE", "HIPS", "IN_PLACE")
+MODES = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZYX")
+
+
+def create_hero(root="OBJECT", **play):
+    """Create a hero that stands elsewhere, turned and scaled, whose bones rotate in all modes."""
+    hero = Hero(**play)
+    if root == "BONE":
+        with EditBones(hero.obj) as bones:
+            bone = bones.new("Root")
+            bone.head, bone.tail = (0.0, 0.0, 0.0), (0.0, -0.3, 0.1)
+            bones["Hips"].parent = bone
+        hero.obj.motion_matching.root_bone = "Root"
+    hero.obj.motion_matching.root = root
+    place_armature(hero.obj, location=(3.0, -1.0, 0.0), turn=1.0, scale=0.01)
+    for number, bone in enumerate(hero.obj.pose.bones):
+        bone.rotation_mode = MODES[number % 4]
+    return hero
+
+
+def steer(hero, seed, seconds=30.0):
+    """Start a session that seeded intents steer, and let it run."""
+    return hero.start(Intents(build_performance(seconds=seconds, seed=seed), FPS))
+
+
+class Intents(ReplayInput):
+    """The intents of a performance from the second on in which they move, from any start."""
+
+    start = None
+
+    @property
+    def lead_in(self):
+        return 0
+
+    def get_intent(self, situation):
+        return super().get_intent(situation._replace(tick=situation.tick + round(FPS)))
+
+
+def record(hero, ticks):
+    hero.live.toggle_recording()
+    hero.run(ticks)
+    hero.live.toggle_recording()
+    return hero.obj.motion_matching.takes[hero.obj.motion_matching.take_index].action
+
+
+def play(obj, frames):
+    """Return the joints (F, J, 3) in the world that Blender plays at frames."""
+    seen = []
+    for frame in frames:
+        whole = int(np.floor(frame + 1e-6))
+        bpy.context.scene.frame_set(whole, subframe=max(frame - whole, 0.0))
+        seen.append(get_bone_matrices(obj)[:, :3, 3])
+    return np.stack(seen)
+
+
+def measure_seam(hero, frame, ticks=6, step=1.0):
+    """Return the largest acceleration in m/s² of any joint around a frame of what plays."""
+    joints = play(hero.obj, frame + step * np.arange(-ticks, ticks + 1))
+    return measure_accelerations(joints, FPS).max()
+
+
+def record_take(hero, ticks=150, frame=1, seed=2):
+    """Record a take of a moving character, and end the session."""
+    bpy.context.scene.frame_set(frame)
+    steer(hero, seed)
+    hero.run(20)
+    take = record(hero, ticks)
+    host.end()
+    return take
+
+
+def get_limit():
+    return measure_largest_acceleration(load_demo())
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_overwriting_goes_on_from_the_take_at_the_current_frame(root):
+    hero, limit = create_hero(root), get_limit()
+    take = record_take(hero)
+    before = play(hero.obj, range(1, 60))
+    bpy.context.scene.frame_set(60)
+    hero.obj.motion_matching.play.mode = "overwrite"
+    steer(hero, 7)
+    hero.run(25)  # somewhere else by now
+    assert record(hero, 90) == take
+    host.end()
+    assert measure_seam(hero, 60) < limit
+    np.testing.assert_allclose(play(hero.obj, range(1, 60)), before, atol=1e-4)
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_appending_goes_on_from_the_last_frame_wherever_the_playhead_is(root):
+    hero, limit = create_hero(root), get_limit()
+    take = record_take(hero, 60)
+    bpy.context.scene.frame_set(20)
+    hero.obj.motion_matching.play.mode = "append"
+    steer(hero, 7)
+    hero.run(25)
+    record(hero, 60)
+    host.end()
+    assert np.allclose(take.frame_range, (1.0, 120.0))
+    assert measure_seam(hero, 60.5) < limit
+    joints = play(hero.obj, range(50, 70))
+    steps = np.linalg.norm(np.diff(joints.mean(axis=1), axis=0), axis=-1)
+    assert steps.min() > 0.3 * np.median(steps) or root == "IN_PLACE", "it stands for a moment"
+
+
+@pytest.mark.parametrize("fps", [24, 60])
+def test_seams_are_smooth_at_other_rates_of_the_scene(fps):
+    hero, limit = create_hero(), get_limit()
+    bpy.context.scene.render.fps = fps
+    step = fps / FPS
+    take = record_take(hero, 60)
+    end = take.frame_range[1]
+    hero.obj.motion_matching.play.mode = "append"
+    steer(hero, 7)
+    record(hero, 60)
+    host.end()
+    assert measure_seam(hero, end, step=step) < limit
+    frame = round(1 + 70 * step)
+    bpy.context.scene.frame_set(frame)
+    hero.obj.motion_matching.play.mode = "overwrite"
+    steer(hero, 9)
+    record(hero, 20)
+    host.end()
+    assert measure_seam(hero, frame, step=step) < limit
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_a_session_starts_at_the_pose_place_and_motion_of_the_current_frame(root):
+    hero, limit = create_hero(root), get_limit()
+    record_take(hero)
+    for frame in (1, 40, 97):
+        before = play(hero.obj, range(frame - 3, frame + 1))
+        live = steer(hero, 5)
+        after = [get_bone_matrices(hero.obj)[:, :3, 3]]
+        np.testing.assert_allclose(after[0], before[-1], atol=1e-3)
+        for _ in range(6):
+            hero.run(1)
+            live.session.writer.show(live.session._frame.pose)  # that of the tick itself
+            after.append(get_bone_matrices(hero.obj)[:, :3, 3])
+        joints = np.concatenate([before[:-1], after])
+        skip = 3 if frame == 1 else 0  # there is nothing before the first frame
+        assert measure_accelerations(joints[skip:], FPS).max() < limit, frame
+        if root != "IN_PLACE":
+            assert np.allclose(live.position, live.session.character[:2], atol=0.1)
+        host.end()
+
+
+def test_a_session_starts_where_an_action_made_by_hand_leads():
+    """Root motion is in the hips, the armature stands at its place, and nothing was recorded."""
+    hero, limit = Hero(), get_limit()
+    obj = hero.obj
+    frames = np.arange(1.0, 121.0)
+    there = np.stack([0.0 * frames, 0.0 * frames, -1.2 * (frames - 1.0) / FPS])
+    local = np.array(obj.data.bones["Hips"].matrix_local)[:3, :3].T
+    way = local @ np.stack([there[0], there[2], there[1]])  # straight ahead, along -Y
+    with actions.create_action("Mine", obj) as mine:
+        actions.write_channel(mine, 'pose.bones["Hips"].location', frames, way, "Hips")
+    actions.assign(obj, mine)
+    before = play(obj, range(87, 91))
+    assert np.linalg.norm(before[-1].mean(axis=0)[:2]) > 3.0
+    live = steer(hero, 5)
+    seen = [get_bone_matrices(obj)[:, :3, 3]]
+    np.testing.assert_allclose(seen[0], before[-1], atol=1e-3)
+    hips = NAMES.index("Hips")
+    for _ in range(10):
+        hero.run(1)
+        live.session.writer.show(live.session._frame.pose)
+        seen.append(get_bone_matrices(obj)[:, :3, 3])
+    joints = np.concatenate([before[:-1], seen])
+    assert measure_accelerations(joints, FPS).max() < limit
+    speed = np.linalg.norm(seen[1][hips] - seen[0][hips]) * FPS
+    assert speed == pytest.approx(1.2, abs=0.3)
+    host.end()
+    assert obj.animation_data.action == mine
+
+
+def test_an_armature_at_rest_that_plays_nothing_stands_as_ever():
+    hero = Hero()
+    live = steer(hero, 5)
+    assert live.session._history.build_performance("x").start is None
+    assert recording.is_take(record(hero, 30))
