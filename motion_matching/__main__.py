@@ -1,14 +1,27 @@
 """`python -m motion_matching`: the command line."""
 
 import io
+import os
 import signal
 import sys
 
-from .cli import main
-
-if isinstance(sys.stdout, io.TextIOWrapper):
-    # a file name that cannot be printed must not end a command
-    sys.stdout.reconfigure(errors="replace")
 # on SIGTERM clean up as after an error, so that nothing half-written stays behind
 signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-sys.exit(main())
+try:
+    from .cli import main
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # a file name that cannot be printed must not end a command
+        sys.stdout.reconfigure(errors="replace")
+    code = main()
+except KeyboardInterrupt:  # while modules are loaded, before anything was begun
+    code = 130
+    if sys.stderr is not None:
+        print("motion_matching: cancelled.", file=sys.stderr)
+if code == 130:
+    # Python ends with another code if Ctrl-C came while it ran code from a text, as dataclasses do
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(code)
+sys.exit(code)

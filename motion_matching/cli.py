@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -14,26 +15,37 @@ from .engine.errors import MotionMatchingError
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0, 1 after an error in one sentence, 2 for a wrong command line."""
-    words = join_negative_values(sys.argv[1:] if argv is None else argv)
     try:
+        words = join_negative_values(sys.argv[1:] if argv is None else argv)
         arguments = build_parser().parse_args(words)
     except SystemExit as stop:
         return int(stop.code or 0)
-    out = Output(arguments.quiet)
+    except KeyboardInterrupt:
+        return Output(quiet=True).fail_cancelled()
+    return _run(arguments, Output(arguments.quiet))
+
+
+def _run(arguments: argparse.Namespace, out: Output) -> int:
+    """Run the command of parsed arguments, and return the exit code."""
     try:
         # the module of the command brings numpy, which help and wrong command lines do without
         command = import_module(f".commands.{arguments.command.replace('-', '_')}", __package__)
         command.run(arguments, out)
-        sys.stdout.flush()
+        out.flush()
         return 0
     except MotionMatchingError as error:
         return out.fail(str(error), 1)
     except KeyboardInterrupt:
-        text = "cancelled: what was finished before stays, and nothing is half-written"
-        return out.fail(text, 130)
+        return out.fail_cancelled()
     except BrokenPipeError:  # the reader of the output, such as `head`, closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         text = f"{error.filename or 'the output'} cannot be used ({error.strerror})"
         return out.fail(f"{text}; check its disk and rights", 1)
+    except MemoryError:
+        text = "there is not enough memory; use fewer or shorter clips, or a lower frame rate"
+        return out.fail(text, 1)
+    except (OverflowError, RecursionError) as error:
+        text = f"a file or a setting is too large or nested too deeply to work with ({error})"
+        return out.fail(f"{text}; correct it", 1)

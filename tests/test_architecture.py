@@ -17,18 +17,28 @@ PACKAGE = ROOT / "motion_matching"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 # Each station, and the stations it may import, itself included. No other import is allowed.
-SHARED = ("errors", "files", "json_files", "names", "presets", "progress", "settings")
+SHARED = (
+    "array_files",
+    "errors",
+    "files",
+    "json_files",
+    "names",
+    "presets",
+    "progress",
+    "settings",
+)
 BASE = {f"engine.{module}" for module in SHARED}
 MOTION = {*BASE, "engine.maths", "engine.motion"}
 DATA = {*MOTION, "engine.control", "engine.database"}
 ENGINE: dict[str, set[str]] = {
     "engine.errors": set(),
     "engine.files": {"engine.errors"},
+    "engine.array_files": {"engine.errors", "engine.files"},
     "engine.progress": set(),
     "engine.silence": set(),
     "engine.lazy": set(),
     "engine.settings": {"engine.errors"},
-    "engine.json_files": {"engine.errors", "engine.settings"},
+    "engine.json_files": {"engine.errors", "engine.files", "engine.settings"},
     "engine.names": {"engine.errors"},
     "engine.presets": {"engine.errors", "engine.json_files"},
     "engine.maths": {*BASE, "engine.maths"},
@@ -473,7 +483,7 @@ before = set(sys.modules)
 motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
-light = {"errors", "json_files", "lazy", "names", "presets", "settings", "control", "control.settings", "database",
+light = {"errors", "files", "json_files", "lazy", "names", "presets", "settings", "control", "control.settings", "database",
          "database.thresholds", "motion", "motion.bone_names", "motion.settings"}
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new
 assert not {name for name in new if name.startswith(("motion_matching.scene.", "motion_matching.live."))}, new

@@ -601,7 +601,7 @@ def test_invalid_build_options_are_reported(
         ),
         (
             ["--obstacles", "{folder}/kept.json", "--save-performance", "{folder}/kept.json"],
-            "which --obstacles names too",
+            "which --obstacles reads",
             "choose another name",
         ),
         (

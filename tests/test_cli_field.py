@@ -455,7 +455,7 @@ WRONG = {
         ("take", "WALK", "--controller", "field", "--field", "FIELD", "--tags", "idle"), "idle"),
     "an unknown task": (("train", "WALK", "--task", "juggle", "-o", "new.npz"), "'juggle'"),
     "an unknown tag": (("train", "WALK", "--tags", "limp", "-o", "new.npz"), "'limp'"),
-    "the database as the target": (("train", "WALK", "-o", "WALK"), "the database itself"),
+    "the database as the target": (("train", "WALK", "-o", "WALK"), "which the training reads"),
     "a field as the database": (("train", "FIELD", "-o", "new.npz"), "not a motion-matching "
                                                                      "database"),
     "no directions": (("train", "WALK", "--directions", "0", "-o", "new.npz"), "number of directions is 0"),

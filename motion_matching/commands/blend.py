@@ -57,9 +57,5 @@ def check_blend(arguments: argparse.Namespace) -> None:
         raise SettingsError(
             f"{arguments.onto} does not exist; give the Blender file to put the take onto."
         )
-    if arguments.onto and arguments.output.exists() and arguments.output.samefile(arguments.onto):
-        raise SettingsError(
-            f"-o would replace {arguments.onto}, which --onto only copies; choose another name."
-        )
     check_number("--fewer-keys", arguments.fewer_keys, 1e-5, 1.0)
     check_number("--frame", arguments.frame, -1_000_000, 1_000_000)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from .. import scene
-from ..engine import json_files
+from ..engine import files, json_files
 from ..engine.database import database as databases
 from ..engine.database import tags as tagging
 from ..engine.database.build import BuildSettings, build
@@ -15,20 +15,23 @@ from ..engine.database.sources import Source, find_sources
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
 from ..engine.motion import contacts, simulation_bone
-from .checks import check_number, check_target
+from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, protect_blender_import
 from .output import Output
 from .values import parse_numbers
+from .writing import write_together
 
 _MAX_WARNINGS = 8
+_TARGETS = {"output": (".npz",), "save_tags": (".json",)}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Read the sources, build and write the database, and report what was left out."""
     check_number("--fps", arguments.fps, 1, 1000)
     check_number("--speed", arguments.speed, 0.1, 10)
-    check_target(arguments.output, ".npz")
-    check_target(arguments.save_tags, ".json")
+    read = [("the build", path) for path in arguments.sources]
+    read += name_paths(arguments, "rig", "tags", "features")
+    check_targets(arguments, _TARGETS, read)
     bone = simulation_bone.PRESETS.get(arguments.simulation_bone)
     settings = BuildSettings(
         fps=arguments.fps,
@@ -43,16 +46,20 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         forward=arguments.forward,
         scale=arguments.scale,
     )
-    sources, notes = _read_blend_sources(find_sources(arguments.sources), arguments, out)
+    sources = find_sources(arguments.sources)
+    read = [("the build", source.file) for source in sources]
+    files.check_clashes(read, name_paths(arguments, *_TARGETS))
+    sources, notes = _read_blend_sources(sources, arguments, out)
     if arguments.tags:
         sources = tagging.assign_tags(sources, tagging.load_tags(arguments.tags))
     tags = tagging.collect_tags(sources) if arguments.save_tags else {}
     database, report = build(sources, settings, out.show_progress)
     out.show_progress("Saving")
-    if arguments.save_tags:
-        all_tags = {clip: tags[clip] + report.proposed.get(clip, ()) for clip in tags}
-        tagging.save_tags(all_tags, arguments.save_tags)
-    databases.save(database, arguments.output)
+    with write_together(arguments, *_TARGETS) as written:
+        if written.save_tags:
+            all_tags = {clip: tags[clip] + report.proposed.get(clip, ()) for clip in tags}
+            tagging.save_tags(all_tags, written.save_tags)
+        databases.save(database, written.output)
     for note in notes:
         out.say(note)
     for name, reason in report.skipped:
@@ -75,14 +82,14 @@ def _read_blend_sources(
     sources: list[Source], arguments: argparse.Namespace, out: Output
 ) -> tuple[list[Source], list[str]]:
     """Read the sources in Blender files; return all sources, and notes for the user."""
-    files = [source.file for source in sources if source.needs_blender]
-    if not files:
+    blends = [source.file for source in sources if source.needs_blender]
+    if not blends:
         for option in ("armature", "actions", "bones"):
             if getattr(arguments, option):
                 text = f"--{option} belongs to .blend files, and none is given; leave it out."
                 raise SettingsError(text)
         return sources, []
-    check_blender(files[0], "build")
+    check_blender(blends[0], "build")
     with protect_blender_import():
         blend_sources = scene.reading.blend_sources
     return blend_sources.read_blend_sources(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,6 +32,29 @@ def check_target(path: Path | None, *endings: str) -> None:
         )
     with suppress(_CheckedError), files.replacing(path, SettingsError):
         raise _CheckedError
+
+
+def check_targets(
+    arguments: argparse.Namespace,
+    targets: Mapping[str, tuple[str, ...]],
+    inputs: Iterable[files.NamedPath],
+) -> None:
+    """Check the files to write, options by name with the endings they may have.
+
+    None may be among the `inputs`, files to read with the option that names each.
+    """
+    for name, endings in targets.items():
+        check_target(getattr(arguments, name), *endings)
+    files.check_clashes(inputs, name_paths(arguments, *targets))
+
+
+def name_paths(arguments: argparse.Namespace, *names: str) -> list[files.NamedPath]:
+    """Return the files that options give, each with its option."""
+    return [(_name_option(name), getattr(arguments, name)) for name in names]
+
+
+def _name_option(name: str) -> str:
+    return "-o" if name == "output" else f"--{name.replace('_', '-')}"
 
 
 def check_number(option: str, value: float | None, low: float, high: float) -> None:

@@ -13,10 +13,13 @@ from ..engine.errors import SettingsError
 from ..engine.insight import frame_inspector, inspection, plots
 from ..engine.insight.pose_map import build_pose_map
 from ..engine.takes import takes
-from .checks import check_target
+from .checks import check_targets, name_paths
 from .loading import load_database
 from .output import Output
 from .values import parse_changes, parse_numbers
+from .writing import write_together
+
+_TARGETS = {"report": (".json",), "plot": (".svg",)}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
@@ -26,29 +29,26 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     settings = takes.make_default_settings(database)
     changes = parse_changes(arguments.changes, settings)
     out.show_progress("Measuring")
-    if arguments.frame:
-        text, data = _inspect_frame(arguments, database, settings.with_changes(changes))
-    else:
-        text, data = _inspect_all(arguments, database, settings, changes, out)
+    with write_together(arguments, *_TARGETS) as written:
+        if arguments.frame:
+            text, data = _inspect_frame(arguments, database, settings.with_changes(changes))
+        else:
+            text, data = _inspect_all(written, database, settings, changes, out)
+        if written.report:
+            takes.write_report(data, written.report)
     out.say(text)
-    if arguments.report:
-        takes.write_report(data, arguments.report)
-    written = [str(path) for path in (arguments.report, arguments.plot) if path]
-    if written:
-        out.say(f"Written: {', '.join(written)}.")
+    if names := [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]:
+        out.say(f"Written: {', '.join(names)}.")
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
     """Check the arguments before anything is loaded."""
-    check_target(arguments.report, ".json")
-    check_target(arguments.plot, ".svg")
+    read = [("the command", arguments.database), *name_paths(arguments, "performance")]
+    check_targets(arguments, _TARGETS, read)
     if arguments.performance and arguments.performance.suffix.lower() != ".json":
         raise SettingsError(
             f"{arguments.performance} is not a .json file; give one that --save-performance wrote."
         )
-    if arguments.report and arguments.report == arguments.performance:
-        text = f"--report would replace {arguments.report}, which --performance reads"
-        raise SettingsError(f"{text}; choose another name.")
     for option in ("wish", "tags"):
         if getattr(arguments, option) and not arguments.frame:
             text = f"--{option} is about one frame; name it with --frame CLIP:FRAME"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..engine.errors import shorten
 from .arguments import PROGRAM
 
 
@@ -15,7 +16,8 @@ class Output:
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
-        self._live = sys.stderr.isatty() and not quiet
+        # without a terminal, as for a program of the desktop, there may be no outputs at all
+        self._live = sys.stderr is not None and sys.stderr.isatty() and not quiet
 
     def say(self, text: str) -> None:
         """Print lines, unless quiet."""
@@ -29,10 +31,21 @@ class Output:
             done = "" if part is None else f" {part:.0%}"
             print(f"\r\x1b[K{stage} …{done}", end="", file=sys.stderr, flush=True)
 
+    def flush(self) -> None:
+        """Write what was printed; OSError if nobody takes it."""
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+    def fail_cancelled(self) -> int:
+        """Print that Ctrl-C ended the command; return the exit code of that."""
+        return self.fail(
+            "cancelled: what was finished before stays, and nothing is half-written", 130
+        )
+
     def fail(self, text: str, code: int) -> int:
         """Print an error as one sentence on one line; return the exit code."""
         self._clear()
-        sentence = " ".join(text.split())
+        sentence = shorten(" ".join(text.split()))
         print(
             f"{PROGRAM}: {sentence}{'' if sentence.endswith(('.', '?', '!')) else '.'}",
             file=sys.stderr,

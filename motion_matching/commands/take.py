@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 
 from .. import scene
@@ -15,19 +15,28 @@ from ..engine.control import performance as performances
 from ..engine.control.contact_ranges import ContactRange
 from ..engine.control.performance import Performance
 from ..engine.control.settings import PerformerSettings
+from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.matching.method import MotionMatching
 from ..engine.takes import baking, takes
 from .blend import check_blend, write_blend
-from .checks import check_number, check_seed, check_target
+from .checks import check_number, check_seed, check_targets, name_paths
 from .controllers import adapt_performance, check_controller, load_field
 from .loading import check_blender, load_database, protect_blender_import
 from .output import Output
 from .values import parse_changes
+from .writing import write_together
 
-_JSON_FILES = ("report", "save_contacts", "save_performance", "contacts", "obstacles", "script")
+_TARGETS = {
+    "output": (".blend",),
+    "bvh": (".bvh",),
+    "report": (".json",),
+    "save_performance": (".json",),
+    "save_contacts": (".json",),
+    "preview": (".png", ".mp4"),
+}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
@@ -36,7 +45,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     size = _parse_preview_size(arguments)
     if arguments.preview:
         with protect_blender_import():
-            preview, render = scene.staging.preview, scene.staging.render
+            render = scene.staging.render
         render.check_format(arguments.preview)
     database = load_database(arguments.database)
     field = load_field(arguments, database)
@@ -60,6 +69,24 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     report_part, controller = partial(out.show_progress, "Performing"), field or MotionMatching
     live = takes.perform(database, settings, performance, report_part, controller=controller)
     take, ranges = baking.place_feet(live, database, arguments.feet, contacts)
+    with write_together(arguments, *_TARGETS) as written:
+        _write(written, live, take, ranges, database, size, out)
+    if names := [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]:
+        out.say(f"Written: {', '.join(names)}.")
+    else:
+        out.say("Nothing was written; choose an output with -o, --bvh, --report or --preview.")
+
+
+def _write(
+    arguments: argparse.Namespace,
+    live: Take,
+    take: Take,
+    ranges: Sequence[ContactRange],
+    database: Database,
+    size: tuple[int, int] | None,
+    out: Output,
+) -> None:
+    """Write all that is asked for of a take, which was `live` before its feet were planted."""
     if arguments.save_contacts:
         contact_ranges.save(ranges, database.roles.leg_names, take.fps, arguments.save_contacts)
     if arguments.save_performance:
@@ -79,11 +106,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         write_blend(take, ranges, database, arguments)
     if arguments.preview:
         report_part = partial(out.show_progress, "Rendering")
-        preview.save_preview(take, arguments.preview, size, report_part)
-    if written := [str(path) for path, *_ in _list_targets(arguments) if path]:
-        out.say(f"Written: {', '.join(written)}.")
-    else:
-        out.say("Nothing was written; choose an output with -o, --bvh, --report or --preview.")
+        scene.staging.preview.save_preview(take, arguments.preview, size, report_part)
 
 
 def _read_contacts(arguments: argparse.Namespace, database: Database) -> list[ContactRange] | None:
@@ -102,23 +125,12 @@ def _has_markers(contacts: Path) -> bool:
     return contacts.suffix.lower() == ".blend"
 
 
-def _list_targets(arguments: argparse.Namespace) -> list[tuple[Path | None, *tuple[str, ...]]]:
-    """Return the files to write, each with the endings it may have."""
-    return [
-        (arguments.output, ".blend"),
-        (arguments.bvh, ".bvh"),
-        (arguments.report, ".json"),
-        (arguments.save_performance, ".json"),
-        (arguments.save_contacts, ".json"),
-        (arguments.preview, ".png", ".mp4"),
-    ]
-
-
 def _check_arguments(arguments: argparse.Namespace) -> None:
     """Check the arguments of a take before anything is loaded."""
-    for target in _list_targets(arguments):
-        check_target(*target)
-    _check_files_differ(arguments)
+    script = arguments.script if arguments.script.endswith(".json") else None
+    read = [("the command", arguments.database), ("--script", script)]
+    read += name_paths(arguments, "field", "obstacles", "contacts", "onto")
+    check_targets(arguments, _TARGETS, read)
     contacts, feet = arguments.contacts, arguments.feet
     if contacts and feet in ("live", "off"):
         text = f"--contacts plants feet, and --feet {feet} does not; leave one of them out."
@@ -133,18 +145,6 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     check_number("--seconds", arguments.seconds, 0.1, performances.LONGEST_TAKE)
     check_number("--sync", arguments.sync, 0, 1)
     check_seed(arguments.seed)
-
-
-def _check_files_differ(arguments: argparse.Namespace) -> None:
-    """Raise SettingsError if a JSON file would be written twice, or over one that is read."""
-    paths = {name: Path(getattr(arguments, name) or "") for name in _JSON_FILES}
-    given = [name for name, path in paths.items() if path != Path()]
-    for option, other in combinations(given, 2):
-        may_be_same = (option, other) == ("save_performance", "script")  # it may be replaced
-        if paths[option].resolve() == paths[other].resolve() and not may_be_same:
-            first, second = (f"--{name.replace('_', '-')}" for name in (option, other))
-            text = f"{first} names {paths[option]}, which {second} names too; choose another name."
-            raise SettingsError(text)
 
 
 def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int] | None:

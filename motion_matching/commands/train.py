@@ -15,9 +15,10 @@ from ..engine.field.quality import QUALITIES, TrainingSettings
 from ..engine.field.tasks import make_tasks
 from ..engine.field.training import Training
 from ..engine.field.value_function import OtherVersionError
+from ..engine.files import check_clashes
 from ..engine.insight import residual_plot
 from ..engine.takes import takes
-from .checks import check_target
+from .checks import check_targets, name_paths
 from .loading import load_database
 from .output import Output
 
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     tasks = make_tasks(parse_names(arguments.task), fastest, directions=directions, tags=tags)
     metric = METRICS[arguments.metric](database)
     training = Training(database, metric, tasks, settings, out.show_progress)
-    unfinished = arguments.output.with_suffix(".unfinished.npz")
+    unfinished = _find_unfinished(arguments.output)
     _resume(training, arguments.output, unfinished, out)
     try:
         function = training.run(out.show_progress)
@@ -51,11 +52,15 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
     """Check the arguments before anything is loaded."""
-    check_target(arguments.output, ".npz")
-    check_target(arguments.plot, ".svg")
-    if arguments.output.resolve() == arguments.database.resolve():
-        text = f"-o names {arguments.output}, the database itself; choose another name."
-        raise SettingsError(text)
+    read = [("the training", arguments.database)]
+    check_targets(arguments, {"output": (".npz",), "plot": (".svg",)}, read)
+    unfinished = "the unfinished training", _find_unfinished(arguments.output)
+    check_clashes(read, [unfinished, *name_paths(arguments, "plot")])
+
+
+def _find_unfinished(output: Path) -> Path:
+    """Return the file that a stopped training is resumed from."""
+    return output.with_suffix(".unfinished.npz")
 
 
 def _choose_quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:

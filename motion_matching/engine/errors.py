@@ -1,12 +1,20 @@
 """Exceptions that a user can cause; each message is one sentence: what is wrong and what to do."""
 
+LONGEST_SENTENCE = 1200  # characters; files may hold names and values of any length
+
+
+def shorten(text: str, longest: int = LONGEST_SENTENCE) -> str:
+    """Return a text, without its middle if it is too long to read: remedies are at the end."""
+    half = longest // 2
+    return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
+
 
 class MotionMatchingError(Exception):
     """Base of all errors that a user can cause; users see the text unchanged."""
 
     def __init__(self, sentence: str) -> None:
         # names of files that are no text come with letters that Blender refuses to show
-        readable = sentence.encode("utf-8", "replace").decode("utf-8")
+        readable = shorten(sentence).encode("utf-8", "replace").decode("utf-8")
         super().__init__(readable if readable.endswith((".", "?", "!")) else f"{readable}.")
 
 

@@ -1,174 +1,187 @@
-"""Write files that are never half-written, and map saved arrays into memory in place."""
+"""Write files that are never half-written, and never over one that is read. No numpy here."""
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import stat
-import struct
 import tempfile
-import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import combinations
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import numpy as np
+from .errors import MotionMatchingError, SettingsError
 
-from .errors import MotionMatchingError
+_LONGEST_STEM = 100  # bytes of a name that the name of a temporary file starts with
+_MARK = ".unfinished-"  # in the names of temporary files
+_ABANDONED = 24 * 3600.0  # seconds after which the writer of a temporary file is surely gone
 
-_ALIGNMENT = 64
-_LOCAL_HEADER = struct.Struct("<4s5H3L2H")
-_PADDING_FIELD = 0x4D4D  # an unassigned id of a zip extra field: it only carries zeros
+
+# ---------------------------------------------------------------- writing
 
 
 @contextmanager
 def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` at the end, or is deleted after an exception.
 
-    An OSError is raised as `error`, with a sentence that names the path.
+    A link stays a link to what is replaced, and the permissions of an old file stay. An OSError is
+    raised as `error`, with a sentence that names the path, as errors about the temporary path are.
+    Temporary files of the same path that a killed program left are removed.
     """
     path = Path(path)
+    target = Path(os.path.realpath(path))
     try:
-        if path.is_dir():
-            raise error(f"{path} is a folder; give the name of a file.")
-        if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
-            raise error(f"{path} is read-only; allow writing or choose another name.")
-        handle, name = tempfile.mkstemp(path.suffix, f".{path.stem}.", path.parent)
-        os.close(handle)
+        mode = _get_mode(path, error)
+        temporary = _create_temporary(target, 0o666 if mode is None else mode & 0o666)
     except OSError as cause:
         raise error(
             f"{path} cannot be written ({cause.strerror}); choose a folder you may write to."
         ) from cause
-    temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes private files; a saved file gets the permissions of the user's umask
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
+        if mode is not None:
+            os.chmod(temporary, mode)
+        _flush(temporary, os.O_RDWR)
+        os.replace(temporary, target)
+        if os.name != "nt":  # where folders cannot be opened
+            with suppress(OSError):  # some file systems cannot flush them
+                _flush(target.parent, os.O_RDONLY)
+        _sweep_abandoned(target)
     except OSError as cause:
         reason = cause.strerror or str(cause)
         raise error(
             f"{path} cannot be written ({reason}); free some space or choose another place."
         ) from cause
+    except MotionMatchingError as cause:
+        text = str(cause)
+        if str(temporary) not in text:
+            raise
+        raise type(cause)(text.replace(str(temporary), str(path))) from cause
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
-def save_arrays(
-    path: Path | str, arrays: Mapping[str, np.ndarray], error: type[MotionMatchingError]
-) -> None:
-    """Write an uncompressed `.npz` whose array data start at multiples of 64 bytes.
-
-    `numpy.load` reads it, and `map_arrays` maps it in place. Raises `error` if that fails.
-    """
-    with replacing(path, error) as temporary, open(temporary, "wb") as stream:
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-            for name, array in arrays.items():
-                _write_member(archive, stream, f"{name}.npy", np.ascontiguousarray(array))
-        stream.flush()
-        os.fsync(stream.fileno())
+def write_text(path: Path | str, text: str, error: type[MotionMatchingError]) -> None:
+    """Write a text as a whole or not at all; what cannot be encoded becomes a question mark."""
+    with replacing(path, error) as temporary:
+        temporary.write_text(text, encoding="utf-8", errors="replace")
 
 
-def _write_member(
-    archive: zipfile.ZipFile, stream: IO[bytes], name: str, array: np.ndarray
-) -> None:
-    info = zipfile.ZipInfo(name)  # a fixed date: the same database is the same file
-    # large members get a zip64 field of 20 bytes in their header; 4 bytes open the padding field
-    zip64 = 20 if array.nbytes > zipfile.ZIP64_LIMIT - 4096 else 0
-    fixed = stream.tell() + _LOCAL_HEADER.size + len(name.encode()) + zip64 + 4
-    padding = -fixed % _ALIGNMENT
-    info.extra = struct.pack("<HH", _PADDING_FIELD, padding) + bytes(padding)
-    with archive.open(info, "w", force_zip64=bool(zip64)) as member:
-        # an .npy header is itself a multiple of 64 bytes long
-        np.lib.format.write_array(member, array, allow_pickle=False)
-
-
-def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, np.ndarray]:
-    """Return the arrays of an uncompressed `.npz`, memory-mapped read-only in place.
-
-    Raises `error` if the file is missing, truncated or of another kind. Nothing is unpickled.
-    """
-    path = Path(path)
+def _get_mode(path: Path, error: type[MotionMatchingError]) -> int | None:
+    """Return the permissions of the file at a path, if there is one; `error` if it has to stay."""
     try:
-        with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
-            return {
-                info.filename.removesuffix(".npy"): _map_member(path, stream, info)
-                for info in archive.infolist()
-            }
+        mode = path.stat().st_mode
     except FileNotFoundError:
-        raise error(f"{path} does not exist; make it first, or check the name.") from None
-    except (PermissionError, IsADirectoryError) as cause:
-        raise error(
-            f"{path} cannot be read ({cause.strerror}); give a file that you may read."
-        ) from cause
-    except Exception as cause:  # zipfile and numpy raise almost anything on damaged files
-        raise error(
-            f"{path} is damaged or not a motion-matching file ({cause}); make it again."
-        ) from cause
+        return None
+    if stat.S_ISDIR(mode):
+        raise error(f"{path} is a folder; give the name of a file.")
+    if not stat.S_ISREG(mode):
+        raise error(f"{path} is a device or pipe; give the name of a file.")
+    if not mode & stat.S_IWUSR:
+        raise error(f"{path} is read-only; allow writing or choose another name.")
+    return stat.S_IMODE(mode)
 
 
-def _map_member(path: Path, stream: IO[bytes], info: zipfile.ZipInfo) -> np.ndarray:
-    if info.compress_type != zipfile.ZIP_STORED:
-        raise ValueError(f"'{info.filename}' is compressed")
-    stream.seek(info.header_offset)
-    header = _LOCAL_HEADER.unpack(stream.read(_LOCAL_HEADER.size))
-    start = stream.seek(header[9] + header[10], os.SEEK_CUR)
-    npy = np.lib.format
-    is_first_version = npy.read_magic(stream) == (1, 0)
-    read = npy.read_array_header_1_0 if is_first_version else npy.read_array_header_2_0
-    shape, fortran, dtype = read(stream)
-    if dtype.hasobject or fortran:
-        raise ValueError(f"'{info.filename}' holds {dtype}")
-    offset, count = stream.tell(), int(np.prod(shape, dtype=np.int64))
-    if offset - start + count * dtype.itemsize != info.file_size:
-        raise ValueError(f"'{info.filename}' is not as long as it says")
-    if count == 0:
-        return np.empty(shape, dtype)
-    return np.memmap(path, dtype, "r", offset, shape)
+def _create_temporary(target: Path, mode: int) -> Path:
+    """Create an empty file beside a target, with its ending."""
+    start, end = _split_temporary_name(target)
+    while True:
+        temporary = target.with_name(f"{start}{secrets.token_hex(4)}{end}")
+        with suppress(FileExistsError):
+            # the system applies the user's umask, which could only be read by changing it
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode))
+            return temporary
 
 
-def fits_shape(array: np.ndarray, shape: tuple[int | None, ...]) -> bool:
-    """Return whether an array has a shape; None is any size."""
-    sizes = zip(shape, array.shape, strict=False)
-    return array.ndim == len(shape) and all(size in (None, n) for size, n in sizes)
+def _split_temporary_name(target: Path) -> tuple[str, str]:
+    """Return what the names of a target's temporary files start and end with."""
+    stem = target.stem
+    while len(os.fsencode(stem)) > _LONGEST_STEM:  # names that grow must not become too long
+        stem = stem[:-1]
+    return f".{stem}{_MARK}", target.suffix
 
 
-def expect_array(
-    arrays: Mapping[str, np.ndarray],
-    name: str,
-    dtype: Any,
-    shape: tuple[int | None, ...],
-    path: Path | str,
-    error: type[MotionMatchingError],
-) -> np.ndarray:
-    """Return an array by name; `error` for another type or shape (None is any size)."""
-    array = arrays.get(name)
-    if array is None:
-        raise error(
-            f"{path} has no array '{name}'; it is not a complete motion-matching file, make it "
-            "again."
-        )
-    if array.dtype != np.dtype(dtype) or not fits_shape(array, shape):
-        has, expected = f"{array.dtype} {array.shape}", f"{np.dtype(dtype)} {shape}"
-        raise error(f"{path} has '{name}' as {has}, expected {expected}; make it again.")
-    return array
+def _flush(path: Path, flags: int) -> None:
+    """Wait until a file or folder is on the disk; here at the latest a full disk raises."""
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
-def expect_arrays(
-    arrays: Mapping[str, np.ndarray],
-    kinds: Mapping[str, tuple[Any, tuple[Any, ...]]],
-    sizes: Mapping[str, int | None],
-    path: Path | str,
-    error: type[MotionMatchingError],
-) -> dict[str, np.ndarray]:
-    """Return the arrays that `kinds` names, each of its type and shape; see `expect_array`.
+def _sweep_abandoned(target: Path) -> None:
+    """Remove temporary files of a target that a killed program left; one with '@' is Blender's."""
+    start, end = _split_temporary_name(target)
+    name = re.compile(f"{re.escape(start)}[0-9a-f]{{8}}{re.escape(end)}@?")
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if name.fullmatch(entry.name):
+                with suppress(OSError):  # it is gone, or somebody else's
+                    if time.time() - entry.stat().st_mtime > _ABANDONED:
+                        os.unlink(entry)
 
-    Letters in a shape stand for `sizes`.
+
+# ---------------------------------------------------------------- reading
+
+
+def open_at_once(path: str, flags: int) -> int:
+    """Open a file as `open` does, without waiting for a program that writes into a pipe."""
+    handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if hasattr(os, "O_NONBLOCK"):
+        os.set_blocking(handle, True)
+    return handle
+
+
+# ---------------------------------------------------------------- files that are the same
+
+NamedPath = tuple[str, Path | str | None]
+
+
+def check_clashes(inputs: Iterable[NamedPath], outputs: Iterable[NamedPath]) -> None:
+    """Raise SettingsError if a file to write is one that is read, or two to write are the same.
+
+    Both come with what names them, such as "--report". Files are the same whatever way they are
+    named: through links, in another spelling of a folder, or in another case where it does not
+    matter.
     """
-    shapes = {name: tuple(sizes.get(n, n) for n in shape) for name, (_, shape) in kinds.items()}
-    return {
-        name: expect_array(arrays, name, dtype, shapes[name], path, error)
-        for name, (dtype, _) in kinds.items()
-    }
+    targets = [(name, Path(path)) for name, path in outputs if path]
+    read = {_identify(Path(path)): name for name, path in inputs if path}
+    for name, path in targets:
+        if (other := read.get(_identify(path))) is not None:
+            raise SettingsError(
+                f"{name} would replace {path}, which {other} reads; choose another name."
+            )
+    for (name, path), (other, other_path) in combinations(targets, 2):
+        if _identify(path) == _identify(other_path) or _differ_in_case(path, other_path):
+            raise SettingsError(
+                f"{name} names {path}, which {other} names too; choose another name."
+            )
+
+
+def _identify(path: Path) -> tuple[Any, ...]:
+    """Return what is equal for all names of one file."""
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    return (os.path.normcase(os.path.realpath(path)),)
+
+
+def _differ_in_case(path: Path, other: Path) -> bool:
+    """Return whether two names of new files differ only in what their file system ignores."""
+    real, others = Path(os.path.realpath(path)), Path(os.path.realpath(other))
+    if _fold(real.name) != _fold(others.name) or _identify(real.parent) != _identify(others.parent):
+        return False
+    with suppress(OSError), tempfile.NamedTemporaryFile(prefix=".case", dir=real.parent) as trial:
+        return Path(trial.name).with_name(Path(trial.name).name.swapcase()).exists()
+    return False
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

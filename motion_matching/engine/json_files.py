@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from .errors import SettingsError
+from .files import open_at_once
 from .settings import is_number
+
+_LARGEST_FILE = 256 * 1024**2  # bytes; an hour of performance takes 10 MB
 
 
 class EntryError(ValueError):
@@ -27,19 +30,31 @@ def read(path: Path | str, kind: str) -> Any:
     Raises SettingsError if the file does not exist, cannot be read or is not JSON.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")  # some editors of Windows write a mark
+        with open(path, "rb", opener=open_at_once) as stream:
+            text = stream.read(_LARGEST_FILE + 1)
     except FileNotFoundError:
         raise SettingsError(f"The {kind} {path} does not exist; check its name.") from None
     except (OSError, ValueError) as cause:
         raise SettingsError(f"The {kind} {path} cannot be read as JSON: {cause}.") from cause
-    return parse(text, f"{kind} {path}")
+    if len(text) > _LARGEST_FILE:
+        raise SettingsError(f"The {kind} {path} is far too large; give another file.")
+    return parse(text.removeprefix(b"\xef\xbb\xbf"), f"{kind} {path}")  # some editors' mark
 
 
 def parse(text: str | bytes, name: str) -> Any:
-    """Return what JSON text holds; SettingsError if it is not JSON, or nested too deeply."""
+    """Return what JSON text, in UTF-8 if it is bytes, holds.
+
+    Raises SettingsError if it is not JSON, nested too deeply, or does not fit into memory.
+    """
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as cause:
+        return json.loads(text if isinstance(text, str) else text.decode("utf-8"))
+    except RecursionError as cause:
+        raise SettingsError(
+            f"The {name} cannot be read as JSON: it is nested too deeply."
+        ) from cause
+    except MemoryError as cause:
+        raise SettingsError(f"The {name} does not fit into memory; give a smaller one.") from cause
+    except ValueError as cause:
         raise SettingsError(f"The {name} cannot be read as JSON: {cause}.") from cause
 
 
@@ -82,6 +97,15 @@ def expect_text(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value:
         raise _reject(value, where, "a name")
     return value
+
+
+def expect_name(value: Any, where: str) -> str:
+    """Return a text that is not empty and can be shown: without halves of characters."""
+    try:
+        expect_text(value, where).encode("utf-8")
+    except UnicodeEncodeError:
+        raise _reject(value, where, "a name that is whole Unicode characters") from None
+    return str(value)
 
 
 def expect_flag(value: Any, where: str) -> bool:

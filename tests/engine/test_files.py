@@ -1,54 +1,19 @@
-"""Files are written completely or not at all, and arrays are mapped in place."""
+"""Files are written completely or not at all, and never over one that is read."""
 
 from __future__ import annotations
 
-import io
 import os
 import stat
-import zipfile
-from contextlib import suppress
+import time
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from motion_matching.engine.errors import DatabaseError, SettingsError
-from motion_matching.engine.files import expect_array, map_arrays, replacing, save_arrays
-from tests.engine.full_disk import assert_old_file_survives
-
-ARRAYS = {
-    "poses": np.arange(7 * 13 * 5, dtype=np.float32).reshape(13, 7, 5),
-    "track": np.linspace(-1, 1, 39).reshape(13, 3),
-    "flags": np.array([True, False, True]),
-    "text": np.frombuffer(b'{"a": 1}', np.uint8),
-    "bits": np.array([1 << 31, 3], np.uint32),
-    "nothing": np.empty((0, 4), np.float32),
-    "one": np.array([2.5]),
-}
-
-FULL_DISK = """
-import resource, signal, sys
-import numpy as np
-from motion_matching.engine.errors import DatabaseError
-from motion_matching.engine.files import save_arrays
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
-try:
-    save_arrays(sys.argv[1], {"a": np.ones(50_000), "b": np.ones(100_000)}, DatabaseError)
-except DatabaseError as error:
-    print(error)
-"""
-
-
-def check_sentence(error: pytest.ExceptionInfo[Exception], *names: object) -> str:
-    """Check that an error is one sentence on one line that holds all of these names; return it."""
-    text = str(error.value)
-    assert text.endswith(".")
-    assert "\n" not in text
-    for name in names:
-        assert str(name) in text
-    return text
-
+from motion_matching.engine import json_files
+from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.files import check_clashes, replacing, write_text
+from tests.engine.sentences import check_sentence
 
 # ---------------------------------------------------------------- replacing
 
@@ -108,205 +73,111 @@ def test_a_saved_file_has_ordinary_permissions(tmp_path: Path):
     assert modes[0] == modes[1]
 
 
-# ---------------------------------------------------------------- arrays
+def test_a_private_file_stays_private(tmp_path: Path):
+    file = tmp_path / "report.json"
+    file.write_text("old")
+    file.chmod(0o600)
+    with replacing(file, SettingsError) as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) & 0o077 == 0
+        temporary.write_text("new")
+    assert file.read_text() == "new"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_arrays_are_loaded_mapped_aligned_and_read_only(tmp_path: Path):
-    file = tmp_path / "arrays.npz"
-    save_arrays(file, ARRAYS, DatabaseError)
-    mapped = map_arrays(file, DatabaseError)
-    assert list(mapped) == list(ARRAYS)
-    for name, array in ARRAYS.items():
-        found = mapped[name]
-        assert found.dtype == array.dtype
-        np.testing.assert_array_equal(found, array)
-        if array.size:
-            assert isinstance(found, np.memmap)
-            assert found.ctypes.data % 64 == 0
-            assert not found.flags.writeable
+def test_a_link_stays_a_link_to_what_is_written(tmp_path: Path):
+    (tmp_path / "elsewhere").mkdir()
+    target, link = tmp_path / "elsewhere" / "target.json", tmp_path / "link.json"
+    link.symlink_to(target)
+    for text in ("new", "newer"):
+        write_text(link, text, SettingsError)
+        assert link.is_symlink()
+        assert target.read_text() == text
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        "elsewhere",
+        "link.json",
+        "target.json",
+    ]
 
 
-def test_numpy_reads_the_file_too(tmp_path: Path):
-    file = tmp_path / "arrays.npz"
-    save_arrays(file, ARRAYS, DatabaseError)
-    with np.load(file, allow_pickle=False) as loaded:
-        assert loaded.files == list(ARRAYS)
-        for name, array in ARRAYS.items():
-            np.testing.assert_array_equal(loaded[name], array)
-    with zipfile.ZipFile(file) as archive:
-        assert archive.testzip() is None
+def test_a_pipe_is_neither_written_nor_waited_for(tmp_path: Path):
+    pipe = tmp_path / "pipe.npz"
+    os.mkfifo(pipe)
+    with pytest.raises(SettingsError) as error:
+        write_text(pipe, "text", SettingsError)
+    check_sentence(error, pipe)
+    with pytest.raises(SettingsError) as error:
+        json_files.read(pipe, "source list")
+    check_sentence(error, pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_equal_arrays_make_equal_files(tmp_path: Path):
-    for name in ("a.npz", "b.npz"):
-        save_arrays(tmp_path / name, ARRAYS, DatabaseError)
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+@pytest.mark.parametrize("name", ["x" * 250 + ".svg", "\u00e9" * 125 + ".svg", "." + "y" * 254])
+def test_the_longest_names_can_be_written(tmp_path: Path, name: str):
+    write_text(tmp_path / name, "text", SettingsError)
+    assert os.listdir(tmp_path) == [name]
 
 
-def test_arrays_of_any_memory_order_are_saved(tmp_path: Path):
-    array = np.arange(24.0).reshape(4, 6)
-    save_arrays(tmp_path / "a.npz", {"turned": array.T, "every": array[:, ::2]}, DatabaseError)
-    mapped = map_arrays(tmp_path / "a.npz", DatabaseError)
-    np.testing.assert_array_equal(mapped["turned"], array.T)
-    np.testing.assert_array_equal(mapped["every"], array[:, ::2])
+def test_what_a_killed_program_left_goes_with_the_next_write_after_a_day(tmp_path: Path):
+    file, day = tmp_path / "take.bvh", 24 * 3600
+    left = []
+    for age in (0, 2 * day):
+        with suppress(SystemExit), replacing(file, SettingsError) as temporary:
+            raise SystemExit
+        for name in (temporary.name, f"{temporary.name}@"):
+            left.append(tmp_path / name)
+            left[-1].write_text("half")
+            os.utime(left[-1], (time.time() - age,) * 2)
+    mine = tmp_path / ".take.backup99.bvh"  # a file of the user, however old
+    mine.write_text("mine")
+    os.utime(mine, (0, 0))
+    write_text(tmp_path / "other.bvh", "another file", SettingsError)
+    assert all(path.exists() for path in left)
+    write_text(file, "whole", SettingsError)
+    assert [path.exists() for path in left] == [True, True, False, False]
+    assert mine.read_text() == "mine"
 
 
-def test_members_with_the_longer_headers_of_zip64_are_aligned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """A zip member above 2 GiB has a longer header; the limit is lowered here."""
-    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 10_000)
-    arrays = {"small": np.arange(3.0), "huge": np.arange(5000.0), "last": np.arange(7.0)}
-    save_arrays(tmp_path / "a.npz", arrays, DatabaseError)
-    monkeypatch.undo()
-    mapped = map_arrays(tmp_path / "a.npz", DatabaseError)
-    with np.load(tmp_path / "a.npz", allow_pickle=False) as loaded:
-        for name, array in arrays.items():
-            np.testing.assert_array_equal(loaded[name], array)
-            np.testing.assert_array_equal(mapped[name], array)
-            assert mapped[name].ctypes.data % 64 == 0
+def test_what_cannot_be_encoded_is_written_as_a_question_mark(tmp_path: Path):
+    write_text(tmp_path / "a.svg", "w\udcfe", SettingsError)
+    assert (tmp_path / "a.svg").read_text() == "w?"
 
 
-def test_a_file_can_be_replaced_while_it_is_mapped(tmp_path: Path):
-    file = tmp_path / "arrays.npz"
-    save_arrays(file, ARRAYS, DatabaseError)
-    mapped = map_arrays(file, DatabaseError)
-    save_arrays(file, {name: array * 0 for name, array in ARRAYS.items()}, DatabaseError)
-    np.testing.assert_array_equal(mapped["poses"], ARRAYS["poses"])
-    save_arrays(file, mapped, DatabaseError)
-    np.testing.assert_array_equal(map_arrays(file, DatabaseError)["poses"], ARRAYS["poses"])
+# ---------------------------------------------------------------- files that are the same
 
 
-@pytest.mark.parametrize("limit", [0, 100, 300_000, 400_400, 1_200_300])
-def test_a_full_disk_keeps_the_old_file_and_leaves_no_other(tmp_path: Path, limit: int):
-    """Fill the disk at once, inside the first and second array, between them, and in the directory."""
-    file = tmp_path / "arrays.npz"
-    assert_old_file_survives(FULL_DISK, file, file, limit)
-    assert os.listdir(tmp_path) == ["arrays.npz"]
-
-
-# ---------------------------------------------------------------- foreign and damaged files
-
-
-def save_example(tmp_path: Path) -> Path:
-    file = tmp_path / "arrays.npz"
-    save_arrays(file, ARRAYS, DatabaseError)
-    return file
-
-
-def _save_with_numpy(tmp_path: Path) -> Path:
-    np.save(tmp_path / "other.npy", np.ones(100))
-    return tmp_path / "other.npy"
-
-
-# shapes that the header of an array of ten numbers may claim
-SHAPES = {
-    "longer than the file": (10**6,),
-    "longer than it is": (20,),
-    "shorter than it is": (5, 1),
-    "negative": (-5, 2),
-}
-
-
-def write_unusable(tmp_path: Path, kind: str) -> Path:
-    file = tmp_path / "arrays.npz"
-    if kind == "missing":
-        return file
-    if kind == "folder":
-        file.mkdir()
-    elif kind == "text":
-        file.write_text("HIERARCHY\nROOT Hips\n" * 50)
-    elif kind == "empty":
-        file.touch()
-    elif kind == "compressed":
-        np.savez_compressed(file, **ARRAYS)
-    elif kind == "other zip":
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("word/document.xml", "<xml/>" * 40)
-    elif kind == "objects":
-        np.savez(file, thing=np.array([{"run": "me"}, None], dtype=object))
-    elif kind == "fortran":
-        np.savez(file, turned=np.asfortranarray(np.ones((3, 4))))
-    elif kind in SHAPES:
-        stream = io.BytesIO()
-        np.lib.format.write_array_header_1_0(
-            stream, {"descr": "<f8", "fortran_order": False, "shape": SHAPES[kind]}
-        )
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("poses.npy", stream.getvalue() + bytes(80))
-            archive.write(_save_with_numpy(tmp_path), "other.npy")
-    return file
+def make_files(folder: Path) -> None:
+    """Make a file with a link and a hard link, and a folder."""
+    (folder / "sub").mkdir()
+    (folder / "a.json").write_text("{}")
+    (folder / "link.json").symlink_to("a.json")
+    (folder / "hard.json").hardlink_to(folder / "a.json")
+    (folder / "folder").symlink_to("sub")
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [
-        "missing",
-        "folder",
-        "text",
-        "empty",
-        "compressed",
-        "other zip",
-        "objects",
-        "fortran",
-        *SHAPES,
-    ],
+    "name", ["a.json", "sub/../a.json", "link.json", "hard.json", "folder/../a.json"]
 )
-def test_a_file_of_another_kind_is_refused_in_one_sentence(tmp_path: Path, kind: str):
-    file = write_unusable(tmp_path, kind)
-    with pytest.raises(DatabaseError) as error:
-        map_arrays(file, DatabaseError)
-    check_sentence(error, file)
+def test_a_file_that_is_read_is_not_written_whatever_it_is_called(tmp_path: Path, name: str):
+    make_files(tmp_path)
+    outputs = [("-o", None), ("--report", tmp_path / name)]
+    with pytest.raises(SettingsError, match=r"--report would replace .*, which --contacts reads"):
+        check_clashes([("--script", "square"), ("--contacts", tmp_path / "a.json")], outputs)
 
 
-def test_a_truncated_file_is_refused_in_one_sentence(tmp_path: Path):
-    file = save_example(tmp_path)
-    whole = file.read_bytes()
-    for length in (
-        1,
-        20,
-        63,
-        64,
-        500,
-        len(whole) // 2,
-        len(whole) - 200,
-        len(whole) - 22,
-        len(whole) - 1,
-    ):
-        file.write_bytes(whole[:length])
-        with pytest.raises(DatabaseError) as error:
-            map_arrays(file, DatabaseError)
-        check_sentence(error, file)
+@pytest.mark.parametrize("names", [("a.json", "hard.json"), ("sub/b.json", "folder/b.json")])
+def test_two_files_to_write_must_differ(tmp_path: Path, names: tuple[str, str]):
+    make_files(tmp_path)
+    first, second = (tmp_path / name for name in names)
+    with pytest.raises(SettingsError, match=r"--save-tags names .*, which --report names too"):
+        check_clashes([], [("--save-tags", first), ("--report", second)])
 
 
-def test_a_damaged_file_is_read_or_refused_but_never_crashes(tmp_path: Path):
-    file = save_example(tmp_path)
-    whole = bytearray(file.read_bytes())
-    rng = np.random.default_rng(0)
-    for _ in range(400):
-        damaged = bytearray(whole)
-        for place in rng.integers(0, len(whole), rng.integers(1, 12)):
-            damaged[place] = rng.integers(0, 256)
-        file.write_bytes(damaged)
-        with suppress(DatabaseError):
-            for array in map_arrays(file, DatabaseError).values():
-                array.tobytes()  # all of it can be read
-
-
-def test_arrays_must_have_the_expected_name_type_and_shape(tmp_path: Path):
-    file = save_example(tmp_path)
-    arrays = map_arrays(file, DatabaseError)
-    assert (
-        expect_array(arrays, "poses", np.float32, (None, 7, 5), file, DatabaseError)
-        is arrays["poses"]
-    )
-    for name, dtype, shape in (
-        ("speeds", np.float32, (13,)),
-        ("poses", np.float64, (13, 7, 5)),
-        ("poses", np.float32, (13, 7, 6)),
-        ("poses", np.float32, (13, 35)),
-        ("poses", np.float32, (13,)),
-    ):
-        with pytest.raises(DatabaseError) as error:
-            expect_array(arrays, name, dtype, shape, file, DatabaseError)
-        check_sentence(error, file, f"'{name}'")
+def test_other_files_may_be_written(tmp_path: Path):
+    make_files(tmp_path)
+    (tmp_path / "A.json").touch()
+    is_case_ignored = len(list(tmp_path.glob("[aA].json"))) == 1
+    outputs = [("--report", tmp_path / "b.json"), ("--plot", tmp_path / "B.json")]
+    inputs = [("--tags", tmp_path / "a.json"), ("--rig", None), ("-s", "missing.json")]
+    with pytest.raises(SettingsError) if is_case_ignored else nullcontext():
+        check_clashes(inputs, outputs)
+    assert not (tmp_path / "b.json").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -111,8 +112,7 @@ def save(ranges: Sequence[ContactRange], legs: Sequence[str], fps: float, path: 
         lines.append(f"  {json.dumps(entry)}")
     body = ",\n".join(lines)
     text = f'{{\n "format": "{FORMAT}",\n "fps": {fps:g},\n "ranges": [\n{body}\n ]\n}}\n'
-    with files.replacing(path, SettingsError) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    files.write_text(path, text, SettingsError)
 
 
 def load(path: Path | str, legs: Sequence[str], fps: float) -> list[ContactRange]:
@@ -144,7 +144,7 @@ def check_ranges(
 def _range_from_dict(entry: Any, legs: Sequence[str], rate: float, where: str) -> ContactRange:
     leg = expect_object(entry, where).get("leg")
     if leg not in legs:
-        raise EntryError(f"'leg' of {where} is {leg!r}; use one of {', '.join(legs)}")
+        raise EntryError(f"'leg' of {where} is {reprlib.repr(leg)}; use one of {', '.join(legs)}")
     start, stop = (
         expect_number(entry.get(name), f"'{name}' of {where}", 0, LONGEST_TAKE * HIGHEST_RATE)
         for name in ("start", "stop")

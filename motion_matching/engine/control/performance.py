@@ -16,6 +16,7 @@ from ..errors import SettingsError
 from ..json_files import (
     EntryError,
     expect_list,
+    expect_name,
     expect_number,
     expect_object,
     expect_pair,
@@ -165,8 +166,7 @@ def _get_settings_at(
 
 def save(performance: Performance, path: Path | str) -> None:
     """Write a performance as a JSON file. Raises SettingsError if it cannot be written."""
-    with files.replacing(path, SettingsError) as temporary:
-        temporary.write_text(to_json(performance), encoding="utf-8")
+    files.write_text(path, to_json(performance), SettingsError)
 
 
 def load(path: Path | str) -> Performance:
@@ -251,7 +251,7 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
     changes = expect_list(data.get("changes", ()), "'changes'")
     walls = enumerate(expect_list(data.get("walls", ()), "'walls'"), 1)
     return Performance(
-        expect_text(data.get("name", name), "'name'"),
+        expect_name(data.get("name", name), "'name'"),
         fps,
         tuple(intents),
         expect_pair(data.get("position", (0, 0)), "'position'", FARTHEST),
@@ -261,7 +261,7 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
         tuple(_change_from_list(change) for change in changes),
         _boxes_from_list(data.get("obstacles", ()), "'obstacles'"),
         tuple(_wall_from_list(wall, f"wall {number} of 'walls'") for number, wall in walls),
-        method=expect_text(data["method"], "'method'") if "method" in data else "",
+        method=expect_name(data["method"], "'method'") if "method" in data else "",
         start=StartState.from_dict(data["start"], "'start'") if "start" in data else None,
     )
 
@@ -313,7 +313,7 @@ def _intent_from_dict(data: Mapping[str, Any], where: str) -> Intent:
         facing=read_optional("facing", _expect_angle),
         gait=expect_number(data.get("gait", 0), f"'gait' of {where}", 0, 1),
         path=read_optional("path", _path_from_dict),
-        tags=frozenset(expect_text(tag, f"a tag of 'tags' of {where}") for tag in tags),
+        tags=frozenset(expect_name(tag, f"a tag of 'tags' of {where}") for tag in tags),
         jump_to=read_optional("jump_to", expect_text),
         push=read_optional("push", expect_pair, LARGEST_SPEED),
     )

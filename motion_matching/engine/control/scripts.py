@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..array_files import fits_shape
 from ..errors import SettingsError
-from ..files import fits_shape
 from .intent import Intent
 from .performance import LARGEST_ANGLE, LONGEST_TAKE, Performance
 from .settings import LARGEST_SPEED, Speeds

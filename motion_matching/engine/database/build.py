@@ -21,7 +21,7 @@ from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from ..progress import ReportProgress, ignore_progress
 from .assembly import assemble
-from .database import Database
+from .database import HIGHEST_RATE, LOWEST_RATE, Database
 from .features import Schema, load_schema
 from .parts import ReelPart, add_cycles, add_proposals, find_idle_tags, propose_part_tags
 from .sources import Source
@@ -307,6 +307,11 @@ def _make_parts(
     Each is given with its clip, and whether it is a cycle.
     """
     fps = settings.fps or resampling.find_common_rate(clip.fps for _, clip, _ in sources)
+    if not LOWEST_RATE <= fps <= HIGHEST_RATE:
+        raise SettingsError(
+            f"The database would have {fps:g} frames per second; choose a frame rate from "
+            f"{LOWEST_RATE} to {HIGHEST_RATE}, or correct the frame times of the sources."
+        )
     horizon = round((settings.schema.past + settings.schema.future) * fps)
     parts, skipped = [], []
     for source, clip, cycle in sources:

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import files
+from .. import array_files, json_files
 from ..control.legs import LegGeometry, measure_legs
-from ..errors import DatabaseError, MotionMatchingError
+from ..errors import DatabaseError, MotionMatchingError, SettingsError
+from ..json_files import EntryError, expect_list, expect_number, expect_text
 from ..maths import planar
 from ..motion.rig import Roles
+from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
 from .features import (
     MotionTable,
@@ -26,11 +28,14 @@ from .features import (
     schema_from_dict,
 )
 from .limits import measure_peaks
-from .tags import NO_ENTRY, NO_USE, RESERVED_TAGS
+from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS
 
 FORMAT = "motion-matching database"
 VERSION = 1
 _LEG_SAMPLES = 3000  # frames to measure legs from
+LOWEST_RATE, HIGHEST_RATE = 1, 1000  # frames per second
+_MOST_TAGS = 32  # bits
+_UNIT_TOLERANCE = 0.01  # by which the length of a rotation may differ from 1
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,10 @@ class Range:
     first_source_frame: float
     source_frames_per_frame: float
     loop: bool = False
+
+
+# the types of its values, in their order
+_RANGE_TYPES = frozenset((str, bool, a, b, bool) for a in (int, float) for b in (int, float))
 
 
 @dataclass(frozen=True)
@@ -283,7 +292,7 @@ def save(database: Database, path: Path | str) -> None:
     for name, (dtype, _) in _SKELETON_ARRAYS.items():
         arrays[name] = getattr(skeleton, name).astype(dtype)
     arrays |= {name: getattr(database, name) for name in _ARRAYS}
-    files.save_arrays(path, arrays, DatabaseError)
+    array_files.save_arrays(path, arrays, DatabaseError)
 
 
 # name: (type, shape), where N frames, R ranges, B bones, L legs, D dimensions
@@ -308,38 +317,43 @@ _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 def load(path: Path | str) -> Database:
     """Map a saved database. DatabaseError says what is wrong with the file."""
-    arrays = files.map_arrays(path, DatabaseError)
+    arrays = array_files.map_arrays(path, DatabaseError)
     header = _read_header(arrays, path)
     try:
-        names, tag_names = _parse_names(header["bones"]), _parse_names(header["tags"])
-        x, y, z = map(float, header["hips_forward"])
+        names = _parse_names(header["bones"], "'bones'")
+        tag_names = _parse_names(header["tags"], "'tags'")
+        if len(tag_names) > _MOST_TAGS:
+            raise EntryError(f"there are {len(tag_names)} tags")
+        x, y, z = _parse_vector(header["hips_forward"], "'hips_forward'")
+        fps = expect_number(header["fps"], "'fps'", LOWEST_RATE, HIGHEST_RATE)
         schema = schema_from_dict(header["schema"], str(path))
-        ranges = tuple(Range(**r) for r in header["ranges"])
+        ranges = _parse_ranges(header["ranges"])
         sizes = {"R": len(ranges), "B": len(names), "D": schema.dimensions}
-        rest = files.expect_arrays(arrays, _SKELETON_ARRAYS, sizes, path, DatabaseError)
+        rest = array_files.expect_arrays(arrays, _SKELETON_ARRAYS, sizes, path, DatabaseError)
         parents, positions, rotations = map(np.array, rest.values())
-        ends: Any = tuple((int(b), tuple(map(float, o))) for b, o in header["end_sites"])
+        _check_skeleton(parents, rotations)
+        sites = expect_list(header["end_sites"], "'end_sites'")
+        ends = tuple(_parse_end_site(site, len(names)) for site in sites)
         skeleton = Skeleton(names, parents, positions, rotations, ends)
         roles = Roles.from_names(skeleton, header["roles"])
-        tags = files.expect_array(arrays, "tags", np.uint32, (None,), path, DatabaseError)
+        _check_legs(skeleton, roles)
+        tags = array_files.expect_array(arrays, "tags", np.uint32, (None,), path, DatabaseError)
         sizes |= {"L": len(roles.legs), "N": len(tags)}
-        data = files.expect_arrays(arrays, _ARRAYS, sizes, path, DatabaseError)
-        starts, stops = data["starts"], data["stops"]
-        covers_all = starts[0] == 0 and stops[-1] == len(tags)
-        contiguous = covers_all and np.array_equal(starts[1:], stops[:-1])
-        if not contiguous or np.any(stops - starts < 3):
-            raise DatabaseError(
-                f"{path} has ranges that do not follow one another; build it again."
-            )
+        data = array_files.expect_arrays(arrays, _ARRAYS, sizes, path, DatabaseError)
+        _check_ranges(data["starts"], data["stops"], len(tags))
+        if tags.max() >> len(tag_names):
+            raise EntryError("frames carry tags without a name")
+        if data["contacts"].view(np.uint8).max(initial=0) > 1:
+            raise EntryError("contacts are neither true nor false")
         return Database(
             skeleton=skeleton,
             roles=roles,
             hips_forward=(x, y, z),
-            fps=float(header["fps"]),
+            fps=fps,
             schema=schema,
             ranges=ranges,
             tag_names=tag_names,
-            settings=dict(header["settings"]),
+            settings=_parse_settings(header["settings"]),
             range_sources=_read_range_sources(header, len(ranges)),
             **data,
         )
@@ -359,21 +373,86 @@ def _read_range_sources(header: Mapping[str, Any], count: int) -> tuple[RangeSou
         for source in header["sources"]
     )
     if len(sources) != count:
-        raise ValueError(f"{len(sources)} sources of {count} ranges")
+        raise EntryError(f"there are {len(sources)} sources of {count} ranges")
+    kinds = {(type(s.key), type(s.frames), type(s.cycle)) for s in sources}
+    if not kinds <= {(str, int, bool)} or min((s.frames for s in sources), default=1) < 1:
+        raise EntryError("'sources' have entries of the wrong kind")
+    for source in sources:
+        if source.closing is not None:
+            _parse_vector(source.closing, "'closing'")
     return sources
 
 
-def _parse_names(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise TypeError(f"{value!r} is no list of names")
-    return tuple(value)
+def _parse_settings(value: Any) -> dict[str, Any]:
+    """Return the settings of the build; those of the simulation bone are used again."""
+    SimulationBoneSettings(**json_files.expect_object(value, "'settings'")["simulation_bone"])
+    return dict(value)
+
+
+def _parse_names(value: Any, where: str) -> tuple[str, ...]:
+    """Return different names."""
+    names = tuple(expect_text(name, f"a name of {where}") for name in expect_list(value, where))
+    if len(set(names)) != len(names):
+        raise EntryError(f"{where} are not different")
+    return names
+
+
+def _parse_vector(value: Any, where: str) -> tuple[float, float, float]:
+    limit = array_files.LARGEST_VALUE
+    x, y, z = (expect_number(v, where, -limit, limit) for v in expect_list(value, where, 3))
+    return x, y, z
+
+
+def _parse_ranges(entries: Any) -> tuple[Range, ...]:
+    """Read the ranges, of which there may be thousands."""
+    ranges = tuple(Range(**entry) for entry in expect_list(entries, "'ranges'"))
+    kinds = {tuple(type(value) for value in vars(r).values()) for r in ranges}
+    firsts = np.array([r.first_source_frame for r in ranges], np.float64)
+    rates = np.array([r.source_frames_per_frame for r in ranges], np.float64)
+    if not kinds <= _RANGE_TYPES or not all(r.clip for r in ranges):
+        raise EntryError("'ranges' have entries of the wrong kind")
+    if not ((firsts >= 0) & (firsts <= MOST_FRAMES) & (rates > 0) & (rates <= MOST_FRAMES)).all():
+        raise EntryError("'ranges' have frames that no clip has")
+    return ranges
+
+
+def _parse_end_site(site: Any, bones: int) -> tuple[int, tuple[float, float, float]]:
+    bone, offset = expect_list(site, "an end site", 2)
+    if json_files.expect_whole_number(bone, "the bone of an end site", 0) >= bones:
+        raise EntryError(f"an end site is at bone {bone} of {bones}")
+    return bone, _parse_vector(offset, "an end site")
+
+
+def _check_skeleton(parents: np.ndarray, rotations: np.ndarray) -> None:
+    """Raise EntryError unless all bones are below bone 0, with unit rotations at rest."""
+    if len(parents) < 2 or parents[0] != -1 or parents[1:].min() < 0:
+        raise EntryError("bones are not below the simulation bone")
+    if np.abs(np.linalg.norm(rotations, axis=-1) - 1.0).max() > _UNIT_TOLERANCE:
+        raise EntryError("bones have no rotation at rest")
+
+
+def _check_legs(skeleton: Skeleton, roles: Roles) -> None:
+    """Raise EntryError unless each leg is a chain below the simulation bone."""
+    for leg in roles.legs:
+        chain = skeleton.get_chain_to_root(leg.toe)
+        parts = [leg.foot, leg.shin, leg.thigh, 0]
+        places = [chain.index(bone) for bone in parts if bone in chain]
+        if len(places) != len(parts) or places != sorted(set(places)):
+            raise EntryError(f"the leg of '{skeleton.names[leg.toe]}' is no chain of bones")
+
+
+def _check_ranges(starts: np.ndarray, stops: np.ndarray, frames: int) -> None:
+    """Raise EntryError unless ranges follow one another over all frames, none too short."""
+    edges = np.append(starts, frames).astype(np.int64)
+    if starts[0] != 0 or not np.array_equal(edges[1:], stops) or np.diff(edges).min() < 3:
+        raise EntryError("ranges do not follow one another")
 
 
 def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
-    raw = files.expect_array(arrays, "header", np.uint8, (None,), path, DatabaseError)
+    raw = array_files.expect_array(arrays, "header", np.uint8, (None,), path, DatabaseError)
     try:
-        header = json.loads(raw.tobytes())
-    except ValueError as cause:
+        header = json_files.parse(raw.tobytes(), "header")
+    except SettingsError as cause:
         raise DatabaseError(f"{path} has a damaged header; build it again.") from cause
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise DatabaseError(

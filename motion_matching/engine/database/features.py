@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -13,7 +14,7 @@ from ..errors import SettingsError
 from ..maths import planar, quat
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
-from ..settings import is_number
+from ..settings import LARGEST, is_number
 
 BONE_KINDS = ("bone_position", "bone_velocity")
 TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
@@ -21,6 +22,8 @@ NORMALIZATIONS = ("feature", "dimension")
 BEYOND_RANGE = ("extrapolate", "hold")
 _KEYS = {"kind", "bone", "times", "weight", "axes"}
 _CONSTANT_TOLERANCE = 1e-5
+_FARTHEST_TIME = 60.0  # seconds
+_MOST_DIMENSIONS = 1000  # each is a number for every frame
 
 
 @dataclass(frozen=True)
@@ -120,13 +123,19 @@ def schema_from_dict(data: Mapping[str, Any], where: str = "the feature preset")
             raise SettingsError(
                 f"{where} asks for {name} '{chosen[name]}'; use one of {', '.join(known)}."
             )
-    return Schema(tuple(_feature_from_dict(entry, where) for entry in entries), **chosen)
+    schema = Schema(tuple(_feature_from_dict(entry, where) for entry in entries), **chosen)
+    if schema.dimensions > _MOST_DIMENSIONS:
+        raise SettingsError(
+            f"{where} has features of {schema.dimensions} dimensions; give fewer of them, or fewer "
+            f"times, so that there are {_MOST_DIMENSIONS} at most."
+        )
+    return schema
 
 
 def _feature_from_dict(entry: Any, where: str) -> Feature:
     if not isinstance(entry, Mapping):
         raise SettingsError(
-            f"{where} has the feature {entry!r}; give an object with at least a 'kind'."
+            f"{where} has the feature {reprlib.repr(entry)}; give an object with at least a 'kind'."
         )
     if unknown := sorted(set(entry) - _KEYS):
         known = ", ".join(sorted(_KEYS))
@@ -141,9 +150,10 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
     if axes not in ("xy", "xyz"):
         raise SettingsError(f"{where} has a {kind} with axes '{axes}'; use 'xy' or 'xyz'.")
     weight = entry.get("weight", 1.0)
-    if not is_number(weight) or weight < 0:
+    if not is_number(weight) or not 0 <= weight <= LARGEST:
         raise SettingsError(
-            f"{where} has a {kind} with weight {weight!r}; a weight is a number of zero or more."
+            f"{where} has a {kind} with weight {reprlib.repr(weight)}; a weight is a number from 0 "
+            f"to {LARGEST:g}."
         )
     bone, times = entry.get("bone", ""), entry.get("times", ())
     if kind in BONE_KINDS and (not bone or not isinstance(bone, str) or times):
@@ -151,11 +161,12 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
             f"{where} has a {kind} that needs a bone and no times; name a bone, or a role such as "
             "'left_foot'."
         )
-    listed = isinstance(times, (list, tuple)) and bool(times) and all(map(is_number, times))
-    if kind in TRAJECTORY_KINDS and (bone or not listed):
+    listed = isinstance(times, (list, tuple)) and bool(times)
+    near = listed and all(is_number(time) and abs(time) <= _FARTHEST_TIME for time in times)
+    if kind in TRAJECTORY_KINDS and (bone or not near):
         raise SettingsError(
-            f"{where} has a {kind} that needs times and no bone; list seconds, such as [0.33, "
-            "0.67, 1.0]."
+            f"{where} has a {kind} that needs times and no bone; list seconds, up to "
+            f"{_FARTHEST_TIME:g}, such as [0.33, 0.67, 1.0]."
         )
     return Feature(kind, bone, tuple(map(float, times)), float(weight), axes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from ..names import to_readable
 from .tags import TagRange, parse_frame_range, tag_from_dict
 
 BLEND = ".blend"
+_FARTHEST = 1e5  # metres or radians
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,8 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
     for key in ("armature", "action"):
         if key in entry and (not isinstance(entry[key], str) or file.suffix.lower() != BLEND):
             raise EntryError(
-                f"'{key}' of {where} is {entry[key]!r}; give the name of one in a {BLEND} file"
+                f"'{key}' of {where} is {reprlib.repr(entry[key])}; give the name of one in a "
+                f"{BLEND} file"
             )
     mirror = entry.get("mirror")
     start, stop = parse_frame_range(entry, whole)
@@ -197,11 +200,12 @@ def _parse_track(rows: Any, where: str) -> GroundTrack | None:
         return None
     try:
         values = np.array(rows, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.empty(0)
-    if values.ndim != 2 or values.shape[1] != 3 or not np.isfinite(values).all():
+    # comparisons are False for what is no number
+    if values.ndim != 2 or values.shape[1] != 3 or not (np.abs(values) <= _FARTHEST).all():
         raise EntryError(
-            f"'track' of {where} is not a list of [x, y, yaw]; give metres and radians for each "
-            "frame"
+            f"'track' of {where} is not a list of [x, y, yaw]; give metres and radians up to "
+            f"{_FARTHEST:g} for each frame"
         )
     return GroundTrack(values[:, :2], np.unwrap(values[:, 2]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 
 from .. import files, json_files
 from ..errors import SettingsError
+from ..json_files import EntryError
 from ..settings import is_number
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ NO_ENTRY, NO_USE, PREFER, LOOP = "no_entry", "no_use", "prefer", "loop"
 RESERVED_TAGS = (NO_ENTRY, NO_USE, PREFER, LOOP)  # these steer the search, and cannot be requested
 PREFERENCE = -1.0  # the default bias of 'prefer'
 _LARGEST_BIAS = 1000.0
+MOST_FRAMES = 1_000_000_000  # of a source, which is far more than fit into memory
 _KEYS = {"name", "start", "stop", "bias"}
 
 
@@ -58,8 +61,8 @@ class TagRange:
             raise SettingsError(f"{name} has a bias, but only '{PREFER}' takes one; remove it.")
         if not (is_number(self.bias) and abs(self.bias) <= _LARGEST_BIAS):
             raise SettingsError(
-                f"{name} has the bias {self.bias!r}; give a number from -{_LARGEST_BIAS:g} to "
-                f"{_LARGEST_BIAS:g}, negative to prefer its frames."
+                f"{name} has the bias {reprlib.repr(self.bias)}; give a number from "
+                f"-{_LARGEST_BIAS:g} to {_LARGEST_BIAS:g}, negative to prefer its frames."
             )
 
 
@@ -78,12 +81,16 @@ def parse_names(text: str) -> tuple[str, ...]:
 
 def tag_from_dict(entry: Any, where: str) -> TagRange:
     """Read a tag from JSON data. SettingsError says `where` it is wrong."""
-    name = entry.get("name") if isinstance(entry, Mapping) else None
-    if not isinstance(name, str) or not name or set(entry) - _KEYS:
+    if not isinstance(entry, Mapping) or not entry.get("name") or set(entry) - _KEYS:
         raise SettingsError(
-            f"{where} has the tag {entry!r}; give an object with a 'name' and, if needed, 'start', "
-            f"'stop' and, for '{PREFER}', 'bias'."
+            f"{where} has the tag {reprlib.repr(entry)}; give an object with a 'name' and, if "
+            f"needed, 'start', 'stop' and, for '{PREFER}', 'bias'."
         )
+    try:
+        name = json_files.expect_name(entry["name"], f"the name of a tag of {where}")
+    except EntryError as cause:
+        text = str(cause)
+        raise SettingsError(f"{text[0].upper()}{text[1:]}.") from cause
     start, stop = parse_frame_range(entry, f"{where}: its tag '{name}'")
     tag = TagRange(name, start, stop, entry.get("bias"))
     tag.check(where)
@@ -95,9 +102,9 @@ def parse_frame_range(entry: Mapping[str, Any], where: str) -> tuple[int | None,
     for key in ("start", "stop"):
         value = entry.get(key)
         is_whole = isinstance(value, int) and not isinstance(value, bool)
-        if value is not None and (not is_whole or value < 0):
+        if value is not None and (not is_whole or not 0 <= value <= MOST_FRAMES):
             raise SettingsError(
-                f"{where} has {key} {value!r}; give a frame number, counted from 0."
+                f"{where} has {key} {reprlib.repr(value)}; give a frame number, counted from 0."
             )
     return entry.get("start"), entry.get("stop")
 
@@ -121,8 +128,7 @@ def save_tags(tags: Mapping[str, Sequence[TagRange]], path: Path | str) -> None:
         entries = [{k: v for k, v in vars(tag).items() if v is not None} for tag in ranges]
         lines = ",\n".join(f"  {json.dumps(entry)}" for entry in entries)
         clips.append(f" {json.dumps(clip)}: [" + (f"\n{lines}\n ]" if lines else "]"))
-    with files.replacing(path, SettingsError) as temporary:
-        temporary.write_text("{\n" + ",\n".join(clips) + "\n}\n", encoding="utf-8")
+    files.write_text(path, "{\n" + ",\n".join(clips) + "\n}\n", SettingsError)
 
 
 def assign_tags(sources: Sequence[Source], tags: Mapping[str, Sequence[TagRange]]) -> list[Source]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from .. import files
+from .. import array_files
 from ..database.database import Database
 from ..errors import SettingsError
 from ..progress import ReportProgress, ReportShare, ignore_progress
@@ -116,12 +116,16 @@ class Training:
         same_data = function.fingerprint.matches(self._fingerprint)
         if not same_data or not np.array_equal(function.trained, self._trained):
             return False
-        filled = len(arrays.get("turn", ()))
+        filled = min(np.size(arrays.get("turn", ()), 0), len(self._trained))
         if filled < self._filled:
             return True
         tables = self.tables._asdict()
         kinds = {name: (table.dtype, (filled, *table.shape[1:])) for name, table in tables.items()}
-        for name, done in files.expect_arrays(arrays, kinds, {}, path, SettingsError).items():
+        given = array_files.expect_arrays(arrays, kinds, {}, path, SettingsError)
+        indices = given["indices"]
+        if indices.size and not 0 <= indices.min() <= indices.max() < len(self._states):
+            raise SettingsError(f"{path} has actions that lead nowhere; train it again.")
+        for name, done in given.items():
             tables[name][:filled] = done
         self._filled = filled
         is_same = (function.tasks, function.discount) == (self.tasks, self.discount)

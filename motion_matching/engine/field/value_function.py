@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import files
+from .. import array_files, json_files
 from ..database.database import Database
 from ..errors import DatabaseError, SettingsError
+from ..json_files import EntryError, expect_flag, expect_number, expect_whole_number
 from .neighbours import Metric
 from .states import MotionStates
 from .tasks import TaskGoal, Tasks, tasks_from_dict
@@ -223,7 +224,7 @@ def save(
     arrays = {"header": np.frombuffer(header, np.uint8)}
     for name, (dtype, _) in _ARRAYS.items():
         arrays[name] = np.asarray(given[name]).astype(dtype)
-    files.save_arrays(path, arrays | (extra or {}), SettingsError)
+    array_files.save_arrays(path, arrays | (extra or {}), SettingsError)
 
 
 def load(path: Path | str) -> ValueFunction:
@@ -233,7 +234,7 @@ def load(path: Path | str) -> ValueFunction:
 
 def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
     """Read a value function and all arrays of its file. Raises SettingsError."""
-    arrays = files.map_arrays(path, SettingsError)
+    arrays = array_files.map_arrays(path, SettingsError)
     header = _read_header(arrays, path)
     try:
         tasks = tasks_from_dict(header["tasks"])
@@ -241,33 +242,42 @@ def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
         sizes |= {"tags": len(tasks.tags), "N": None} | dict.fromkeys("WMP")
         if "frames" in arrays:
             sizes["N"] = len(arrays["frames"])
-        mapped = files.expect_arrays(arrays, _ARRAYS, sizes, path, SettingsError)
+        mapped = array_files.expect_arrays(arrays, _ARRAYS, sizes, path, SettingsError)
         # plain views: taking rows of a memory-mapped array costs ten times as much
         data: dict[str, Any] = {name: np.asarray(array) for name, array in mapped.items()}
-        trained = data["trained"]
-        if len(trained) and not 0 <= trained.min() <= trained.max() < len(data["frames"]):
-            raise ValueError("trained states are out of range")
+        _check_rising(data["frames"], np.iinfo(np.int32).max, "states")
+        _check_rising(data["trained"], len(data["frames"]), "trained states")
+        discount = expect_number(header["discount"], "'discount'", 0, 1)
         function = ValueFunction(
             tasks=tasks,
-            neighbours=int(header["neighbours"]),
-            drift=float(header["drift"]),
+            neighbours=expect_whole_number(header["neighbours"], "'neighbours'", 1),
+            drift=expect_number(header["drift"], "'drift'", 0, 1),
             fingerprint=DataFingerprint(str(header["key"]), data.pop("measures")),
-            discount=float(header["discount"]),
-            finished=bool(header["finished"]),
+            discount=discount,
+            finished=expect_flag(header["finished"], "'finished'"),
             **data,
         )
-    except (KeyError, TypeError, ValueError) as cause:
+    except OtherVersionError:
+        raise
+    except (KeyError, TypeError, ValueError, SettingsError) as cause:
         raise SettingsError(
             f"{path} has a header that cannot be understood ({cause!r}); train it again."
         ) from cause
     return function, arrays
 
 
+def _check_rising(indices: np.ndarray, stop: int, what: str) -> None:
+    """Raise EntryError unless indices rise from 0 or more to below `stop`."""
+    rising = np.all(indices[1:] > indices[:-1])
+    if len(indices) and not (rising and indices[0] >= 0 and indices[-1] < stop):
+        raise EntryError(f"the {what} are out of order")
+
+
 def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:
     raw = arrays.get("header")
     try:
-        header = json.loads(b"" if raw is None else raw.tobytes())
-    except ValueError:
+        header = json_files.parse(b"" if raw is None else raw.tobytes(), "header")
+    except SettingsError:
         header = None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise SettingsError(f"{path} is not a trained motion field; give a file made by 'train'.")

@@ -44,5 +44,4 @@ def write_pictures(pictures: Sequence[str], path: Path | str) -> None:
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{_STYLE}</style>'
         f'<rect width="100%" height="100%" fill="#fff"/>{"".join(body)}</svg>\n'
     )
-    with files.replacing(path, SettingsError) as temporary:
-        temporary.write_text(to_readable(text), encoding="utf-8")
+    files.write_text(path, to_readable(text), SettingsError)

@@ -111,11 +111,13 @@ def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
 def make_unique_names(names: Iterable[str], notes: list[str] | None = None) -> tuple[str, ...]:
     """Return the names with '.001' and so on added to repeated ones, each with one of `notes`."""
     result: dict[str, None] = {}
+    numbers: dict[str, int] = {}  # the last one that was given to each name
     for name in names:
-        new, number = name, 0
+        new, number = name, numbers.get(name, 0)
         while new in result:
             number += 1
             new = f"{name}.{number:03d}"
+        numbers[name] = number
         if number and notes is not None:
             notes.append(f"has more than one joint named '{name}': one of them is renamed '{new}'")
         result[new] = None

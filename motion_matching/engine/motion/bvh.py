@@ -8,7 +8,6 @@ the rest pose is the file's, seen in Blender's axes.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from ..maths import euler, quat
 from ..names import to_readable
 from .bone_names import make_unique_names
 from .bvh_text import AXES, Joint, read
-from .clip import Clip
+from .clip import Clip, check_size
 from .skeleton import Skeleton
 
 # metres per unit: those that files use, and those that occur
@@ -54,6 +53,7 @@ def load(
     if scale is not None:
         _check_scale(scale)
     joints, parents, values, fps, notes = read(path)
+    check_size(path.name, len(values), len(joints), "cut it into shorter files")
     positions = _compute_local_positions(joints, axes, values)
     if scale is None:
         scale = _detect_scale(parents, positions, notes)
@@ -118,8 +118,6 @@ def save(
     with replacing(path, MotionDataError) as temporary, open(temporary, "wb") as file:
         for part in _format_motion(header, rows, clip.fps):
             file.write(part.encode("utf-8"))
-        file.flush()
-        os.fsync(file.fileno())  # here at the latest a full disk raises
 
 
 def sanitize_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ _SLOW_RATES = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 80, 90)
 _RATES = (*_SLOW_RATES, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300, 360, 480, 500, 1000)
 _BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
 _ASSUMED_RATE = 30.0
+_LONGEST_FRAME = 1.0  # seconds
 
 
 @dataclass
@@ -198,7 +199,8 @@ class _Hierarchy:
 
     def _read_channels(self, joint: Joint) -> None:
         word, line = self._take("the number of channels")
-        if not word.isdecimal():
+        # Python refuses to read numbers of thousands of digits
+        if not re.fullmatch("[0-9]{1,9}", word):
             self._fail(line, "the number of channels", word)
         for _ in range(int(word)):
             name, line = self._take("a channel such as Zrotation")
@@ -262,14 +264,16 @@ def _read_motion(
     if float(fields.get("frames", "nan")) != len(values):
         announced = fields.get("frames", "no number of")
         notes.append(f"announces {announced} frames but holds {len(values)}, which are used")
-    fps = _parse_frame_rate(fields["time"]) if "time" in fields else None
+    fps = _parse_frame_rate(path, fields["time"]) if "time" in fields else None
     if fps is None:
         notes.append(f"has no usable frame time: {_ASSUMED_RATE:g} frames per second are assumed")
     return values, fps or _ASSUMED_RATE
 
 
-def _parse_frame_rate(text: str) -> float | None:
+def _parse_frame_rate(path: Path, text: str) -> float | None:
     """Return the frames per second of a printed frame time; None if it is not a positive number.
+
+    Raises MotionDataError for less than one frame per second, which nobody can have meant.
 
     A rounded or truncated time such as 0.0333333 or 0.0083 means the common rate that its last
     digit allows.
@@ -277,6 +281,11 @@ def _parse_frame_rate(text: str) -> float | None:
     time = float(text)
     if not (np.isfinite(time) and time > 0):
         return None
+    if time > _LONGEST_FRAME:
+        raise MotionDataError(
+            f"Cannot use '{path}': its frame time is {time:g} s; if milliseconds are written for "
+            f"seconds, change it to {time / 1000:g}"
+        )
     last_digit = 10.0 ** int(Decimal(text).as_tuple().exponent)
     tolerance = min(max(last_digit, 1e-6 * time), 0.025 * time)
     for rates in (_RATES, _BROADCAST_RATES):

@@ -7,8 +7,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..errors import MotionDataError
 from ..maths import quat
 from .skeleton import Skeleton
+
+MOST_POSES = 50_000_000  # frames times bones of a clip, which take some 4 GB while it is read
+
+
+def check_size(name: str, frames: int, bones: int, cause: str) -> None:
+    """Raise MotionDataError, with the likely `cause`, if a clip would not fit into memory."""
+    if frames * bones > MOST_POSES:
+        raise MotionDataError(
+            f"'{name}' would have {frames} frames of {bones} bones, too many for the memory; "
+            f"{cause}"
+        )
 
 
 @dataclass(frozen=True)

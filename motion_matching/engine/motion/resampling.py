@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import SettingsError
 from ..maths import quat
-from .clip import Clip
+from .clip import Clip, check_size
 
 
 def resample(clip: Clip, fps: float, speed: float = 1.0) -> Clip:
@@ -20,7 +20,8 @@ def resample(clip: Clip, fps: float, speed: float = 1.0) -> Clip:
     Positions and the components of unrolled rotations follow cubic splines through all frames. The
     first frame stays the first and no frame lies beyond the last, so the duration (divided by
     `speed`) is preserved to within a frame. If no frame changes, the arrays are the clip's own.
-    Raises SettingsError for a rate or speed that is not a positive number.
+    Raises SettingsError for a rate or speed that is not a positive number, and MotionDataError for
+    more frames than memory holds.
     """
     for value, what in ((fps, "frame rate"), (speed, "speed")):
         if not (isfinite(value) and value > 0):
@@ -31,6 +32,8 @@ def resample(clip: Clip, fps: float, speed: float = 1.0) -> Clip:
     last = clip.frame_count - 1
     # at a rate such as 29.97 rounding puts the last frame a hair beyond the end
     count = int(last / step + 1e-6) + 1
+    cause = f"it lasts {last / clip.fps:.4g} s, so its frame time may be wrong: correct or crop it"
+    check_size(clip.name, count, clip.skeleton.bone_count, cause)
     times = np.minimum(np.arange(count) * step, last)
     positions = _sample_spline(clip.positions, times).astype(np.float32)
     rotations = quat.normalize(_sample_spline(quat.unroll(clip.rotations), times))

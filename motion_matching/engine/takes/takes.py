@@ -244,8 +244,7 @@ def make_source_bodies(database: Database) -> tuple[list[BodyMotion], list[np.nd
 
 def write_report(data: dict[str, Any], path: Path | str) -> None:
     """Write a report as JSON. Raises MotionDataError if that fails."""
-    with files.replacing(path, MotionDataError) as temporary:
-        temporary.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    files.write_text(path, json.dumps(data, indent=1), MotionDataError)
 
 
 def summarize(data: dict[str, Any]) -> str:
