@@ -81,10 +81,19 @@ def _add_listeners() -> Remove:
     for kind in ("database", "path", "selection"):
         runtime.subscribe(kind, lambda: ui.database.ground_paths.schedule_refresh())
     runtime.subscribe("selection", lambda: app.inspector.refresh() if runtime.inspector else None)
+    runtime.subscribe("selection", lambda: _follow_preview(lambda p: p.follow_selection()))
+    runtime.subscribe("database", lambda: _follow_preview(lambda p: p.follow_changes()))
+    runtime.subscribe("live", lambda: _follow_preview(lambda p: p.close()))
     runtime.subscribe("weights", lambda: runtime.live.note_weights() if runtime.live else None)
     runtime.subscribe("live", lambda: ui.play.drawing.follow_session())
     runtime.subscribe("tick", lambda live, frame: ui.play.drawing.show_tick(live, frame))
     return runtime.listeners.clear
+
+
+def _follow_preview(follow: Callable[[Any], None]) -> None:
+    """Have the preview of a source follow something, if there is one."""
+    if runtime.source_preview:
+        follow(app.source_preview)
 
 
 def _add_handlers() -> Remove:
@@ -102,7 +111,8 @@ def _add_drawing() -> Remove:
     """Draw tags into animation editors, and the path and what is known of the data into views."""
     insight = ui.insight
     overlays = insight.drawing.overlay, insight.charts.overlay, insight.learning_drawing.overlay
-    parts: tuple[Any, ...] = (ui.tags.drawing, *overlays, ui.database.ground_paths)
+    preview = ui.database.preview_drawing.overlay
+    parts: tuple[Any, ...] = (ui.tags.drawing, *overlays, preview, ui.database.ground_paths)
     for part in parts:
         part.start()
 
@@ -118,16 +128,28 @@ def _add_work() -> Remove:
     return lambda: app.steps.stop() if runtime.work else None
 
 
-def _add_shortcut() -> Remove:
-    """Ctrl Alt M in the 3D view starts a live session."""
+def _add_shortcuts() -> Remove:
+    """In the 3D view, Ctrl Alt M starts a live session; there and in the Dope Sheet, Esc ends the \
+preview of a source."""
     manager: Any = bpy.context.window_manager
     config = manager.keyconfigs.addon
     if config is None:  # without a window
         return lambda: None
-    keymap = config.keymaps.new("3D View", space_type="VIEW_3D")
-    name = ui.play.operators.MOTION_MATCHING_OT_start.bl_idname
-    item = keymap.keymap_items.new(name, "M", "PRESS", ctrl=True, alt=True)
-    return lambda: keymap.keymap_items.remove(item)
+    view = config.keymaps.new("3D View", space_type="VIEW_3D")
+    sheet = config.keymaps.new("Dopesheet", space_type="DOPESHEET_EDITOR")
+    start = ui.play.operators.MOTION_MATCHING_OT_start.bl_idname
+    end = ui.database.operators.MOTION_MATCHING_OT_stop_preview.bl_idname
+    keys: Any = (
+        (view, view.keymap_items.new(start, "M", "PRESS", ctrl=True, alt=True)),
+        (view, view.keymap_items.new(end, "ESC", "PRESS")),
+        (sheet, sheet.keymap_items.new(end, "ESC", "PRESS")),
+    )
+
+    def remove() -> None:
+        for keymap, item in keys:
+            keymap.keymap_items.remove(item)
+
+    return remove
 
 
 def _add_live() -> Remove:
@@ -146,7 +168,7 @@ ENTRIES: tuple[Callable[[], Remove], ...] = (
     _add_handlers,
     _add_drawing,
     _add_work,
-    _add_shortcut,
+    _add_shortcuts,
     _add_live,
 )
 

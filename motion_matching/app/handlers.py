@@ -43,6 +43,8 @@ def _before_undo(*_: Any) -> None:
 @persistent
 def _after_undo(*_: Any) -> None:
     _forget_data()
+    if runtime.source_preview:
+        app.source_preview.follow_changes()
     app.live.endings.clean_up()
     app.live.endings.recover_takes()
 
@@ -51,6 +53,8 @@ def _after_undo(*_: Any) -> None:
 def _before_load(*_: Any) -> None:
     if runtime.inspector:
         app.inspector.close()
+    if runtime.source_preview:
+        app.source_preview.close()
     if runtime.live:
         reason = "Another file was opened, and the live session has ended."
         app.live.host.end(reason, leaves_recording=True)

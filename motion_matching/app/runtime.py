@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .insight import CoverageReport, MappedPoses
     from .inspector import Inspector
     from .live.host import LiveSession
+    from .source_preview import SourcePreview
     from .status import Status
     from .steps import Steps, Work
 
@@ -74,6 +75,7 @@ class Runtime:
     file_digests: FileDigests | None = None  # of files that sources read
     statuses: Statuses = field(default_factory=Statuses)
     inspector: Inspector | None = None
+    source_preview: SourcePreview | None = None
     # those down to `comparisons` by session_uid
     rigs: dict[int, tuple[tuple[Any, ...], RigState]] = field(default_factory=dict)
     pending_rigs: set[int] = field(default_factory=set)

@@ -71,6 +71,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
         "author.py",
         "sources.py",
         "insight.py",
+        "preview.py",
         "field.py",
         "pad.py",
         "endings.py",

@@ -5,6 +5,14 @@ from typing import TYPE_CHECKING
 from ...engine.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import ground_paths, operators, operators_import, operators_sources, panel, properties
+    from . import (
+        ground_paths,
+        operators,
+        operators_import,
+        operators_sources,
+        panel,
+        preview_drawing,
+        properties,
+    )
 else:
     __getattr__ = load_on_use(__name__)

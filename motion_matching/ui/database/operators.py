@@ -9,6 +9,7 @@ import bpy
 from ... import app, engine, scene
 from ...app.characters import get_active_armature, get_active_settings, get_armature
 from ...app.items import get_active
+from ...app.runtime import runtime
 from ...app.typed import settings_of
 from ...engine.errors import SettingsError
 from ..operator_base import (
@@ -25,7 +26,7 @@ from ..operator_base import (
     n_,
 )
 from ..panel_base import format_count
-from ..typed_properties import TOLERANCE, choice, number, text
+from ..typed_properties import TOLERANCE, choice, number, switch, text
 from .operators_sources import select_only
 
 _NOTEBOOK = "Two seconds for both, which removes all sway and blunts starts, stops and turns"
@@ -56,6 +57,50 @@ class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
         for note in notes:
             self.report({"WARNING"}, note)
         return f"Built {app.status.describe_database(database)}"
+
+
+# Preview
+
+
+def is_previewing(context: bpy.types.Context) -> str:
+    return "" if runtime.source_preview else n_("Preview a source first")
+
+
+class MOTION_MATCHING_OT_preview_source(SteppedOperator, bpy.types.Operator):
+    """Show the motion of the active source as a skeleton on the character, as the timeline goes; \
+nothing is imported or assigned. Press again or Esc to stop"""
+
+    bl_idname = "motion_matching.preview_source"
+    bl_label = "Preview"
+    bl_options = {"REGISTER"}
+    requires = (*CHARACTER, has_active_source)
+
+    mirrored: bool = switch(
+        False, "Mirrored", "Show the mirror image of the motion", options={"SKIP_SAVE"}
+    )
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj, preview = get_active_armature(context), runtime.source_preview
+        settings = settings_of(obj)
+        is_shown = app.source_preview.is_shown(obj, settings.sources[settings.source_index])
+        if preview and is_shown and preview.mirrored == self.mirrored:
+            app.source_preview.stop()
+            return ""
+        index = settings.source_index
+        yield from app.source_preview.preview_steps(obj, index, self.mirrored)
+        return ""
+
+
+class MOTION_MATCHING_OT_stop_preview(Operator, bpy.types.Operator):
+    """End the preview of a source, and go back to the frame before it"""
+
+    bl_idname = "motion_matching.stop_preview"
+    bl_label = "Stop Preview"
+    bl_options = {"REGISTER"}
+    requires = (*CHARACTER, is_previewing)
+
+    def run(self, context: bpy.types.Context) -> None:
+        app.source_preview.stop()
 
 
 class MOTION_MATCHING_OT_clear_cache(ConfirmedOperator, bpy.types.Operator):

@@ -23,10 +23,11 @@ from ..panel_base import (
     draw_small_lines,
     draw_wrapped_text,
     format_count,
+    set_options,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from . import ground_paths
+from . import ground_paths, preview_drawing
 from .operators_sources import get_shown_indices
 from .properties import MotionMatchingDatabase, MotionMatchingSource
 
@@ -95,6 +96,8 @@ class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
         side.menu("MOTION_MATCHING_MT_add_sources", text="", icon="ADD")
         side.operator("motion_matching.remove_source", text="", icon="REMOVE")
         side.separator()
+        preview = side.operator("motion_matching.preview_source", text="", icon="HIDE_OFF")
+        set_options(preview, mirrored=False)
         side.menu("MOTION_MATCHING_MT_shown_sources", text="", icon="DOWNARROW_HLT")
         if not settings.sources:
             row = layout.row(align=True)
@@ -148,6 +151,7 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         source = settings.sources[settings.source_index]
+        preview_drawing.draw_button(self.layout, source)
         column = split_layout(self.layout)
         for name in ("action" if source.kind == "ACTION" else "filepath", "gait", "tags", "speed"):
             column.prop(source, name)

@@ -43,15 +43,33 @@ class Band(NamedTuple):
 
 
 def get_shown_source(context: bpy.types.Context) -> MotionMatchingSource | None:
-    """Return the source whose action the editor shows; without an action, the active source."""
+    """Return the source that is previewed, or else whose action the editor shows.
+
+    Without an action, it is the active source.
+    """
     space: Any = context.space_data
     obj = app.characters.get_active_armature(context)
-    if obj is None or space is None or space.type != "DOPESHEET_EDITOR" or space.mode not in _MODES:
+    if obj is None or not _is_editor(space):
         return None
+    if (previewed := app.source_preview.find_shown(obj)) is not None:
+        source: MotionMatchingSource = previewed[1]
+        return source
     chosen, action = app.sources.get_active_source(obj), _get_shown_action(obj, space)
     if action is None or (chosen is not None and chosen.action == action):
         return chosen
     return next((source for source in settings_of(obj).sources if source.action == action), None)
+
+
+def _is_editor(space: Any) -> bool:
+    return space is not None and space.type == "DOPESHEET_EDITOR" and space.mode in _MODES
+
+
+def get_shown_requests(context: bpy.types.Context) -> Sequence[app.requested_tags.RequestedTag]:
+    """Return the tags that the take requested whose action the editor shows."""
+    space: Any = context.space_data
+    obj = app.characters.get_active_armature(context)
+    action = _get_shown_action(obj, space) if obj is not None and _is_editor(space) else None
+    return () if action is None else app.requested_tags.get_requested_tags(action)
 
 
 def _get_shown_action(obj: bpy.types.Object, space: Any) -> Any:
@@ -101,30 +119,61 @@ def stop() -> None:
 
 
 def _draw() -> None:
+    """Draw the ranges of the source that is shown, or what the take requested that is shown."""
     context = bpy.context
     source = get_shown_source(context)
-    if source is None or not source.tag_ranges or not settings_of(source.id_data).show_tags:
-        return
+    if source is not None:
+        if source.tag_ranges and settings_of(source.id_data).show_tags:
+            _draw_source(context, source)
+    elif requests := get_shown_requests(context):
+        obj = app.characters.get_active_armature(context)
+        if obj is not None and settings_of(obj).show_tags:
+            _draw_requests(context, requests)
+
+
+def _draw_source(context: bpy.types.Context, source: MotionMatchingSource) -> None:
+    to_frame, width = context.region.view2d.region_to_view, context.region.width
+    visible = (app.source_preview.to_source_frame(source, to_frame(x, 0)[0]) for x in (0, width))
+    bands, lanes = build_bands(source.tag_ranges, *visible)
+    shown = []
+    for band in bands:
+        tag, is_active = source.tag_ranges[band.number], band.number == source.tag_index
+        ends = (
+            app.source_preview.to_timeline_frame(source, frame) for frame in (band.first, band.last)
+        )
+        alpha = _ACTIVE_OPACITY if is_active else _OPACITY
+        shown.append((*ends, band.lane, get_tag_name(tag), (*tag.color, alpha)))
+    _draw_bands(context, shown, lanes)
+
+
+def _draw_requests(
+    context: bpy.types.Context, requests: Sequence[app.requested_tags.RequestedTag]
+) -> None:
+    lanes = assign_lanes([tag.first for tag in requests], [tag.last for tag in requests])
+    shown = [
+        (tag.first, tag.last, lane, tag.name, (*app.tag_colors.get_tag_color(tag.name), _OPACITY))
+        for tag, lane in zip(requests, lanes, strict=True)
+    ]
+    _draw_bands(context, shown, max(lanes) + 1)
+
+
+def _draw_bands(context: bpy.types.Context, shown: Sequence[tuple[Any, ...]], lanes: int) -> None:
+    """Draw bands: their first and last frame in the timeline, lane, name, and colour."""
     region, scale = context.region, context.preferences.system.ui_scale
-    to_frame, to_pixel = region.view2d.region_to_view, region.view2d.view_to_region
-    bands, lanes = build_bands(source.tag_ranges, to_frame(0, 0)[0], to_frame(region.width, 0)[0])
+    to_pixel = region.view2d.view_to_region
     margin = _MARKERS if _has_markers(context) else _MARGIN
     bottom, height = (scale * size for size in _fit_lanes(region.height / scale, lanes, margin))
     boxes = []
-    for band in bands:
-        left = to_pixel(band.first - 0.5, 0.0, clip=False)[0]
-        right = to_pixel(band.last + 0.5, 0.0, clip=False)[0]
-        low = bottom + band.lane * height
+    for first, last, lane, *_ in shown:
+        left = to_pixel(first - 0.5, 0.0, clip=False)[0]
+        right = to_pixel(last + 0.5, 0.0, clip=False)[0]
+        low = bottom + lane * height
         boxes.append((left, low, max(right, left + 2), low + height - 1))
     if boxes:
-        tags = [source.tag_ranges[band.number] for band in bands]
-        alphas = [
-            _ACTIVE_OPACITY if band.number == source.tag_index else _OPACITY for band in bands
-        ]
-        colours = [(*tag.color, alpha) for tag, alpha in zip(tags, alphas, strict=True)]
-        drawing.draw_boxes(drawing.build_box_batch(np.array(boxes), np.array(colours)))
+        colours = np.array([color for *_, color in shown])
+        drawing.draw_boxes(drawing.build_box_batch(np.array(boxes), colours))
         if height >= _LOWEST_NAMED_LANE * scale:
-            _draw_names(boxes, [get_tag_name(tag) for tag in tags])
+            _draw_names(boxes, [name for *_, name, _ in shown])
 
 
 def _fit_lanes(height: float, lanes: int, margin: float) -> tuple[float, float]:

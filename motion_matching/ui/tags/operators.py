@@ -98,7 +98,7 @@ from the current one on; or from the first to the last selected key"""
     def _find_frames(
         self, context: bpy.types.Context, source: MotionMatchingSource
     ) -> tuple[int, int]:
-        timeline = context.scene
+        timeline, to_source = context.scene, app.source_preview.to_source_frame
         if self.frames == "KEYS":
             keys = _find_selected_keys(source, get_active_armature(context))
             if keys is None:
@@ -106,8 +106,9 @@ from the current one on; or from the first to the last selected key"""
                 raise SettingsError(f"{problem}; select some in the Dope Sheet.")
             return keys
         if timeline.use_preview_range:
-            return timeline.frame_preview_start, timeline.frame_preview_end
-        start, end = timeline.frame_current, _get_last_frame(source)
+            ends = timeline.frame_preview_start, timeline.frame_preview_end
+            return to_source(source, ends[0]), to_source(source, ends[1])
+        start, end = to_source(source, timeline.frame_current), _get_last_frame(source)
         if end <= start:  # the current frame may be in another part of the timeline, or clip
             end = start + round(scene.blender.actions.get_scene_fps(timeline))
         return start, end
@@ -145,7 +146,8 @@ class MOTION_MATCHING_OT_tag_at_playhead(Operator, bpy.types.Operator):
         tag = get_active(source.tag_ranges, source.tag_index)
         if tag is None:
             raise SettingsError("The source that is shown has no range of frames; add one first.")
-        frame = max(context.scene.frame_current, 0)
+        frame = app.source_preview.to_source_frame(source, context.scene.frame_current)
+        frame = max(frame, 0)
         if self.end:
             tag.frame_end, tag.frame_start = frame, min(tag.frame_start, frame)
         else:

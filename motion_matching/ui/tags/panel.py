@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ...app.items import get_active
+from ..database.preview_drawing import draw_button
 from ..panel_base import (
     List,
     SourcePanel,
@@ -52,6 +53,10 @@ class MOTION_MATCHING_PT_tags(StateHeader, SourcePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         source, layout = settings.sources[settings.source_index], self.layout
+        title = layout.split(factor=0.6)
+        icon: Any = source.kind  # whose icons have the same names
+        title.label(text=source.action.name if source.action else source.name, icon=icon)
+        draw_button(title, source)
         side = draw_list(layout, "MOTION_MATCHING_UL_tags", source, "tag_ranges", "tag_index", 3)
         add = "motion_matching.add_tag"
         set_options(side.operator(add, text="", icon="ADD"), frames="PLAYHEAD")
