@@ -171,6 +171,17 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
     cancel_at("Adding", add_performer.steps(SimpleNamespace(), bpy.context), 3)
     assert read_state() == before, read_state()
 
+    # what a script makes meanwhile stays
+    adding = add_performer.steps(SimpleNamespace(), bpy.context)
+    stages = list_stages(adding)
+    assert any("Adding" in stage for stage in stages)
+    bpy.data.objects.new("Mine", None)
+    bpy.data.actions.new("Mine")
+    adding.close()
+    assert bpy.data.objects.keys() == ["Mine"]
+    assert bpy.data.actions.keys() == ["Mine"]
+    bpy.data.batch_remove([bpy.data.objects["Mine"], bpy.data.actions["Mine"]])
+
     # an armature that goes into edit mode stops the build; its sources are not left out
     obj = create_character()
     bpy.ops.motion_matching.add_actions()

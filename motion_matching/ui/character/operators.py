@@ -35,7 +35,6 @@ FIXES = {
 }
 _FIX_ITEMS = [(name, *words) for name, words in FIXES.items()]
 _GAITS = {"idle": "idle", "run": "run", "fast": "run"}  # by a clip's first word; others walk
-_KINDS = ("objects", "armatures", "meshes", "materials", "actions")
 
 
 class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
@@ -82,12 +81,14 @@ and to bake"""
         clips = yield from app.steps.run_in_background_steps(
             lambda report: engine.locomotion.locomotion.generate(fps=fps), "Generating motion"
         )
-        with _all_or_nothing(context):
-            uid = scene.staging.demo.add_performer(context.scene).session_uid
+        with _all_or_nothing(context) as made:
+            with _note_new(made):
+                uid = scene.staging.demo.add_performer(context.scene).session_uid
             for number, clip in enumerate(clips):
                 yield f"Adding {clip.name}", number / len(clips)
                 obj = get_armature(uid)
-                action = scene.staging.demo.add_demo_actions(obj, [clip])[0]
+                with _note_new(made):
+                    action = scene.staging.demo.add_demo_actions(obj, [clip])[0]
                 gait = _GAITS.get(clip.name.partition("_")[0], "walk")
                 add_source(obj, action.name, kind="ACTION", action=action, gait=gait)
         settings_of(obj).source_index = 0
@@ -96,16 +97,18 @@ and to bake"""
 
 
 @contextmanager
-def _all_or_nothing(context: bpy.types.Context) -> Iterator[None]:
-    """Remove the data that the block has made if it fails, and restore the selection."""
-    layer, present = context.view_layer, {block.session_uid for block in _iter_data_blocks()}
+def _all_or_nothing(context: bpy.types.Context) -> Iterator[set[int]]:
+    """Yield a set for the session_uids of new data, which is removed if the block fails.
+
+    The selection is restored then.
+    """
+    layer, made = context.view_layer, set[int]()
     selected = [obj.session_uid for obj in context.selected_objects]
     active_uid = layer.objects.active.session_uid if layer.objects.active else None
     try:
-        yield
+        yield made
     except BaseException:
-        new = [block for block in _iter_data_blocks() if block.session_uid not in present]
-        bpy.data.batch_remove(new)
+        scene.reading.imports.remove_blocks(made)
         layer = context.view_layer
         layer.update()  # until then it lists what is gone
         objects = {obj.session_uid: obj for obj in layer.objects}
@@ -115,6 +118,11 @@ def _all_or_nothing(context: bpy.types.Context) -> Iterator[None]:
         raise
 
 
-def _iter_data_blocks() -> Iterator[Any]:
-    for kind in _KINDS:
-        yield from getattr(bpy.data, kind)
+@contextmanager
+def _note_new(made: set[int]) -> Iterator[None]:
+    """Add what the block makes; not what scripts and other add-ons make between two steps."""
+    present = scene.reading.imports.collect_uids()
+    try:
+        yield
+    finally:
+        made |= scene.reading.imports.collect_uids() - present
