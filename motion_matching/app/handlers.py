@@ -22,7 +22,9 @@ _STARTUP_DELAY = 1.0  # seconds after which recordings that were cut off are loo
 @persistent
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     # to Blender, every pose that a session shows changes the armature: only the restored one counts
-    if runtime.live is None and runtime.statuses.by_uid:
+    if runtime.live:
+        runtime.live.note_update(depsgraph)
+    elif runtime.statuses.by_uid:
         app.status.check_update(depsgraph)
 
 

@@ -45,6 +45,8 @@ _MODULES = (
     database.operators_sources,
     database.operators_import,
     *(room.operators for room in _ROOMS),
+    play.grips,
+    play.gizmos,
     menus,
     *(room.panel for room in _ROOMS),
 )

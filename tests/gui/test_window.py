@@ -74,6 +74,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
         "preview.py",
         "field.py",
         "pad.py",
+        "grasp.py",
         "endings.py",
         "files_and_windows.py",
     ],

@@ -16,7 +16,7 @@ from motion_matching.engine.takes import takes
 from motion_matching.live.inputs.base import Situation
 from motion_matching.live.inputs.path import PathInput
 from motion_matching.live.inputs.replay import ReplayInput
-from motion_matching.live.inputs.target import TargetInput
+from motion_matching.live.inputs.target import PointInput, TargetInput
 
 
 @pytest.fixture(scope="module")
@@ -223,3 +223,78 @@ def test_replay_performs_the_recorded_ticks(demo_database, performer):
         0.0,
         0.0,
     )
+
+
+# ---------------------------------------------------------------- a point
+
+
+def test_the_character_stands_until_a_point_is_set_and_then_goes_there(synchronized):
+    performer = synchronized
+    goal = PointInput(performer.settings)
+    here = Placement(0.0, 0.0, 0.0)
+
+    def go_on(seconds):
+        nonlocal here
+        frames = drive_performer(performer, goal, seconds, here)
+        here = frames[-1].character
+        return frames
+
+    assert np.abs(get_placements(go_on(2.0))[:, :2]).max() < 0.1
+    goal.point = (0.0, -3.0)
+    go_on(7.0)
+    assert math.hypot(here.x, here.y + 3.0) < 0.02
+    goal.point = (2.0, -3.0)
+    go_on(1.0)
+    goal.point = (0.0, -1.0)  # another one on the way
+    go_on(7.0)
+    assert math.hypot(here.x, here.y + 1.0) < 0.02
+
+
+# ---------------------------------------------------------------- a path that changes
+
+
+def resume_at(before: PathInput, second: float, *arguments, **options) -> PathInput:
+    predict_path(before, second)
+    after = PathInput(*arguments, **options)
+    after.resume(before)
+    return after
+
+
+def test_a_path_that_changes_ahead_is_followed_without_a_jump():
+    before = PathInput(BEND, 1.2)
+    changed = BEND.copy()
+    changed[-1] = 2.0, -10.0
+    after = resume_at(before, 2.5, changed, 1.2)
+    old, new = predict_path(before, 2.5), predict_path(after, 2.5)
+    assert math.dist(old.positions[0], new.positions[0]) < 0.03
+    assert predict_path(after, 30.0).positions[0] == pytest.approx(changed[-1])
+    way = trace_path(after, 30.0)
+    assert np.linalg.norm(np.diff(way[250:], axis=0), axis=1).max() < 0.013
+    assert after.is_finished
+    # and once more
+    again = resume_at(after, 4.0, BEND, 1.2)
+    apart = math.dist(predict_path(after, 4.0).positions[0], predict_path(again, 4.0).positions[0])
+    assert apart < 0.2
+
+
+def test_where_a_changed_path_crosses_itself_the_same_part_is_followed():
+    turns = np.linspace(0.0, 2.0 * np.pi, 200)[:-1]
+    eight = 4.0 * np.column_stack([np.sin(turns), np.sin(2.0 * turns)])
+    for cyclic in (False, True):
+        before = PathInput(eight, 1.4, cyclic=cyclic)
+        way = trace_path(before, 40.0, 0.05)
+        crossing = 0.05 * (100 + np.argmin(np.hypot(*way[100:400].T)))
+        after = resume_at(before, crossing, 1.02 * eight, 1.4, cyclic=cyclic)
+        old, new = predict_path(before, crossing), predict_path(after, crossing)
+        assert math.dist(old.positions[0], new.positions[0]) < 0.1
+        assert abs(wrap(old.yaws[0] - new.yaws[0])) < 0.1
+        assert math.dist(old.positions[-1], new.positions[-1]) < 0.3
+
+
+def test_a_closed_path_that_changes_goes_on_for_laps():
+    before = PathInput(CIRCLE, 1.5, cyclic=True)
+    after = resume_at(before, 47.0, 1.1 * CIRCLE, 1.5, cyclic=True)
+    old, new = predict_path(before, 47.0), predict_path(after, 47.0)
+    assert math.dist(old.positions[0], new.positions[0]) < 0.45
+    assert np.abs(np.hypot(*trace_path(after, 90.0, 0.05)[940:].T) - 4.4).max() < 0.06
+    assert not after.is_finished

@@ -127,6 +127,7 @@ def test_the_preferences_set_the_layers_of_a_new_character(addon):
         "warnings",
         "map",
         "ghosts",
+        "handles",
     } == set(names)
     for name in names:  # off by default, and the same in both places
         is_quiet = name in ("contacts", "text", "map", "ghosts")

@@ -30,6 +30,10 @@ class DisplayTransform(NamedTuple):
         x, y = rotate_xy(x, y, self.yaw)
         return x + self.x, y + self.y
 
+    def invert_point(self, x: float, y: float) -> tuple[float, float]:
+        """Return the point of the ground that is seen at a place."""
+        return rotate_xy(x - self.x, y - self.y, -self.yaw)
+
     def transform_placement(self, placement: Placement) -> Placement:
         """Return where a character with a placement is seen."""
         x, y = self.transform_point(placement.x, placement.y)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,19 @@ from ...engine.errors import MotionMatchingError, SettingsError
 from ...engine.field.field_controller import FieldController
 from ...engine.field.method import Decision
 from ...live.inputs.keyboard import Keyboard
+from ...live.inputs.path import PathInput
+from ...live.inputs.target import PointInput
 from ...live.session import Session
 from ...scene.blender.handle import Handle
 from ...scene.reading.moving_pose import PoseReader
+from ...scene.staging import placements
 from ...scene.writing import recording
 from .. import callbacks, preferences, recordings
 from ..runtime import Trail, runtime
 from ..settings import get_performer_settings
 from ..takes import list_take
 from ..typed import settings_of
-from . import display_transform, tag_requests, timeline
+from . import display_transform, steering, tag_requests, timeline
 from .alerts import Alerts
 from .changes import ChangeDetector
 from .recorded_takes import LiveTakes
@@ -81,7 +84,10 @@ class LiveSession:
         self._recordings = LiveTakes(
             self.take_name, session, self.armature, self._follower, self._list_take, reader
         )
-        self._has_new_weights = False
+        self._has_new_weights = self._has_new_curve = False
+        self._curve_bytes = b""  # of the curve as it is followed
+        self._goal = steering.find_leader(session.source, PointInput)
+        self.follows_curve = steering.find_leader(session.source, PathInput) is not None
         self._end_reason = ""  # why it has to end
         self._has_finished = False  # whether it ends because its input has
         self._commands: list[str] = []  # requested by the input
@@ -129,6 +135,8 @@ class LiveSession:
         self._end_reason = self._end_reason or self._find_problem()
         if self._end_reason:
             return
+        if self._has_new_curve:
+            self._follow_changed_curve()
         self._sync_time()
         if self._follower.is_on:
             self.session.flush()  # here rather than while frames change, for keys show themselves
@@ -201,6 +209,22 @@ class LiveSession:
         obj = self.armature.find()
         return obj is not None and settings_of(obj).play.view == "follow"
 
+    @property
+    def goes_where_clicked(self) -> bool:
+        """Return whether the character is led by `go_to`."""
+        return self._goal is not None
+
+    @property
+    def goal(self) -> tuple[float, float] | None:
+        """Return where on the ground the character was sent to, as it is seen."""
+        point = self._goal.point if self._goal else None
+        return self.display_transform.transform_point(*point) if point else None
+
+    def go_to(self, x: float, y: float) -> None:
+        """Send the character to a point of the ground, as it is seen."""
+        if self._goal:
+            self._goal.point = self.display_transform.invert_point(x, y)
+
     def get_moving_ground(self) -> list[list[tuple[float, float]]]:
         """Return lines of the ground as they pass by, if the character stays in its place."""
         if self.session.writer.travels and self.session.spot is None:
@@ -261,6 +285,30 @@ class LiveSession:
     def note_weights(self) -> None:
         """Apply changed weights at the next tick, not only at the next look at the settings."""
         self._has_new_weights = True
+
+    def note_update(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Note a change of the curve that is followed, which the next tick heeds."""
+        if not self.follows_curve or self._has_new_curve:
+            return
+        obj = self.armature.find()
+        curve = settings_of(obj).play.curve if obj else None
+        if curve:
+            uids = curve.session_uid, curve.data.session_uid
+            changed = (update.id.original.session_uid for update in depsgraph.updates)
+            self._has_new_curve = any(uid in uids for uid in changed)
+
+    def _follow_changed_curve(self) -> None:
+        """Go on along the curve as it is now; one that cannot be followed leaves the last one."""
+        self._has_new_curve, obj = False, self.armature.find()
+        curve = settings_of(obj).play.curve if obj else None
+        content = placements.read_curve_bytes(curve) if curve else b""
+        if content == self._curve_bytes:  # reading a curve has Blender report a change, too
+            return
+        self._curve_bytes = content
+        settings = self.session.performer.settings
+        with suppress(MotionMatchingError):
+            play = settings_of(obj).play
+            steering.follow_changed_curve(self.session.source, play, settings)
 
     def _apply_changed_settings(self, obj: bpy.types.Object) -> None:
         """Apply settings that were changed."""

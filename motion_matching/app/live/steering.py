@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 
@@ -23,12 +23,14 @@ from ...live.inputs.keyboard import Keyboard
 from ...live.inputs.path import PathInput
 from ...live.inputs.replay import ReplayInput
 from ...live.inputs.steering import SteeringInput
-from ...live.inputs.target import TargetInput
+from ...live.inputs.target import PointInput, TargetInput
 from ...scene.blender.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ...scene.staging import placements
 from ..takes import read_parts
 from ..typed import settings_of
+
+Leader = TypeVar("Leader", bound=Input)
 
 _MISSING = {
     "curve": "There is no curve to follow; choose a curve object",
@@ -41,7 +43,7 @@ _WORDS = {"curve": "Along", "target": "To"}
 
 def check(play: Any) -> None:
     """Raise SettingsError if what is chosen to steer is missing."""
-    if play.steer != "devices":
+    if play.steer in _MISSING:
         check_leader(play, play.steer, "in the panel Play, or steer by keys and gamepad")
 
 
@@ -77,6 +79,9 @@ def create_input(
     check(play)
     if play.steer == "devices":
         return devices
+    if play.steer == "click":
+        gait = float(play.gait == "run")
+        return GuidedInput(PointInput(settings, gait=gait, ground=ground), devices)
     leader = create_leader(play, play.steer, play.gait, settings, fps, ground)
     return GuidedInput(leader, devices)
 
@@ -96,14 +101,34 @@ def create_leader(
     """
     share = float(gait == "run")
     if leader == "curve":
-        path = placements.read_curve_path(play.curve)
-        speed = (settings.run if share else settings.walk).forward
-        return PathInput(path.points, speed, factors=path.radii, cyclic=path.cyclic, gait=share)
+        return _create_path(play, share, settings)
     if leader == "target":
         target = Handle.from_block(play.target, "objects")
         read_target = get_target or partial(placements.read_object_placement, target)
         return TargetInput(read_target, settings, gait=share, turns=True, ground=ground)
     return ReplayInput(*_read_recording(play.take, settings.weights, fps))
+
+
+def find_leader(source: Input, kind: type[Leader]) -> Leader | None:
+    """Return what leads the character instead of a device, if it is of a kind."""
+    leader = source.leader if isinstance(source, GuidedInput) else None
+    return leader if isinstance(leader, kind) else None
+
+
+def follow_changed_curve(source: Input, play: Any, settings: PerformerSettings) -> None:
+    """Go on along the curve as it is now, if one is followed. Errors are those of the path."""
+    followed = find_leader(source, PathInput)
+    if isinstance(source, GuidedInput) and followed and play.curve:
+        path = _create_path(play, float(play.gait == "run"), settings)
+        path.resume(followed)
+        source.leader = path
+
+
+def _create_path(play: Any, gait: float, settings: PerformerSettings) -> PathInput:
+    """Return the input along the curve of `play`, at a gait from 0, walking, to 1, running."""
+    path = placements.read_curve_path(play.curve)
+    speed = (settings.run if gait else settings.walk).forward
+    return PathInput(path.points, speed, factors=path.radii, cyclic=path.cyclic, gait=gait)
 
 
 def _read_recording(

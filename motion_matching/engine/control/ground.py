@@ -26,6 +26,9 @@ _BOUNCES = 8  # contacts in one step, after which the disc stops where it is
 _PUSHES = 32  # times that a disc that starts inside is moved out of the nearest wall
 _TOUCH = 1e-7  # metres within which a wall counts as touched
 _SHORTEST = 1e-9  # metres: a shorter movement may be rounding, as toward a wall one slides along
+_FARTHEST = 500.0  # metres that a ray looks ahead
+_DEEPEST = 10.0  # metres below a flat floor, to which it looks for a lower one
+_LOOKS, _HALVINGS = 256, 24  # of a ray over a floor that is not flat
 
 
 class Ground(Protocol):
@@ -258,6 +261,35 @@ def compute_step_heights(ground: Ground, points: np.ndarray, stands: np.ndarray)
         return np.zeros(len(points))
     heights = np.array([ground.height(x, y) for x, y in points.tolist()])
     return np.where(np.abs(heights - stands) <= STEP, heights, stands)
+
+
+def cast_ray(
+    ground: Ground, origin: Sequence[float], direction: Sequence[float], above: float = 0.0
+) -> tuple[float, float, float] | None:
+    """Return where a ray from above meets the floor, raised by `above` metres, or None.
+
+    `origin` and `direction` are (x, y, z), the direction of length 1.
+    """
+    (x, y, z), (dx, dy, dz) = origin, direction
+    if dz > -_SHORTEST:
+        return None
+    reach = min((z - above) / -dz, _FARTHEST)
+    if is_flat(ground):
+        return (x + reach * dx, y + reach * dy, above) if 0.0 < reach < _FARTHEST else None
+
+    def measure_gap(along: float) -> float:
+        return z + along * dz - above - ground.height(x + along * dx, y + along * dy)
+
+    reach = min(reach + _DEEPEST / -dz, _FARTHEST)
+    looks = (reach * k / _LOOKS for k in range(_LOOKS + 1))
+    far = next((along for along in looks if measure_gap(along) <= 0.0), None)
+    if not far:  # below the floor already, or never
+        return None
+    near = far - reach / _LOOKS
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (near + far)
+        near, far = (middle, far) if measure_gap(middle) > 0.0 else (near, middle)
+    return x + far * dx, y + far * dy, z + far * dz
 
 
 class Boxes(Walls):

@@ -15,26 +15,26 @@ class GuidedInput(SteeringInput):
 
     def __init__(self, leader: Input, devices: SteeringInput) -> None:
         super().__init__(devices.keyboard, devices.devices[1:])
-        self._leader = leader
+        self.leader = leader
 
     @property
     def start(self) -> Start | None:
-        return self._leader.start
+        return self.leader.start
 
     @property
     def lead_in(self) -> int:
-        return self._leader.lead_in
+        return self.leader.lead_in
 
     @property
     def is_finished(self) -> bool:
-        return self._leader.is_finished
+        return self.leader.is_finished
 
     @property
     def ending(self) -> str:
-        return self._leader.ending
+        return self.leader.ending
 
     def get_settings_at(self, tick: int) -> Mapping[str, Any]:
-        return self._leader.get_settings_at(tick)
+        return self.leader.get_settings_at(tick)
 
     def get_intent(self, situation: Situation) -> Intent:
-        return self._leader.get_intent(situation)
+        return self.leader.get_intent(situation)

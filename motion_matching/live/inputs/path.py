@@ -16,6 +16,7 @@ _SMOOTHED = 0.5  # metres over which headings are averaged, so that corners are 
 _SHORTEST = 0.1  # metres
 _SAMPLES, _SPACING = 17, 0.1  # number of samples of the future, and the seconds between them
 _SLOWEST = 0.05  # m/s with which a path starts
+_LOYALTY = 0.2  # metres away that count as much as a metre further along
 
 
 class PathInput(Input):
@@ -69,7 +70,7 @@ class PathInput(Input):
         gaps = np.diff(self._along) / (0.5 * (speeds[1:] + speeds[:-1]))
         self._times = np.concatenate([[0.0], np.cumsum(gaps)])
         self._lap = count if cyclic else 0  # number of samples of a lap
-        self._now = 0.0
+        self._now = self._delay = 0.0  # seconds, along the path and before it
 
     @property
     def start(self) -> Start:
@@ -89,11 +90,26 @@ class PathInput(Input):
         return "Reached the end of the curve"
 
     def get_intent(self, situation: Situation) -> Intent:
-        self._now = situation.tick * situation.dt
+        self._now = situation.tick * situation.dt - self._delay
         ahead = _SPACING * np.arange(_SAMPLES)
         samples = self._sample(self._now + ahead).tolist()
         positions, yaws = tuple((x, y) for x, y, _ in samples), tuple(yaw for *_, yaw in samples)
         return Intent(path=FuturePath(tuple(ahead.tolist()), positions, yaws), gait=self._gait)
+
+    def resume(self, before: PathInput) -> None:
+        """Go on, at the point nearest to where a path before this one has come to."""
+        lap = slice(self._lap, 2 * self._lap or None)
+        place = before._sample(np.array([before._now]))[0, :2]
+        away = np.linalg.norm(self._points[lap] - place, axis=1)
+        done = np.interp(before._now, before._times, before._along)
+        # where a path crosses itself, the part that is followed counts
+        apart = np.abs(self._along[lap] - done)
+        if self._lap:
+            length = self._along[self._lap]
+            apart = np.abs((self._along[lap] - done + 0.5 * length) % length - 0.5 * length)
+        nearest = self._lap + int(np.argmin(away + _LOYALTY * apart))
+        self._delay = before._now + before._delay - self._times[nearest]
+        self._now = float(self._times[nearest])
 
     def _sample(self, times: np.ndarray) -> np.ndarray:
         """Return positions and headings (K, 3) at times (K,) from the start."""

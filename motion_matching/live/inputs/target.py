@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from copy import copy
 
-from ...engine.control.ground import FLAT, Ground
+from ...engine.control.ground import FLAT, Ground, Point
 from ...engine.control.intent import FuturePath, Intent
 from ...engine.control.performer import Placement
 from ...engine.control.settings import PerformerSettings
@@ -103,3 +103,16 @@ class TargetInput(Input):
         facing = None if distance > _NEAR else (target.yaw if self._turns else point.desired_yaw)
         point.steer(Intent(velocity=(scale * dx, scale * dy), facing=facing), dt)
         point.step(dt)
+
+
+class PointInput(TargetInput):
+    """Walks to a point on the ground, which may be set at any time, and stands until it is set."""
+
+    def __init__(
+        self, settings: PerformerSettings, *, gait: float = 0.0, ground: Ground = FLAT
+    ) -> None:
+        super().__init__(self._get_point, settings, gait=gait, ground=ground)
+        self.point: Point | None = None
+
+    def _get_point(self) -> Placement | None:
+        return Placement(*self.point, 0.0) if self.point else None

@@ -88,6 +88,22 @@ def read_curve_path(obj: bpy.types.Object) -> CurvePath:
     return CurvePath(points[:, :2], radii, bool(spline.use_cyclic_u))
 
 
+def read_curve_bytes(obj: bpy.types.Object) -> bytes:
+    """Return what a curve's path depends on, to see cheaply whether it has changed."""
+    if obj.type != "CURVE" or not obj.data.splines:
+        return b""
+    spline = obj.data.splines[0]
+    is_bezier = spline.type == "BEZIER"
+    points: Any = spline.bezier_points if is_bezier else spline.points
+    sizes = {"co": 3, "handle_left": 3, "handle_right": 3} if is_bezier else {"co": 4}
+    parts = [np.array(obj.matrix_world, np.float32)]
+    for name, size in {**sizes, "radius": 1}.items():
+        parts.append(np.empty(size * len(points), np.float32))
+        points.foreach_get(name, parts[-1])
+    shape = spline.type, spline.use_cyclic_u, spline.use_endpoint_u, spline.order_u
+    return str((*shape, spline.resolution_u)).encode() + b"".join(part.tobytes() for part in parts)
+
+
 def _sample_bezier(spline: bpy.types.Spline) -> tuple[np.ndarray, np.ndarray]:
     knots = list(spline.bezier_points)
     ends = knots[1:] + knots[:1] if spline.use_cyclic_u else knots[1:]

@@ -5,6 +5,17 @@ from typing import TYPE_CHECKING
 from ...engine.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import drawing, ghosts, layers, navigation, operators, panel, properties
+    from . import (
+        drawing,
+        ghosts,
+        gizmos,
+        grips,
+        layers,
+        navigation,
+        operators,
+        panel,
+        pointing,
+        properties,
+    )
 else:
     __getattr__ = load_on_use(__name__)

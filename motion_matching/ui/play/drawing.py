@@ -85,6 +85,8 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
     if play.show_object:
         for points in _build_object_paths(frame.simulation_object):
             add_line(points, 2.0, "desired")
+        if goal := live.goal:
+            add_line(_build_ring(*goal), 4.0, "desired")
     if play.show_contacts:
         lines += _build_contact_lines(live, obj, frame)
     texts = _build_texts(live, frame) if play.show_text else ()
@@ -110,9 +112,12 @@ def _trace_matched_path(database: Any, frame: Frame) -> list[tuple[float, float]
 def _build_object_paths(seen: Placement) -> list[list[tuple[float, float]]]:
     """Return a ring around a position, and a stroke from it to where it faces."""
     x, y, yaw = seen
-    ring = [(x + _RING * a, y + _RING * b) for a, b in _CIRCLE]
     stroke = [(x + r * math.sin(yaw), y - r * math.cos(yaw)) for r in (_RING, 1.8 * _RING)]
-    return [ring, stroke]
+    return [_build_ring(x, y), stroke]
+
+
+def _build_ring(x: float, y: float) -> list[tuple[float, float]]:
+    return [(x + _RING * a, y + _RING * b) for a, b in _CIRCLE]
 
 
 def _build_contact_lines(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> list[Line]:

@@ -43,6 +43,12 @@ class Layers:
         "brighter ones count more, the chosen one is thick; the color is that of the heading or of "
         "the requested tag",
     )
+    show_handles: bool = switch(
+        True,
+        "Handles",
+        "Show what can be dragged in the view, also while not live: the target, the points of the "
+        "curve, and obstacles",
+    )
     show_text: bool = switch(
         False, "Figures", "Show clip, frame, tags, cost or value, times and rate in the corner"
     )

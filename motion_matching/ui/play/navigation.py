@@ -48,15 +48,15 @@ def find_views(window: bpy.types.Window | None) -> Iterator[View]:
 def find_view_at(window: bpy.types.Window | None, x: int, y: int) -> View | None:
     """Return the 3D view below the mouse, unless a sidebar or a header covers it."""
     for area in window.screen.areas if window else ():
-        if area.type == "VIEW_3D" and _contains(area, x, y):
+        if area.type == "VIEW_3D" and contains(area, x, y):
             for region in area.regions:
                 is_visible = region.width > 1 and region.height > 1
-                if is_visible and region.type != "WINDOW" and _contains(region, x, y):
+                if is_visible and region.type != "WINDOW" and contains(region, x, y):
                     return None
-    return next((view for view in find_views(window) if _contains(view.region, x, y)), None)
+    return next((view for view in find_views(window) if contains(view.region, x, y)), None)
 
 
-def _contains(part: Any, x: int, y: int) -> bool:
+def contains(part: Any, x: int, y: int) -> bool:
     """Tell whether a pixel of the screen lies in an area or a region."""
     return part.x <= x < part.x + part.width and part.y <= y < part.y + part.height
 

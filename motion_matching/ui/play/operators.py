@@ -24,7 +24,7 @@ from ..operator_base import (
     not_live,
 )
 from ..typed_properties import text
-from . import navigation
+from . import navigation, pointing
 
 if TYPE_CHECKING:
     from ...app.live.host import LiveSession
@@ -70,6 +70,7 @@ class _LiveOperator(SteppedOperator):
             return self._fail(error)
         self._live, self._last, self._heading = live, now, 0.0
         self._navigation = navigation.Navigation(live.keyboard)
+        self._clicks = pointing.GroundClicks(live)
         self._view_follower = follower = navigation.ViewFollower(context.window, live.position)
         self._window = context.window.as_pointer()
         live.on_end(app.callbacks.start_timer(context.window, _TICK))
@@ -114,6 +115,7 @@ class _LiveOperator(SteppedOperator):
         modifiers = {"is_repeat": event.is_repeat, "is_modified": is_modified}
         is_handled = (
             self._navigation.handle(context.window, event)
+            or self._clicks.handle(context.window, event)
             or live.keyboard.handle(event.type, event.value, **modifiers)
             or _is_blocked(context.window, event)
         )

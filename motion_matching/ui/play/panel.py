@@ -42,9 +42,9 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
         _draw_session(layout)
         column = split_layout(layout)
         column.prop(play, "steer")
-        if play.steer != "devices":
+        if play.steer in ("curve", "target", "take"):
             column.prop(play, play.steer, text=" ")
-        if play.steer in ("curve", "target"):
+        if play.steer in ("curve", "target", "click"):
             column.row().prop(play, "gait", expand=True)
         _draw_tag_buttons(layout, obj)
         column = split_layout(layout)

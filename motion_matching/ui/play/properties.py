@@ -17,6 +17,7 @@ _STEERS = (
     ("curve", "Curve", "Follow a curve object, once from end to end or round and round"),
     ("target", "Target", "Go to an object, even if it moves, and face as it faces"),
     ("take", "Recording", "Repeat the steering of a recording, with its settings and changes"),
+    ("click", "Click to Go", "Go where you click on the ground in the 3D Viewport"),
 )
 _MODES = (
     ("new", "New Take", "A new action, from the current frame on"),
