@@ -6,12 +6,14 @@ the preview ends.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
+from ..engine.errors import RigError
 from ..engine.maths import quat
 from ..engine.motion import bvh, mirror, rig
 from ..engine.motion.clip import Clip
@@ -61,7 +63,8 @@ class Span(NamedTuple):
 class SourcePreview:
     """The motion of a source of an armature: `positions` (F, B, 3) of bones in the world.
 
-    They begin at frame `first` of the source. `read_from` identifies what was read.
+    They begin at frame `first` of the source. Only the body is shown: what hangs from the `hips`.
+    `read_from` identifies what was read.
     """
 
     armature: Handle
@@ -71,6 +74,7 @@ class SourcePreview:
     mirrored: bool
     positions: np.ndarray
     parents: np.ndarray
+    hips: int
     fps: float
     first: int
     scene: str  # where the frame was `returns_to` as it began
@@ -93,6 +97,17 @@ class SourcePreview:
         speed = source.speed * settings_of(source.id_data).speed
         rate = speed * self.fps / get_scene_fps(bpy.context.scene)
         return Span(start, max(start, stop), rate, source.loop)
+
+    def list_body(self) -> np.ndarray:
+        """Return the bones below the hips."""
+        parents = self.parents.tolist()
+        body = {self.hips}
+        below = []
+        for bone, parent in enumerate(parents):  # parents come first
+            if parent in body:
+                body.add(bone)
+                below.append(bone)
+        return np.array(below, int)
 
     def interpolate(self, frame: float) -> np.ndarray:
         """Return the positions of bones (B, 3) at a frame of the source."""
@@ -130,22 +145,22 @@ def preview_steps(
     place = get_placement(obj) if source.kind == "FILE" else None
     ground, roles = float(obj.matrix_world[2][3]), get_roles(settings_of(obj))
 
-    def compute(_: ReportProgress) -> np.ndarray:
-        start = min(span_start, clip.frame_count - 1)
-        made = (
-            mirror.mirror(clip, rig.find_roles(clip.skeleton, [clip], roles)) if mirrored else clip
-        )
-        shown = made.compute_world()[1].astype(np.float32)
-        if mirrored:  # it begins at the same place
-            shown[..., :2] += clip.compute_world()[1][start, 0, :2] - shown[start, 0, :2]
+    def compute(_: ReportProgress) -> tuple[np.ndarray, int]:
+        start, hips = min(span_start, clip.frame_count - 1), _find_hips(clip, roles)
+        shown = clip.compute_world()[1].astype(np.float32)
+        if mirrored:
+            found = rig.find_roles(clip.skeleton, [clip], roles)
+            begin = shown[start, hips, :2].copy()
+            shown = mirror.mirror(clip, found).compute_world()[1].astype(np.float32)
+            shown[..., :2] += begin - shown[start, hips, :2]  # it begins at the same place
         if place is not None:
-            shown[..., :2] -= shown[start, 0, :2].copy()
-            turn = quat.from_yaw(np.array(place.yaw))
+            shown[..., :2] -= shown[start, hips, :2].copy()
             shift = np.array((place.x, place.y, ground))
-            shown = (quat.mul_vec(turn, shown) + shift).astype(np.float32)
-        return shown
+            turned = quat.mul_vec(quat.from_yaw(np.array(place.yaw)), shown)
+            shown = (turned + shift).astype(np.float32)
+        return shown, hips
 
-    positions = yield from run_in_background_steps(compute, _READING)
+    positions, hips = yield from run_in_background_steps(compute, _READING)
     scene = bpy.context.scene
     close()
     preview = SourcePreview(
@@ -156,6 +171,7 @@ def preview_steps(
         mirrored=mirrored,
         positions=positions,
         parents=clip.skeleton.parents,
+        hips=hips,
         fps=clip.fps,
         first=first,
         scene=scene.name,
@@ -164,6 +180,14 @@ def preview_steps(
     runtime.source_preview = preview
     _redraw()
     return preview
+
+
+def _find_hips(clip: Clip, roles: Mapping[str, str]) -> int:
+    """Return the bone that the body hangs from; the root if the skeleton is none that is known."""
+    try:
+        return rig.find_roles(clip.skeleton, [clip], roles).hips
+    except RigError:
+        return 0
 
 
 def _read_steps(uid: int, index: int) -> Steps[tuple[int, Clip]]:
@@ -261,5 +285,5 @@ def find_bones(preview: SourcePreview, source: Any, frame: float) -> tuple[float
     """Return the frame of the source at a frame of the timeline, and its bones (B, 2, 3)."""
     span = preview.compute_span(source)
     shown = span.limit(span.to_source(frame))
-    positions, children = preview.interpolate(shown), np.flatnonzero(preview.parents >= 0)
+    positions, children = preview.interpolate(shown), preview.list_body()
     return shown, np.stack([positions[preview.parents[children]], positions[children]], axis=1)

@@ -17,14 +17,7 @@ if TYPE_CHECKING:
     from ...app.source_preview import SourcePreview
 
 _BONE, _PATH = 4.0, 1.5  # widths
-_PATH_POINTS = 2000  # at most
-
-
-class PreviewCache:
-    """The batch of the path that was drawn last, with what it was built from."""
-
-    def __init__(self) -> None:
-        self.path: tuple[Any, Any] = (None, None)
+_AROUND = 3.0  # seconds of the path before and after the frame that is shown
 
 
 def _find_shown() -> tuple[SourcePreview, Any] | None:
@@ -37,28 +30,23 @@ def _draw_skeleton() -> None:
     if (shown := _find_shown()) is None:
         return
     preview, source = shown
-    _, bones = app.source_preview.find_bones(preview, source, _get_frame())
+    frame, bones = app.source_preview.find_bones(preview, source, _get_frame())
     body = drawing.build_line_batch(bones.reshape(-1, 3), colors.get_color("chosen"))
-    drawing.draw_lines([(_get_path(preview, source), _PATH), (body, _BONE)])
+    drawing.draw_lines([(_build_path(preview, source, frame), _PATH), (body, _BONE)])
 
 
 def _get_frame() -> float:
     return bpy.context.scene.frame_current_final
 
 
-def _get_path(preview: SourcePreview, source: Any) -> drawing.Batch | None:
-    """Return the batch of the path of the root through the frames that are used."""
-    span, cache = preview.compute_span(source), runtime.get_cache(PreviewCache)
-    state = preview, span, colors.get_color("guide")
-    if cache.path[0] is None or cache.path[0][1:] != state[1:] or cache.path[0][0] is not preview:
-        first, last = (int(frame) - preview.first for frame in span[:2])
-        path = preview.positions[
-            first : last + 1 : max((last - first) // _PATH_POINTS, 1), 0
-        ].copy()
-        path[:, 2] = preview.positions[..., 2].min() + drawing.ABOVE_GROUND
-        batch = drawing.build_line_batch(drawing.as_segments(path), state[2])
-        cache.path = state, batch
-    return cache.path[1]
+def _build_path(preview: SourcePreview, source: Any, frame: float) -> drawing.Batch | None:
+    """Return a batch of the hips' path over the ground around a frame, as far as it is used."""
+    span, around = preview.compute_span(source), _AROUND * preview.fps
+    first = max(frame - around, span.first) - preview.first
+    last = min(frame + around, span.last) - preview.first
+    path = preview.positions[int(first) : int(last) + 1, preview.hips].copy()
+    path[:, 2] = float(preview.positions[..., 2].min()) + drawing.ABOVE_GROUND
+    return drawing.build_line_batch(drawing.as_segments(path), colors.get_color("guide"))
 
 
 def _draw_words() -> None:
