@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..engine.control.performance import Performance
+from ..engine.database import frame_names
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
 from ..engine.insight import frame_inspector, inspection
@@ -100,7 +101,7 @@ def inspect_frame(
     8
     """
     chosen = takes.make_default_settings(database).with_changes(to_plain_values(settings))
-    index = frame_inspector.find_frame(database, frame) if isinstance(frame, str) else int(frame)
+    index = frame_names.find_frame(database, frame) if isinstance(frame, str) else int(frame)
     if not 0 <= index < database.frame_count:
         last = database.frame_count - 1
         raise SettingsError(f"The database has no frame {index}; give one from 0 to {last}.")

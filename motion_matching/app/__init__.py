@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         baking,
         build,
         callbacks,
+        candidates,
         characters,
         comparing,
         content,

@@ -16,6 +16,7 @@ import bpy
 from ..engine.control.method import Goal
 from ..engine.control.settings import PerformerSettings
 from ..engine.control.trajectory import TrajectoryPoint
+from ..engine.database import frame_names
 from ..engine.database.database import Database
 from ..engine.errors import MotionMatchingError, SettingsError
 from ..engine.insight import feature_strokes, frame_inspector
@@ -25,11 +26,14 @@ from ..engine.insight.watching import Choice, WatchedTake, watch
 from ..engine.matching.method import MotionMatching
 from ..engine.names import to_readable
 from ..engine.progress import ReportProgress
+from ..scene.blender import actions
 from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
-from . import callbacks, status
+from ..scene.reading.moving_pose import PoseReader
+from ..scene.writing import recording
+from . import callbacks, source_preview, status
 from .build import load_or_build_steps
-from .characters import get_armature
+from .characters import get_armature, get_root_target
 from .items import get_active
 from .runtime import runtime
 from .settings import get_performer_settings
@@ -41,26 +45,32 @@ from .training import ChosenMethod
 from .typed import settings_of
 
 _REST_DELAY = 0.15  # seconds that the frame stays before costs are weighed
+_COUNT = 5  # other frames that are listed
+_APART = 1.0 / 3.0  # seconds between two of them that are like a pose
 
 
 class InspectedFrame(NamedTuple):
     """A frame of the database, and where it is seen (x, y, z, yaw).
 
-    Of a take also the goal there with its settings, and what a motion field chose from.
+    Of a take also the goal there with its settings, what a motion field chose from, and the part of
+    the take with the tick of its next search.
     """
 
     frame: int
     position: tuple[float, float, float, float]
     goal: tuple[Goal, PerformerSettings] | None = None
     choice: Choice | None = None
+    moment: tuple[int, int] | None = None
 
 
 @dataclass
 class Inspector:
     """The data of an armature with a `key`, in its `edition`, and parts of a take performed again.
 
-    `inspected` and `strokes` are of the current frame; `goal_strokes`, `inspection` and `lines` of
-    the one that rested last. `problem` says why there is nothing to see.
+    Its `subject` is a 'source', a 'take', or the 'pose' on the screen. `inspected` and `strokes`
+    are of the current frame; `goal_strokes`, `inspection` and `lines` of the one that rested last,
+    as are frames that are `similar` to a pose, with how different they are. `problem` says why
+    there is nothing to see.
     """
 
     armature: Handle
@@ -68,12 +78,15 @@ class Inspector:
     edition: int
     database: Database
     method: MotionMatching
+    subject: str
     take: Handle | None = None
+    reader: PoseReader | None = None
     parts: tuple[tuple[TakePart, WatchedTake], ...] = ()
     inspected: InspectedFrame | None = None
     strokes: tuple[Stroke, ...] = ()
     goal_strokes: tuple[Stroke, ...] = ()
     inspection: FrameInspection | None = None
+    similar: tuple[tuple[int, float], ...] = ()
     lines: tuple[str, ...] = ()
     problem: str = ""
     # what the indices of sources with the same clip depend on, and these
@@ -84,31 +97,57 @@ class Inspector:
 
 
 def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
-    """Begin to inspect the chosen source or the active take of an armature.
+    """Begin to inspect a source, a take or the pose of an armature, as is chosen or on screen.
 
-    Errors are those of building and of reading the take.
+    Errors are those of building and of reading the take or the pose.
     """
-    uid, kind = obj.session_uid, settings_of(obj).insight.inspect
+    uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
     settings, key = get_performer_settings(obj, database), settings_of(obj).built_key
+    subject, action = _find_subject(obj)
     take: Handle | None = None
+    reader: PoseReader | None = None
     parts: tuple[tuple[TakePart, WatchedTake], ...] = ()
-    if kind == "take":
-        action = get_active(settings_of(obj).takes, settings_of(obj).take_index).action
+    if subject == "take" and action is not None:
         take = Handle.from_block(action, "actions")
         recorded = read_parts_on_ground(obj, action)
         methods = [ChosenMethod.from_name(part.performance.method) for part in recorded]
         watch_parts = partial(_watch_parts, database, settings, recorded, methods)
         parts = yield from run_in_background_steps(watch_parts, "Performing Again")
+    elif subject == "pose":
+        root, root_bone = get_root_target(obj)
+        reader = PoseReader(obj, database, root=root, root_bone=root_bone)
     method = yield from run_in_background_steps(
         lambda _: MotionMatching(database, settings), "Preparing"
     )
     armature, edition = Handle.from_block(get_armature(uid), "objects"), status.get_edition(key)
-    inspector = Inspector(armature, key, edition, database, method, take, parts)
+    inspector = Inspector(armature, key, edition, database, method, subject, take, reader, parts)
     runtime.inspector = inspector
     refresh()
     return inspector
+
+
+def _find_subject(obj: bpy.types.Object) -> tuple[str, bpy.types.Action | None]:
+    """Return what is to be inspected: 'source', 'take' or 'pose', and the action of a take.
+
+    On screen is a take that can be performed again, or the pose of any other action. Where the
+    armature plays none, or that of a source, or where a source is previewed, it is the active
+    source.
+    """
+    settings = settings_of(obj)
+    if settings.insight.inspect == "source" or source_preview.find_shown(obj):
+        return "source", None
+    if settings.insight.inspect == "take":
+        chosen = get_active(settings.takes, settings.take_index)
+        return "take", chosen.action if chosen else None
+    action = obj.animation_data and obj.animation_data.action
+    if action and recording.has_performance(action):
+        return "take", action
+    listed = any(source.action == action for source in settings.sources) if action else False
+    if listed or not (action or actions.has_nla_tracks(obj)):
+        return "source", None
+    return "pose", None
 
 
 def _watch_parts(
@@ -156,21 +195,24 @@ def _find_current() -> Inspector | None:
 
 def _update_frame(seen: Inspector) -> None:
     """Find the current frame and what is drawn of it."""
-    locate = _locate_in_source if seen.take is None else _locate_in_take
     try:
-        inspected = locate(seen, seen.armature.find(), bpy.context.scene.frame_current)
+        obj = seen.armature.find()
+        if _find_subject(obj)[0] != seen.subject:
+            raise SettingsError("Something else was inspected; inspect again for what is shown.")
+        inspected = _LOCATE[seen.subject](seen, obj, bpy.context.scene.frame_current)
     except MotionMatchingError as error:
         seen.inspected, seen.inspection, seen.problem = None, None, str(error)
-        seen.strokes, seen.goal_strokes, seen.lines = (), (), ()
+        seen.strokes, seen.goal_strokes, seen.lines, seen.similar = (), (), (), ()
         return
-    seen.inspected, seen.problem, seen.goal_strokes = inspected, "", ()
+    seen.problem, seen.goal_strokes = "", ()
+    if inspected is None:  # what was seen of the pose stays until the frame rests
+        return
+    seen.inspected = inspected
     seen.strokes = feature_strokes.make_strokes(seen.database, inspected.frame)
 
 
 def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
     settings, database = settings_of(obj), seen.database
-    if settings.insight.inspect != "source":
-        raise SettingsError("A source was inspected; inspect again for the take.")
     source = get_active_source(obj)
     if source is None:
         raise SettingsError("No source is chosen; choose one in the panel Database.")
@@ -179,9 +221,10 @@ def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) 
         raise SettingsError(f"{text}; switch it on, build, and inspect again.")
     check_source(obj, source)
     clip = _get_clip_name(source)
-    number = max(scene_frame - find_first_frame(obj, source), 0)
+    shown = source_preview.find_shown_frame(source, scene_frame)
+    number = max(shown - find_first_frame(obj, source), 0)
     index = _find_namesake_index(seen, settings, clip)
-    frame = frame_inspector.find_frame(database, f"{clip}:{number}", index)
+    frame = frame_names.find_frame(database, f"{clip}:{number}", index)
     x, y, yaw = database.track[frame].tolist()
     return InspectedFrame(frame, (x, y, float(database.poses[frame, 2, 0]), yaw))
 
@@ -216,27 +259,63 @@ def _get_clip_name(source: Any) -> str:
 
 
 def _locate_in_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
-    settings, action = settings_of(obj), seen.take.find() if seen.take else None
-    chosen = get_active(settings.takes, settings.take_index)
-    is_chosen = chosen is not None and chosen.action == action
-    if action is None or settings.insight.inspect != "take" or not is_chosen:
+    action = seen.take.find() if seen.take else None
+    if action is None or _find_subject(obj)[1] != action:
         raise SettingsError("Another take was inspected; inspect again for what is chosen now.")
     rate = get_scene_fps(bpy.context.scene)
-    for part, watched in reversed(seen.parts):
+    for number, (part, watched) in reversed(list(enumerate(seen.parts))):
         take = watched.take
         tick = round((scene_frame - part.frame) * take.fps / rate)
         if 0 <= tick < take.frame_count:
             x, y, yaw = take.character[tick].tolist()
             position = x, y, float(take.poses[tick, 2, 0]), yaw
             goal, choice = watched.get_goal_after(tick), watched.get_choice_after(tick)
-            return InspectedFrame(int(take.frames[tick]), position, goal, choice)
+            moment = number, min(tick + 1, take.frame_count - 1)
+            return InspectedFrame(int(take.frames[tick]), position, goal, choice, moment)
     text = f"The take '{action.name}' has no frame {scene_frame}; go to one that it has."
     raise SettingsError(text)
 
 
+def _locate_pose(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> None:
+    """Looking for frames that are like the pose on the screen waits until the frame rests."""
+
+
+_LOCATE: Any = {"source": _locate_in_source, "take": _locate_in_take, "pose": _locate_pose}
+
+
+def _find_similar(seen: Inspector) -> None:
+    """Find the frames that are most like the pose on the screen, as it moves there."""
+    obj, database, scene = seen.armature.find(), seen.database, bpy.context.scene
+    seen.inspected, seen.inspection, seen.strokes, seen.similar = None, None, (), ()
+    try:
+        if seen.reader is None:
+            return
+        step = get_scene_fps(scene) / database.fps
+        place, state = seen.reader.read_start(obj, scene.frame_current, step)
+    except MotionMatchingError as error:
+        seen.problem = str(error)
+        return
+    moving = state.to_moving_pose(database.skeleton)
+    apart = round(_APART * database.fps)
+    seen.similar = tuple(seen.method.find_similar(moving, _COUNT, apart))
+    frame = seen.similar[0][0]
+    x, y, yaw = place
+    seen.inspected = InspectedFrame(frame, (x, y, float(obj.matrix_world[2][3]), yaw))
+    seen.strokes = feature_strokes.make_strokes(database, frame)
+    seen.lines = (_describe_motion(database, frame),)
+
+
+def _describe_motion(database: Database, frame: int) -> str:
+    speed, turn = frame_inspector.measure_motion(database, frame)
+    return f"{speed:.2f} m/s, turning at {turn:+.0f}°/s"
+
+
 def _show_costs(seen: Inspector) -> None:
     """Compute what the search makes of the current frame, and show it."""
-    if seen.inspected is not None:
+    if seen.subject == "pose":
+        if not seen.problem:
+            _find_similar(seen)
+    elif seen.inspected is not None:
         _update_costs(seen, seen.inspected)
     callbacks.redraw("WINDOW")
     callbacks.redraw()
@@ -244,15 +323,14 @@ def _show_costs(seen: Inspector) -> None:
 
 def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
     database, frame = seen.database, inspected.frame
-    speed, turn = frame_inspector.measure_motion(database, frame)
-    motion = f"{speed:.2f} m/s, turning at {turn:+.0f}°/s"
+    motion = _describe_motion(database, frame)
     if inspected.choice is not None:
         seen.inspection, seen.lines = None, (motion,)
         return
     try:
         trajectory, tags, settings = _get_goal(seen, inspected)
         inspection = frame_inspector.inspect_frame(
-            database, settings, frame, trajectory, tags=tags, count=5, method=seen.method
+            database, settings, frame, trajectory, tags=tags, count=_COUNT, method=seen.method
         )
     except MotionMatchingError as error:
         seen.inspection, seen.problem = None, str(error)

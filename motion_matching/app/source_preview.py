@@ -270,6 +270,15 @@ def to_source_frame(source: Any, frame: float) -> int:
     return round(span.to_source(frame) if span else frame)
 
 
+def find_shown_frame(source: Any, frame: float) -> int:
+    """Return the frame of a source that a preview shows at a frame of the timeline.
+
+    Without one, they are the same.
+    """
+    span = _find_span(source)
+    return round(span.limit(span.to_source(frame)) if span else frame)
+
+
 def to_timeline_frame(source: Any, frame: float) -> int:
     """Return the frame of the timeline of a source's frame: another one only if previewed."""
     span = _find_span(source)

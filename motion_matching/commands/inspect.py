@@ -7,6 +7,7 @@ from typing import Any
 
 from ..engine.control.performance import load
 from ..engine.control.settings import PerformerSettings
+from ..engine.database import frame_names
 from ..engine.database.database import Database
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
@@ -83,7 +84,7 @@ def _inspect_frame(
     arguments: argparse.Namespace, database: Database, settings: PerformerSettings
 ) -> tuple[str, dict[str, Any]]:
     """Return what the search sees at one frame, as text and JSON data."""
-    frame = frame_inspector.find_frame(database, arguments.frame)
+    frame = frame_names.find_frame(database, arguments.frame)
     trajectory = None
     if arguments.wish:
         forward, left, *more = [*parse_numbers(arguments.wish, arguments.wish, "--wish"), 0.0]

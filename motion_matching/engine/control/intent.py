@@ -21,6 +21,7 @@ class Intent(NamedTuple):
     `facing` is a heading in radians (0 looks along -Y); None faces the movement. `gait` blends from
     walking (0) to running (1). `tags` restrict the search to frames with all of them. `jump_to`
     requests one jump to a frame with a tag. `push` adds a velocity in m/s once, but not to a path.
+    `enter` has motion matching jump to one frame, such as 'walk_01:120', if the database has it.
     """
 
     move: tuple[float, float] = (0.0, 0.0)
@@ -31,3 +32,4 @@ class Intent(NamedTuple):
     tags: frozenset[str] = frozenset()
     jump_to: str | None = None
     push: tuple[float, float] | None = None
+    enter: str | None = None

@@ -21,6 +21,7 @@ class Goal(NamedTuple):
     `trajectory` has a point for each of the method's `trajectory_times`. `sharp`: the goal changed
     so much that a search should not wait. `fading`: less than half of the last jump has faded, so
     another one should wait. `push` in m/s is the intent's; the trajectory includes it already.
+    `enter` is the intent's, too.
     """
 
     trajectory: Sequence[TrajectoryPoint]
@@ -29,6 +30,7 @@ class Goal(NamedTuple):
     sharp: bool = False
     fading: bool = False
     push: tuple[float, float] | None = None
+    enter: str | None = None
 
 
 class Jump(NamedTuple):

@@ -31,6 +31,7 @@ from .start_state import StartState
 FORMAT = "motion-matching performance"
 LONGEST_TAKE = 36_000.0  # seconds
 SHORTEST_TAKE = 5  # ticks, the fewest from which accelerations can be measured
+_NO_REQUESTS: dict[str, Any] = {"jump_to": None, "push": None, "enter": None}  # of one tick
 # limits beyond which an entry of a file is a mistake
 HIGHEST_RATE, _LARGEST_MOVE = 1000, 10  # ticks per second, times the full speed
 FARTHEST, _LARGEST_BOX, LARGEST_ANGLE = 1e5, 1000.0, 1e5  # metres, metres, radians
@@ -97,15 +98,14 @@ class Performance:
             return math.ceil(tick * rate - 1e-6)
 
         intents = [
-            self.intents[min(int(i / rate + 1e-6), last)]._replace(jump_to=None, push=None)
+            self.intents[min(int(i / rate + 1e-6), last)]._replace(**_NO_REQUESTS)
             for i in range(count)
         ]
         for tick, intent in enumerate(self.intents):
             i = min(find_tick(tick), count - 1)
-            if intent.jump_to is not None:
-                intents[i] = intents[i]._replace(jump_to=intent.jump_to)
-            if intent.push is not None:
-                intents[i] = intents[i]._replace(push=intent.push)
+            asked = {name: getattr(intent, name) for name in _NO_REQUESTS}
+            asked = {name: value for name, value in asked.items() if value is not None}
+            intents[i] = intents[i]._replace(**asked) if asked else intents[i]
         changes = tuple((find_tick(tick), change) for tick, change in self.changes)
         return replace(self, fps=fps, intents=tuple(intents), changes=changes)
 
@@ -315,6 +315,7 @@ def _intent_from_dict(data: Mapping[str, Any], where: str) -> Intent:
         path=read_optional("path", _path_from_dict),
         tags=frozenset(expect_name(tag, f"a tag of 'tags' of {where}") for tag in tags),
         jump_to=read_optional("jump_to", expect_text),
+        enter=read_optional("enter", expect_text),
         push=read_optional("push", expect_pair, LARGEST_SPEED),
     )
 

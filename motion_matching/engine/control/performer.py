@@ -164,7 +164,8 @@ class Performer:
         if intent.push is not None and intent.path is None:
             push = rotate_xy(*intent.push, -self._placement[2])
         trajectory = self._build_trajectory()
-        goal = Goal(trajectory, intent.tags, intent.jump_to, is_sharp, is_fading, push)
+        requests = intent.tags, intent.jump_to
+        goal = Goal(trajectory, *requests, is_sharp, is_fading, push, intent.enter)
         motion = self.method.advance(goal)
         if motion.jump is not None:
             self._inertializer.transition(motion.jump)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         build,
         database,
         features,
+        frame_names,
         limits,
         parts,
         retagging,

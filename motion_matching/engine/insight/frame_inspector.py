@@ -5,7 +5,6 @@ All frames are measured, not only those that a search may choose, to explain exc
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,14 +17,14 @@ from ..control.settings import PerformerSettings
 from ..control.trajectory import SimulationObject, TrajectoryPoint
 from ..database.database import Database
 from ..database.features import sample_track
+from ..database.frame_names import find_frame as find_frame
+from ..database.frame_names import format_frame
 from ..database.tags import NO_ENTRY, NO_USE
-from ..errors import SettingsError
 from ..matching.method import MotionMatching
 from ..maths import planar
 
 Array = np.ndarray
 _MIN_SEPARATION = 1.0 / 3.0  # seconds: of frames nearer to each other the cheapest is listed
-_MIRRORED = "mirrored"
 
 
 @dataclass(frozen=True)
@@ -61,45 +60,6 @@ class FrameInspection:
     continuing: FrameCost
     candidates: tuple[FrameCost, ...]
     chosen: int
-
-
-def find_frame(database: Database, text: str, which: int | None = None) -> int:
-    """Return the frame of a database that shows CLIP:FRAME, or CLIP:FRAME:mirrored.
-
-    Of several ranges of that clip the first with the frame counts, or only the range with index
-    `which` among them. Raises SettingsError if there is none.
-    """
-    words = text.rsplit(":", 2)
-    mirrored = len(words) == 3 and words[-1] == _MIRRORED
-    clip, _, number = (text.removesuffix(f":{_MIRRORED}") if mirrored else text).rpartition(":")
-    if not number.isdecimal() or not clip:
-        raise SettingsError(
-            f"'{text}' is not a frame of a clip; write CLIP:FRAME, such as walk_01:120, or "
-            f"CLIP:FRAME:{_MIRRORED}."
-        )
-    named = clip, mirrored
-    indices = [k for k, r in enumerate(database.ranges) if (r.clip, r.mirrored) == named]
-    if not indices:
-        clips = sorted({r.clip for r in database.ranges})
-        near = difflib.get_close_matches(clip, clips, 3, 0.5) or clips[:3]
-        raise SettingsError(
-            f"The database has no{' mirrored' if mirrored else ''} clip '{clip}'; it has "
-            f"{', '.join(near)}{' and others' if len(clips) > len(near) else ''}."
-        )
-    if which is not None:
-        indices = indices[which : which + 1]
-    spans = []
-    for k in indices:
-        origin, start, stop = database.ranges[k], int(database.starts[k]), int(database.stops[k])
-        offset = round((int(number) - origin.first_source_frame) / origin.source_frames_per_frame)
-        if 0 <= offset < stop - start:
-            return start + offset
-        first, last = (database.get_frame_source(frame).frame for frame in (start, stop - 1))
-        spans.append(f"{first} to {last}")
-    raise SettingsError(
-        f"The clip '{clip}' has no frame {number} in the database; it has "
-        f"{' and '.join(spans) or 'none'}."
-    )
 
 
 # ---------------------------------------------------------------- the desired trajectory
@@ -324,12 +284,6 @@ def to_dict(inspection: FrameInspection, database: Database) -> dict[str, Any]:
         "playing_on": cost_to_dict(inspection.continuing),
         "candidates": [cost_to_dict(candidate) for candidate in inspection.candidates],
     }
-
-
-def format_frame(database: Database, frame: int) -> str:
-    """Return a frame as `find_frame` takes it."""
-    source = database.get_frame_source(frame)
-    return f"{source.clip}:{source.frame}{f':{_MIRRORED}' if source.mirrored else ''}"
 
 
 def measure_motion(database: Database, frame: int) -> tuple[float, float]:

@@ -21,7 +21,8 @@ from ..database.features import (
     Schema,
     compute_features,
 )
-from ..errors import DatabaseError
+from ..database.frame_names import find_frame
+from ..errors import DatabaseError, SettingsError
 from ..maths import quat
 from ..motion.skeleton import Skeleton
 from .search import FrameIndex, FrameMask
@@ -137,6 +138,20 @@ class MotionMatching:
         source = state.pose, state.velocity, state.root
         return self._make_motion(self._frame, Jump(*source, *self._get_state(self._frame)))
 
+    def find_similar(self, state: MovingPose, count: int, apart: int) -> list[tuple[int, float]]:
+        """Return the `count` frames whose bodies are most like a pose in motion, and how different.
+
+        Those within `apart` frames of a better one are left out.
+        """
+        frames = self._find_like(state, np.arange(self.database.frame_count))
+        costs = self._compare_bodies(state, frames)
+        result: list[tuple[int, float]] = []
+        for k in np.argsort(costs, kind="stable").tolist():
+            frame = int(frames[k])
+            if all(abs(frame - other) >= apart for other, _ in result):
+                result.append((frame, float(costs[k])))
+        return result[:count]
+
     def _find_like(self, state: MovingPose, allowed: np.ndarray) -> np.ndarray:
         """Return the frames among `allowed` whose features of bones and velocity are nearest."""
         times, is_known = np.arange(-2, 3) / self.fps, bool(np.isfinite(state.root).all())
@@ -188,9 +203,10 @@ class MotionMatching:
         jump = None
         # overlapping jumps would add up while they fade; only a search at every tick does not wait
         waits = self._ticks_to_search > 0 or (goal.fading and self._search_ticks > 1)
-        if leave or goal.sharp or not waits:
+        chosen = None if goal.enter is None else self._find_entry(goal.enter)
+        if leave or goal.sharp or not waits or chosen is not None:
             self._ticks_to_search = self._search_ticks
-            best = self._search(goal, frame, mask, leave)
+            best = self._search(goal, frame, mask, leave, chosen)
             if best != frame:
                 jump = Jump(*self._get_state(frame), *self._get_state(best))
                 frame, successor = best, self._successors.item(best)
@@ -205,7 +221,23 @@ class MotionMatching:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of a frame."""
         return self._poses[frame], self._velocities[frame], self._root_motion[frame]
 
-    def _search(self, goal: Goal, frame: int, mask: _TagMask | None, leave: bool) -> int:
+    def _find_entry(self, name: str) -> int | None:
+        """Return the frame of a name, or None if the database has none that can be played."""
+        try:
+            frame = find_frame(self.database, name)
+        except SettingsError:  # the performance is of other data
+            return None
+        return frame if self.database.playable[frame] else None
+
+    def _search(
+        self,
+        goal: Goal,
+        frame: int,
+        mask: _TagMask | None,
+        leave: bool,
+        chosen: int | None = None,
+    ) -> int:
+        """Return the best frame to go on with, or the one that was `chosen` before."""
         started = time.perf_counter()
         query = self._make_query(goal.trajectory, frame)
         difference = query - self._rows[frame]
@@ -226,6 +258,9 @@ class MotionMatching:
             mask = None
         if best < 0:
             best, cost = frame, continuing
+        if chosen is not None:
+            away = query - self._rows[chosen]
+            best, cost = chosen, float(away.dot(away)) + self._bias.item(chosen)
         self.last_cost = cost
         self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
         return best

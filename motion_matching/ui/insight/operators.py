@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os.path
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,25 @@ import bpy
 from ... import app, engine
 from ...app.characters import get_active_armature, get_active_settings, get_armature
 from ...app.runtime import runtime
+from ...app.typed import settings_of
 from ...engine.errors import SettingsError
 from ..operator_base import (
     CHARACTER,
     SOURCES,
     Operator,
     SteppedOperator,
+    can_assign_action,
     has_active_source,
     has_performed_take,
     n_,
 )
 from ..panel_base import format_count
-from ..typed_properties import switch, text
+from ..tags.operators import add_range
+from ..tags.properties import LABELS
+from ..typed_properties import integer, switch, text
+
+_FORBIDDEN = 1.0 / 3.0  # seconds on either side of a frame, as candidates are listed
+
 
 # Requirements
 
@@ -39,8 +47,10 @@ def has_reference(context: bpy.types.Context) -> str:
 
 def has_inspectable(context: bpy.types.Context) -> str:
     """Require the source or the take whose frame is inspected."""
-    is_take = get_active_settings(context).insight.inspect == "take"
-    return has_performed_take(context) if is_take else has_active_source(context)
+    kind = get_active_settings(context).insight.inspect
+    if kind == "screen":
+        return ""
+    return has_performed_take(context) if kind == "take" else has_active_source(context)
 
 
 def is_inspecting(context: bpy.types.Context) -> str:
@@ -161,3 +171,86 @@ class MOTION_MATCHING_OT_stop_inspecting(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         app.inspector.close()
+
+
+# Candidates
+
+
+def has_inspected_frame(context: bpy.types.Context) -> str:
+    seen, obj = runtime.inspector, get_active_armature(context)
+    is_own = seen is not None and seen.armature.uid == obj.session_uid
+    return "" if is_own and seen.inspected else n_("Inspect a frame first")
+
+
+def has_inspected_take(context: bpy.types.Context) -> str:
+    seen = runtime.inspector
+    if seen is None or seen.inspected is None or seen.inspected.moment is None:
+        return n_("Inspect a frame of a take first")
+    is_field = seen.inspected.choice is not None
+    return n_("Only takes of motion matching jump to single frames") if is_field else ""
+
+
+INSPECTED = (*SOURCES, has_inspected_frame)
+
+
+class MOTION_MATCHING_OT_use_candidate(SteppedOperator, bpy.types.Operator):
+    """Perform the take again up to here, go on with this frame, and bake that as another take"""
+
+    bl_idname = "motion_matching.use_candidate"
+    bl_label = "Use From Here"
+    requires = (*INSPECTED, has_inspected_take, can_assign_action)
+
+    frame: int = integer(0, "Frame", "Frame of the database", min=0, options={"SKIP_SAVE"})
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        return app.candidates.use_steps(get_active_armature(context), _get_frame(self.frame))
+
+
+class MOTION_MATCHING_OT_forbid_candidate(SteppedOperator, bpy.types.Operator):
+    """Never jump to this frame and those within a third of a second: tags them Do Not Start Here \
+on their source, for all takes from now on"""
+
+    bl_idname = "motion_matching.forbid_candidate"
+    bl_label = "Forbid"
+    requires = INSPECTED
+
+    frame: int = integer(0, "Frame", "Frame of the database", min=0, options={"SKIP_SAVE"})
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        seen, obj = runtime.inspector, get_active_armature(context)
+        uid, frame = obj.session_uid, _get_frame(self.frame)
+        found = yield from app.candidates.find_source_steps(obj, seen.database, frame)
+        source = settings_of(get_armature(uid)).sources[found.source_index]
+        around = math.ceil(_FORBIDDEN * seen.database.fps * found.step)
+        start, end = max(found.frame - around, 0), found.frame + around
+        kind = engine.database.tags.NO_ENTRY
+        add_range(source, LABELS[kind], kind, start, end)
+        app.status.invalidate()
+        if seen.subject == "take":
+            again = "bake the take again to perform it without them"
+            return f"Forbade frames {start} to {end} of '{source.name}'; {again}"
+        yield from app.inspector.inspect_steps(get_armature(uid))
+        return f"Forbade frames {start} to {end} of '{source.name}'"
+
+
+class MOTION_MATCHING_OT_go_to_candidate(SteppedOperator, bpy.types.Operator):
+    """Choose the source of this frame, preview it, and go to the frame"""
+
+    bl_idname = "motion_matching.go_to_candidate"
+    bl_label = "Go to Source"
+    bl_options = {"REGISTER"}
+    requires = INSPECTED
+
+    frame: int = integer(0, "Frame", "Frame of the database", min=0, options={"SKIP_SAVE"})
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        return app.candidates.go_to_source_steps(obj, _get_frame(self.frame))
+
+
+def _get_frame(frame: int) -> int:
+    """Return a frame of the inspected database. SettingsError if it has no such frame."""
+    count = runtime.inspector.database.frame_count if runtime.inspector else 0
+    if frame >= count:
+        raise SettingsError(f"The database has no frame {frame}; it has {count}.")
+    return frame

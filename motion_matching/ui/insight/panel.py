@@ -18,6 +18,7 @@ from ..panel_base import (
     draw_small_lines,
     draw_table,
     draw_wrapped_text,
+    set_options,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
@@ -104,7 +105,7 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
         layout, insight, inspector = self.layout, settings.insight, runtime.inspector
         column = split_layout(layout)
         column.row().prop(insight, "inspect", expand=True)
-        if insight.inspect == "source":
+        if insight.inspect != "take":
             column.prop(insight, "use_wish")
             goal = column.column(align=True)
             goal.active = insight.use_wish
@@ -125,6 +126,9 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
             _draw_frame(layout, inspector, inspection.frame)
             _draw_costs(layout, inspector, inspection)
             _draw_candidates(layout, inspector, inspection)
+        elif inspected and inspector.similar:
+            _draw_frame(layout, inspector, inspected.frame)
+            _draw_similar(layout, inspector)
         elif inspected and inspected.choice:
             _draw_frame(layout, inspector, inspected.frame)
             _draw_actions(layout, inspector, inspected.choice)
@@ -158,7 +162,38 @@ def _draw_candidates(
         row = lines.row()
         row.label(text=name, icon=_VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE"))
         draw_right(row, f"{weighed.cost:.2f}")
+        _draw_buttons(row, inspector, weighed.frame, is_candidate=weighed is not here)
         draw_wrapped_text(lines, f"{weighed.verdict[:1].upper()}{weighed.verdict[1:]}", "BLANK1")
+
+
+def _draw_similar(layout: bpy.types.UILayout, inspector: app.inspector.Inspector) -> None:
+    """Draw the frames that are most like the pose on the screen, and how different they are."""
+    lines = layout.box().column(align=True)
+    lines.label(text="Most Like the Pose")
+    for frame, difference in inspector.similar:
+        row = lines.row()
+        row.label(text=_format_frame(inspector, frame), icon="POSE_HLT")
+        draw_right(row, f"{difference:.2f}")
+        _draw_buttons(row, inspector, frame, is_candidate=True)
+
+
+def _draw_buttons(
+    layout: bpy.types.UILayout,
+    inspector: app.inspector.Inspector,
+    frame: int,
+    *,
+    is_candidate: bool,
+) -> None:
+    """Draw what can be done with a frame."""
+    buttons = layout.row(align=True)
+    if is_candidate:
+        if inspector.subject == "take":
+            use = buttons.operator("motion_matching.use_candidate", text="", icon="PLAY")
+            set_options(use, frame=frame)
+        forbid = buttons.operator("motion_matching.forbid_candidate", text="", icon="CANCEL")
+        set_options(forbid, frame=frame)
+    go = buttons.operator("motion_matching.go_to_candidate", text="", icon="HIDE_OFF")
+    set_options(go, frame=frame)
 
 
 def _draw_actions(

@@ -29,6 +29,12 @@ _REFERENCES = (
 _INSPECTED = (
     ("source", "Source", "The active source"),
     ("take", "Active Take", "The active take, with its goal there"),
+    (
+        "screen",
+        "On Screen",
+        "The take that plays, with its goal there, or else the active source; while any other "
+        "action plays, the frames that are most like the pose",
+    ),
 )
 _MAPS = (
     ("mds", "Dissimilarity", "How different the search finds them, by multidimensional scaling"),
@@ -78,7 +84,7 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         "acceleration and turn rate, above the coverage map",
     )
     inspect: str = choice(
-        "source",
+        "screen",
         "Inspect",
         "What is inspected at the current frame",
         _INSPECTED,

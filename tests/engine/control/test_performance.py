@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from motion_matching.engine.control.intent import FuturePath, Intent
 from motion_matching.engine.control.performance import LONGEST_TAKE, Performance
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.control.settings import PerformerSettings, Speeds
+from motion_matching.engine.database.frame_names import format_frame
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
+from tests.demo import demo_settings, load_demo
 
 SPEEDS = PerformerSettings().walk
 
@@ -322,3 +325,26 @@ def test_unreasonable_settings_are_refused_by_name():
     ):
         with pytest.raises(SettingsError, match=name):
             settings.with_changes({name: value})
+
+
+def test_a_frame_to_enter_is_stored_resampled_and_entered_if_the_data_has_it():
+    database, settings = load_demo(), demo_settings()
+    plain = takes.prepare_performance(
+        database, settings, "square", gait="walk", seconds=3.0, seed=0
+    )
+    expected = takes.perform(database, settings, plain)
+    frame = int(np.flatnonzero(database.find_candidates(settings.end_guard))[1000])
+    for name in (format_frame(database, frame), "gone:12", "nonsense"):
+        intents = list(plain.intents)
+        intents[30] = intents[30]._replace(enter=name)
+        asked = replace(plain, intents=tuple(intents))
+        assert performance.from_json(performance.to_json(asked), "here") == asked
+        half = asked.resample(0.5 * database.fps)
+        assert [k for k, intent in enumerate(half.intents) if intent.enter] == [15]
+        take = takes.perform(database, settings, asked)
+        np.testing.assert_array_equal(take.frames[:30], expected.frames[:30])
+        if name.startswith(("gone", "nonsense")):
+            np.testing.assert_array_equal(take.frames, expected.frames)
+        else:
+            assert take.frames[30] == database.successors[frame]
+            assert take.jumped[30]
