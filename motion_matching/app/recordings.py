@@ -59,7 +59,10 @@ def recover(path: Path) -> bpy.types.Action:
         if obj is None:
             file = f"the file '{origin.file}'" if origin.file else "its file"
             text = f"The recording was made with armature '{origin.armature}'"
-            raise MotionMatchingError(f"{text}, which is not in this file; open {file} first.")
+            raise MotionMatchingError(
+                f"{text}, which is not in this file, or is linked; open {file} first, or make a "
+                "library override."
+            )
         action = scene.writing.recording.write_take(obj, ticks)
         app.takes.list_take(obj, action)
     path.unlink(missing_ok=True)
@@ -75,6 +78,6 @@ def _is_here(origin: Origin) -> bool:
 
 
 def _find_armature(name: str) -> bpy.types.Object | None:
-    """Return the armature object of a name in this file."""
-    obj: bpy.types.Object | None = bpy.data.objects.get(name)
-    return obj if obj and obj.type == "ARMATURE" else None
+    """Return the armature object of a name in this file; what a linked one plays is not saved."""
+    named = (obj for obj in bpy.data.objects if obj.name == name and obj.type == "ARMATURE")
+    return next((obj for obj in named if obj.library is None), None)

@@ -16,6 +16,7 @@ from ..app.characters import get_active_armature
 from ..app.items import has_active
 from ..app.runtime import runtime
 from ..app.typed import settings_of
+from ..engine.errors import shorten
 
 if TYPE_CHECKING:
     from .properties import MotionMatchingSettings
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     _Lists = bpy.types.UIList
 else:
     _Base = _Lists = object  # as in `operator_base`
+
+_LONGEST = 600  # characters of a sentence
 
 State = tuple[Any, str]  # icon and words
 
@@ -166,6 +169,7 @@ def draw_wrapped_text(layout: bpy.types.UILayout, text: str, icon: Any) -> None:
     """Draw a sentence in as many lines as the width of the panel needs."""
     scale = bpy.context.preferences.system.ui_scale or 1.0  # zero without a window
     width = bpy.context.region.width / scale
+    text = shorten(text, _LONGEST)  # it may come from a file
     draw_small_lines(layout, _wrap_lines(text, max(20, int((width - 60) / 6.2))), icon)
 
 

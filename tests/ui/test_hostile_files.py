@@ -9,6 +9,7 @@ import io
 import json
 import os
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,18 +17,22 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import databases, source_files, sources, takes
+from motion_matching.app import databases, recordings, source_files, sources, takes
 from motion_matching.app import status as app_status
 from motion_matching.engine.control import performance, scripts
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.errors import MotionMatchingError, RigError
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
+from motion_matching.live.recorder import RecordingPlan
 from motion_matching.scene.blender import evaluation
 from motion_matching.scene.rig import armature
 from motion_matching.scene.writing import recording, saved_pose
 from motion_matching.scene.writing.bake import bake
+from motion_matching.ui.tags.drawing import assign_lanes
+from tests.live.stage import FPS, Stage
 from tests.ui.characters import create_character
+from tests.ui.drawn import draw_panels
 
 ops = bpy.ops.motion_matching
 PARTS = recording.PARTS
@@ -293,7 +298,8 @@ def test_damaged_settings_of_a_file_are_reset_when_it_is_opened(obj, tmp_path):
         assert settings.roles.preset == ""
         assert (source.name, source.action, source.path, source.kind) == ("", None, None, "ACTION")
         assert source.frame_start == 1
-        assert (settings.script.seconds, settings.script.script) == (10.0, "figure_eight")
+        assert settings.script.seconds == settings.script.bl_rna.properties["seconds"].default
+        assert settings.script.script == "figure_eight"
         assert settings.speed == 1.0
         assert tuple(settings.insight.wish) == (1.0, 0.0)
         # what is whole stays
@@ -354,6 +360,46 @@ def test_names_that_are_too_long_are_refused_in_a_sentence(obj, tmp_path):
         app_status.refresh(obj)
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     assert "not there" in sources.find_source_problem(source)
+
+
+def test_many_ranges_and_long_notes_do_not_stop_drawing(obj):
+    ops.add_actions()
+    settings = obj.motion_matching
+    ops.build()
+    assert app_status.refresh(obj).kind == "fresh", "else no note is drawn"
+    settings.built_notes = "word " * 200_000 + "\n" * 200_000
+    draw_panels()
+    began = time.process_time()
+    draw_panels()
+    assert time.process_time() - began < 1.0
+    began = time.process_time()
+    lanes = assign_lanes([0] * 20_000, [100] * 20_000)
+    assert time.process_time() - began < 1.0
+    assert lanes == list(range(20_000))
+
+
+def test_a_cut_off_recording_of_a_linked_armature_stays(tmp_path):
+    stage = Stage()
+    stage.run(3)
+    folder = recordings.get_folder()
+    stage.session.record(RecordingPlan("Cut Off", 1.0, 1.0, recovery=folder))
+    stage.run(round(1.5 * FPS))
+    [path] = folder.glob("*.mmrecovery")
+    whole = path.read_bytes()
+    stage.session.stop()
+    path.write_bytes(whole)
+    file = str(tmp_path / "person.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=file)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(file, link=True) as (_, wanted):
+        wanted.objects = ["Person"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    recordings.refresh()
+    assert "library override" in call(ops.recover_take)
+    assert path.exists()
+    assert wanted.objects[0].override_create(remap_local_usages=True)
+    assert call(ops.recover_take) == {"FINISHED"}
+    assert not path.exists()
 
 
 def test_a_bone_whose_name_blender_cuts_is_named(obj):

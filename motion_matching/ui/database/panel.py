@@ -31,6 +31,7 @@ from . import ground_paths, preview_drawing
 from .operators_sources import get_shown_indices
 from .properties import MotionMatchingDatabase, MotionMatchingSource
 
+_MOST_NOTES = 8  # that are drawn; a build makes fewer
 _ELSEWHERE = "Built on another machine, or cleared since: build it again"
 # by the kind of a status: icon, two words, and what to do
 _STATES = {
@@ -120,7 +121,7 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status, notes: 
     size = f"{', '.join(counts)}, {status.megabytes:.0f} MB"
     draw_small_lines(layout, (length, size), "CHECKMARK")
     draw_wrapped_text(layout, status.coverage, "BLANK1")
-    for note in (*notes.splitlines(), *status.idle_tags):
+    for note in (*notes.splitlines()[:_MOST_NOTES], *status.idle_tags):
         draw_wrapped_text(layout, note, "ERROR")
 
 

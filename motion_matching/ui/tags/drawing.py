@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -82,12 +83,14 @@ def _get_shown_action(obj: bpy.types.Object, space: Any) -> Any:
 def assign_lanes(firsts: Sequence[int], lasts: Sequence[int]) -> list[int]:
     """Return a lane for each range, both ends inclusive: the lowest that is free at its start."""
     lanes = [0] * len(firsts)
-    free_from: list[int] = []  # the frame, by lane
+    # heaps: a file may hold thousands of ranges, and editors draw them at every redraw
+    taken: list[tuple[int, int]] = []  # the last frame of each lane that is not free, and the lane
+    free: list[int] = []
     for index in sorted(range(len(firsts)), key=lambda n: (firsts[n], -lasts[n])):
-        free = (lane for lane, frame in enumerate(free_from) if frame <= firsts[index])
-        lane = next(free, len(free_from))
-        free_from[lane : lane + 1] = [lasts[index] + 1]
-        lanes[index] = lane
+        while taken and taken[0][0] < firsts[index]:
+            heapq.heappush(free, heapq.heappop(taken)[1])
+        lanes[index] = heapq.heappop(free) if free else len(taken)
+        heapq.heappush(taken, (lasts[index], lanes[index]))
     return lanes
 
 
