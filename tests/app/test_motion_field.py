@@ -113,7 +113,7 @@ def test_a_motion_field_plays_live_and_in_takes():
         now += 1 / 24
         live.tick(now, 0.0)
     host.end()
-    assert live.takes == ["Live Take"]
+    assert live.takes == ["Keyboard Walk"]
     controller.method = "FIELD"
     assert ops.bake_again(use_markers=False) == {"FINISHED"}
     for _ in range(2):

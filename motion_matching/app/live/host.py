@@ -32,7 +32,7 @@ from ...scene.writing import recording
 from .. import callbacks, preferences, recordings
 from ..runtime import Trail, runtime
 from ..settings import get_performer_settings
-from ..takes import list_take
+from ..takes import find_free_name, list_take, read_parts
 from ..typed import settings_of
 from . import display_transform, steering, tag_requests, timeline
 from .alerts import Alerts
@@ -348,7 +348,13 @@ class LiveSession:
             self.messages.append(words)
 
     def _list_take(self, action: bpy.types.Action) -> None:
-        list_take(self.armature.find(), action)
+        obj = self.armature.find()
+        parts = read_parts(action)
+        if len(parts) == 1 and all(take.action != action for take in settings_of(obj).takes):
+            intents = parts[0].performance.intents[parts[0].lead_in :]
+            if name := self.session.source.name_take(intents):
+                action.name = find_free_name(name)
+        list_take(obj, action)
 
     # ------------------------------------------------------------ the end
 

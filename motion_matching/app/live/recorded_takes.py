@@ -108,6 +108,7 @@ class LiveTakes:
         name = self._session.stop_recording()
         if name is None:
             return ""
-        self._on_take(bpy.data.actions[name])
-        self.names.append(name)
-        return f"Recorded '{name}': {seconds:.1f} s."
+        action = bpy.data.actions[name]
+        self._on_take(action)
+        self.names.append(action.name)
+        return f"Recorded '{action.name}': {seconds:.1f} s."

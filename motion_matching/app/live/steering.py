@@ -83,7 +83,7 @@ def create_input(
         gait = float(play.gait == "run")
         return GuidedInput(PointInput(settings, gait=gait, ground=ground), devices)
     leader = create_leader(play, play.steer, play.gait, settings, fps, ground)
-    return GuidedInput(leader, devices)
+    return GuidedInput(leader, devices, describe(play, play.steer, play.gait))
 
 
 def create_leader(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...engine.control.intent import Intent
@@ -81,6 +81,10 @@ class Input:
     def get_intent(self, situation: Situation) -> Intent:
         """Return the intent of this tick."""
         raise NotImplementedError
+
+    def name_take(self, intents: Sequence[Intent]) -> str:
+        """Return a telling name for a take of these intents; empty if there is none."""
+        return ""
 
     def take_commands(self) -> list[str]:
         """Return the requests to the session since the last call, such as 'record'."""

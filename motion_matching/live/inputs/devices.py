@@ -14,6 +14,8 @@ class Device:
     'tag' and 'record' are commands.
     """
 
+    label = "Device"  # in the names of takes
+
     def __init__(self, hold: Collection[str] = ()) -> None:
         self._hold = hold
         self._on: set[str] = set()

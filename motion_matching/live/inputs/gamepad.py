@@ -77,6 +77,8 @@ class Gamepad(Device):
     Messages report a pad that was connected or disconnected, or why there is none.
     """
 
+    label = "Gamepad"
+
     def __init__(self, settings: PadSettings | None = None) -> None:
         self._settings = settings or PadSettings()
         super().__init__(self._settings.hold)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...engine.control.intent import Intent
@@ -11,11 +11,14 @@ from .steering import SteeringInput
 
 
 class GuidedInput(SteeringInput):
-    """The intents of a `leader` without a device, and the commands of devices that do not steer."""
+    """The intents of a `leader` without a device, and the commands of devices that do not steer.
 
-    def __init__(self, leader: Input, devices: SteeringInput) -> None:
+    `name` is what takes are called.
+    """
+
+    def __init__(self, leader: Input, devices: SteeringInput, name: str = "") -> None:
         super().__init__(devices.keyboard, devices.devices[1:])
-        self.leader = leader
+        self.leader, self._name = leader, name
 
     @property
     def start(self) -> Start | None:
@@ -38,3 +41,6 @@ class GuidedInput(SteeringInput):
 
     def get_intent(self, situation: Situation) -> Intent:
         return self.leader.get_intent(situation)
+
+    def name_take(self, intents: Sequence[Intent]) -> str:
+        return self._name

@@ -30,6 +30,8 @@ class Keyboard(Device):
     default keys. Raises SettingsError for unknown actions and for a key with two actions.
     """
 
+    label = "Keyboard"
+
     def __init__(
         self, keys: Mapping[str, Sequence[str]] | None = None, hold: Sequence[str] = ()
     ) -> None:

@@ -26,6 +26,7 @@ class SteeringInput(Input):
         self.keyboard = keyboard or Keyboard()
         self.devices: tuple[Device, ...] = (self.keyboard, *others)
         self._push_speed = push_speed
+        self._steered_by: Device | None = None  # the device that moved it last
 
     def open(self) -> None:
         for device in self.devices:
@@ -42,9 +43,19 @@ class SteeringInput(Input):
     def get_intent(self, situation: Situation) -> Intent:
         controls = Controls()
         for device in self.devices:
-            controls = _merge(device.read_controls(), controls)
+            own = device.read_controls()
+            if own.move != (0.0, 0.0):
+                self._steered_by = device
+            controls = _merge(own, controls)
         speed = self._push_speed() if controls.push else PUSH_SPEED
         return controls.to_intent(situation.view_heading, speed)
+
+    def name_take(self, intents: Sequence[Intent]) -> str:
+        """Return the device that steered, with the gait that was asked for most of the time."""
+        device = self._steered_by.label if self._steered_by else "Live"
+        moving = [intent.gait > 0.5 for intent in intents if intent.move != (0.0, 0.0)]
+        gait = "Run" if 2 * sum(moving) > len(moving) else "Walk"
+        return f"{device} {gait if moving else 'Standing'}"
 
     def take_commands(self) -> list[str]:
         return [command for device in self.devices for command in device.take_commands()]

@@ -1,0 +1,101 @@
+"""Lists show the part of names that differs; their tooltips and the wide list show all of it."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from motion_matching.ui.short_names import Shared
+from tests.ui.characters import create_character
+
+ops = bpy.ops.motion_matching
+
+MOCAP = ("dataset-1_walk_active_001", "dataset-1_walk_tired_002", "dataset-1_run_normal_010")
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (MOCAP, ("…walk_active_001", "…walk_tired_002", "…run_normal_010")),
+        (
+            ("Hero@Walk Forward (Retargeted)", "Hero@Run Forward (Retargeted)"),
+            ("Hero@Walk…", "Hero@Run…"),
+        ),
+        (
+            ("capture_2026_walk_left_skeleton", "capture_2026_walk_right_skeleton"),
+            ("…left…", "…right…"),
+        ),
+        (("walk", "walk_fast"), ("walk", "walk_fast")),  # short enough
+        (("a_very_long_name_that_is_alone",), ("a_very_long_name_that_is_alone",)),
+        (("walking_for_a_long_time", "walked_for_so_much_time"), None),  # no whole word is shared
+        (("take_of_the_long_walk_", "take_of_the_long_walk_again"), ("…walk_", "…walk_again")),
+        (("same_name_for_both_of_us", "same_name_for_both_of_us"), ("…us", "…us")),
+    ],
+)
+def test_names_show_the_words_in_which_they_differ(names, shown):
+    shared = Shared.from_names(names)
+    assert tuple(map(shared.shorten, names)) == (shown or names)
+    assert tuple(shared.restore(shared.shorten(name)) for name in names) == names
+
+
+def test_takes_can_be_renamed_by_what_is_shown():
+    create_character()
+    ops.add_actions()
+    takes = bpy.context.object.motion_matching.takes
+    for _ in range(2):
+        ops.bake_script(script="square", seconds=1.0)
+    first, second = (take.action for take in takes)
+    assert [take.shown_name for take in takes] == ["Square Walk", "Square Walk 02"]
+    first.name, second.name = "Shot 010 Hallway Walk In", "Shot 010 Hallway Walk Out"
+    assert [take.shown_name for take in takes] == ["…In", "…Out"]
+    assert takes[0].tip.startswith("Shot 010 Hallway Walk In\n")
+    takes[0].shown_name = "…In Slowly"
+    assert first.name == "Shot 010 Hallway Walk In Slowly"
+    takes[1].shown_name = "The Best"
+    assert second.name == "The Best"
+    assert takes[0].shown_name == "Shot 010 Hallway Walk In Slowly"
+    takes[0].shown_name = "   "
+    assert first.name == "Shot 010 Hallway Walk In Slowly"
+
+
+def test_sources_and_databases_tell_their_whole_names():
+    obj = create_character()
+    for action, name in zip(bpy.data.actions, MOCAP, strict=True):
+        action.name = name
+    ops.add_actions()
+    settings = obj.motion_matching
+    assert sorted(source.shown_name for source in settings.sources) == [
+        "…run_normal_010",
+        "…walk_active_001",
+        "…walk_tired_002",
+    ]
+    assert sorted(source.tip.splitlines()[0] for source in settings.sources) == sorted(MOCAP)
+    # a source more changes what they share
+    settings.sources[0].action = bpy.data.actions.new("other")
+    assert sorted(source.shown_name for source in settings.sources)[-1] == "other"
+    assert settings.sources[1].shown_name in MOCAP
+    for label in ("Everything in Spring", "Everything in Summer"):
+        ops.add_database()
+        settings.databases[-1].label = label
+    shown = [database.shown_name for database in settings.databases]
+    assert shown[-2:] == ["Everything in Spring", "Everything in Summer"]
+    settings.databases[-1].shown_name = "Few"
+    assert settings.databases[-1].label == "Few"
+
+
+def test_takes_are_named_by_script_gait_and_order():
+    create_character()
+    ops.add_actions()
+    takes = bpy.context.object.motion_matching.takes
+    bpy.data.actions.new("Square Walk.001")  # of an earlier version
+    for gait in ("walk", "run", "walk"):
+        ops.bake_script(script="square", gait=gait, seconds=1.0)
+    assert [take.action.name for take in takes] == [
+        "Square Walk 03",
+        "Square Run",
+        "Square Walk 04",
+    ]
+    takes[0].action.name = "Shot 07"
+    bpy.context.object.motion_matching.take_index = 0
+    ops.bake_again(use_markers=False)
+    assert takes[3].action.name == "Shot 08"
