@@ -23,7 +23,7 @@ from ..engine.maths.planar import rotate_xy
 from ..engine.progress import ReportProgress
 from ..engine.takes import baking
 from ..engine.takes import takes as engine_takes
-from ..scene.blender.actions import get_scene_fps, keep_in_file
+from ..scene.blender.actions import get_scene_fps, keep_in_file, pin_moving_group
 from ..scene.blender.handle import Handle
 from ..scene.reading import contact_markers
 from ..scene.rig.bone_choice import get_collection_bones
@@ -291,6 +291,8 @@ def list_take(
         start, stop = action.frame_range[0], action.frame_range[1]
         seconds = (stop - start + 1.0) / get_scene_fps(bpy.context.scene)
     is_new = index == len(actions)
+    if is_new:
+        pin_moving_group(action)
     listed = items.add(settings.takes, action.name) if is_new else settings.takes[index]
     listed.action, listed.seconds = action, seconds
     settings.take_index = index

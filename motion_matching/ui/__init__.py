@@ -22,9 +22,11 @@ if TYPE_CHECKING:
         presets,
         properties,
         property_updates,
+        short_names,
         tags,
         takes,
         typed_properties,
+        wide_list,
     )
 else:
     __getattr__ = load_on_use(__name__)

@@ -19,6 +19,7 @@ from . import (
     properties,
     tags,
     takes,
+    wide_list,
 )
 
 _ROOMS = (
@@ -47,6 +48,7 @@ _MODULES = (
     *(room.operators for room in _ROOMS),
     play.grips,
     play.gizmos,
+    wide_list,
     menus,
     *(room.panel for room in _ROOMS),
 )

@@ -129,12 +129,27 @@ def set_options(button: bpy.types.OperatorProperties, **options: Any) -> None:
 
 
 def draw_list(
-    layout: bpy.types.UILayout, kind: str, owner: Any, items: str, index: str, rows: int = 5
+    layout: bpy.types.UILayout,
+    kind: str,
+    owner: Any,
+    items: str,
+    index: str,
+    rows: int = 5,
+    tip: str = "",
 ) -> bpy.types.UILayout:
-    """Draw a list, and return the column beside it for its buttons, such as plus and minus."""
+    """Draw a list, and return the column beside it for its buttons, such as plus and minus.
+
+    `tip` is the property of its items that their tooltips show.
+    """
     row = layout.row()
-    row.template_list(kind, "", owner, items, owner, index, rows=rows)
+    row.template_list(kind, "", owner, items, owner, index, rows=rows, item_dyntip_propname=tip)
     return row.column(align=True)
+
+
+def draw_wide_button(side: bpy.types.UILayout, kind: str) -> None:
+    """Draw the button that shows a list in a wide window."""
+    button = side.operator("motion_matching.show_wide_list", text="", icon="FULLSCREEN_ENTER")
+    set_options(button, kind=kind)
 
 
 def draw_table(layout: bpy.types.UILayout, rows: Iterable[Sequence[str]], factor: float) -> None:

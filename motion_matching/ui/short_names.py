@@ -1,93 +1,109 @@
-"""Names in lists by the part in which they differ: long ones of motion capture share most letters.
+"""Names in lists by the parts in which they differ: long ones of motion capture share most letters.
 
-What all names of a list begin or end with is left out, whole words at a time, and an ellipsis
-stands for it.
+What all names of a list end with is left out, whole words at a time, and so are words that tell
+nothing: all names with the same beginning go on with them. An ellipsis stands for what is left out.
 """
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate, groupby, takewhile
+from operator import itemgetter
 from typing import Any, NamedTuple
 
+import bpy
+
 from ..app.runtime import runtime
+from .typed_properties import text
 
 ELLIPSIS = "…"
-_LONG = 20  # letters; shorter names stay whole
-_LEAST = 3  # letters that are worth leaving out
-_WORD_END = re.compile(r"[\s_\-.:/\\|]")
+_ENOUGH = 14  # letters, which fit into the sidebar as it opens; shorter names stay whole
+_LETTER = 6.5  # width in pixels at the interface's scale, on average
+_WORD = re.compile(r"[^\s_\-.:/\\|]*[\s_\-.:/\\|]+|[^\s_\-.:/\\|]+")  # with what ends it
 
 
-class Shared(NamedTuple):
-    """What all names of a list begin and end with."""
+class ShortName(NamedTuple):
+    """What is shown of a name, and what its ellipses stand for, from left to right."""
 
-    start: str = ""
-    end: str = ""
+    shown: str
+    hidden: tuple[str, ...] = ()
 
-    @classmethod
-    def from_names(cls, names: Sequence[str]) -> Shared:
-        """Find what to leave out of names: nothing if they are short, or fewer than two."""
-        if len(names) < 2 or max(map(len, names)) <= _LONG:
-            return cls()
-        start = _cut_to_words(os.path.commonprefix(names))
-        rests = [name[len(start) :][::-1] for name in names]
-        end = _cut_to_words(os.path.commonprefix(rests))[::-1]
-        shared = cls(*(part if len(part) >= _LEAST else "" for part in (start, end)))
-        return shared if all(map(shared.fits, names)) else cls()
-
-    def fits(self, name: str) -> bool:
-        """Return whether a name begins and ends with this, and has more."""
-        longer = len(name) > len(self.start) + len(self.end)
-        return longer and name.startswith(self.start) and name.endswith(self.end)
-
-    def shorten(self, name: str) -> str:
-        """Return what is left of a name."""
-        if not self.fits(name):
-            return name
-        rest = name[len(self.start) : len(name) - len(self.end)]
-        return f"{ELLIPSIS if self.start else ''}{rest}{ELLIPSIS if self.end else ''}"
-
-    def restore(self, text: str) -> str:
-        """Return the whole name that is meant by a text, whose ellipses stand for what is left out.
-
-        A text without them is a whole name itself.
-        """
-        if self.start and text.startswith(ELLIPSIS):
-            text = self.start + text[len(ELLIPSIS) :]
-        if self.end and text.endswith(ELLIPSIS):
-            text = text[: -len(ELLIPSIS)] + self.end
-        return text
+    def restore(self, edited: str) -> str:
+        """Return the whole name that an edited text means; without ellipses, it is that itself."""
+        for part in self.hidden:
+            edited = edited.replace(ELLIPSIS, part, 1)
+        return edited.replace(ELLIPSIS, "")
 
 
-def _cut_to_words(start: str) -> str:
-    """Return a start up to the end of its last whole word, with what separates it from the next."""
-    ends = [match.end() for match in _WORD_END.finditer(start)]
-    return start[: ends[-1]] if ends else ""
+def shorten(names: Sequence[str]) -> dict[str, ShortName]:
+    """Return the short form of each name; two that differ have short forms that differ."""
+    listed = set(names)
+    end = _find_shared_end(listed)
+    followers: dict[str, set[str]] = defaultdict(set)  # the words that come after each beginning
+    for name in listed:
+        words = _WORD.findall(name[: len(name) - len(end)])
+        for before, word in zip(accumulate(words, initial=""), words, strict=False):
+            followers[before].add(word)
+    result = {name: _shorten_name(name, end, followers) for name in listed}
+    counts = Counter(short.shown for short in result.values())
+    return {
+        name: short if counts[short.shown] == 1 else ShortName(name)
+        for name, short in result.items()
+    }
 
 
-class SharedNames:
-    """What the names of each list share, found again only when the list seems to have changed."""
+def _find_shared_end(names: Collection[str]) -> str:
+    """Return the whole words with which all of several names end, and what comes before them."""
+    first, last = min(n[::-1] for n in names), max(n[::-1] for n in names)  # others lie between
+    pairs = zip(_WORD.findall(first), _WORD.findall(last), strict=False)
+    shared = "".join(word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    is_all = len(names) < 2 or len(shared) >= min(map(len, names))
+    return "" if is_all else shared[::-1]
+
+
+def _shorten_name(name: str, end: str, followers: Mapping[str, Collection[str]]) -> ShortName:
+    """Leave out an `end`, and from the left as many words that tell nothing as needed.
+
+    These are words without an alternative that come before others with one.
+    """
+    if len(name) <= _ENOUGH:
+        return ShortName(name)
+    words = _WORD.findall(name[: len(name) - len(end)])
+    tells = [len(followers[before]) > 1 for before in accumulate(["", *words[:-1]])]
+    last = max((index for index, does in enumerate(tells) if does), default=0)
+    too_long, parts = len(name) - len(end) - _ENOUGH, []
+    for index, word in enumerate(words):
+        is_hidden = index < last and not tells[index] and too_long > 0
+        too_long -= len(word) if is_hidden else 0
+        parts.append((is_hidden, word))
+    runs = [
+        (is_hidden, "".join(w for _, w in run)) for is_hidden, run in groupby(parts, itemgetter(0))
+    ]
+    runs += [(True, end)] if end else []
+    shown = "".join(ELLIPSIS if is_hidden else run for is_hidden, run in runs)
+    return ShortName(shown, tuple(run for is_hidden, run in runs if is_hidden))
+
+
+class ShortNames:
+    """The short names of each list, found again only when the list seems to have changed."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[int, str], tuple[tuple[int, str, str], Shared]] = {}
+        self._found: dict[tuple[int, str], tuple[tuple[int, str, str], dict[str, ShortName]]] = {}
 
-    def find(self, owner: Any, property: str) -> Shared:
-        """Return what the names of a list of an owner (an armature's settings) share."""
-        items, key = getattr(owner, property), (owner.id_data.session_uid, property)
-        if not len(items):
-            return Shared()
+    def find(self, item: ListItem) -> ShortName:
+        """Return the short name of an item of an armature's list."""
+        obj: Any = item.id_data
+        items, key = getattr(obj.motion_matching, item.LIST), (obj.session_uid, item.LIST)
+        name = get_full_name(item)
         # reading thousands of names at each redraw would be slow
         state = len(items), get_full_name(items[0]), get_full_name(items[-1])
-        before, shared = self._found.get(key, (None, Shared()))
-        if state != before:
-            shared = Shared.from_names([get_full_name(item) for item in items])
-            self._found[key] = state, shared
-        return shared
-
-    def forget(self, owner: Any, property: str) -> None:
-        """Find out anew what the names share, because one of them does not fit."""
-        self._found.pop((owner.id_data.session_uid, property), None)
+        before, names = self._found.get(key, (None, {}))
+        if state != before or name not in names:
+            names = shorten([get_full_name(each) for each in items])
+            self._found[key] = state, names
+        return names[name]
 
 
 def get_full_name(item: Any) -> str:
@@ -96,11 +112,53 @@ def get_full_name(item: Any) -> str:
     return str(action.name if action else getattr(item, "label", "") or item.name)
 
 
-def find_shared(item: Any, property: str) -> Shared:
-    """Return what the name of an item shares with all others of its list."""
-    cache, owner = runtime.get_cache(SharedNames), item.id_data.motion_matching
-    shared = cache.find(owner, property)
-    if (shared.start or shared.end) and not shared.fits(get_full_name(item)):
-        cache.forget(owner, property)
-        shared = cache.find(owner, property)
-    return shared
+def has_room(name: str, reserved: float) -> bool:
+    """Return whether a name fits into the region beside so many `reserved` pixels."""
+    scale = bpy.context.preferences.system.ui_scale or 1.0  # zero without a window
+    return bpy.context.region.width / scale - reserved > _LETTER * len(name)
+
+
+def _get_shown_name(item: Any) -> str:
+    return runtime.get_cache(ShortNames).find(item).shown
+
+
+def _set_shown_name(item: Any, edited: str) -> None:
+    item.rename(runtime.get_cache(ShortNames).find(item).restore(edited).strip())
+
+
+def _get_tip(item: Any) -> str:
+    return "\n".join((get_full_name(item), *item.describe()))
+
+
+class ListItem:
+    """A mixin of items of an armature's lists: the name that a row shows, and the row's tooltip.
+
+    `LIST` is the list, a property of the armature's settings.
+    """
+
+    LIST = ""
+    id_data: bpy.types.ID
+
+    shown_name: str = text(
+        "",
+        "Name",
+        "Name, with an ellipsis for what it shares with others",
+        get=_get_shown_name,
+        set=_set_shown_name,
+    )
+    whole_name: str = text(
+        "",
+        "Name",
+        "Name",
+        get=get_full_name,
+        set=lambda item, name: item.rename(name.strip()),
+    )
+    tip: str = text("", "Details", "The whole name, and what else is known", get=_get_tip)
+
+    def describe(self) -> tuple[str, ...]:
+        """Return what a tooltip says below the name, a line each."""
+        return ()
+
+    def rename(self, name: str) -> None:
+        """Give it another name, unless that is empty."""
+        raise NotImplementedError

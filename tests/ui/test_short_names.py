@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.ui.short_names import Shared
+from motion_matching.ui.short_names import shorten
 from tests.ui.characters import create_character
 
 ops = bpy.ops.motion_matching
@@ -23,19 +23,44 @@ MOCAP = ("dataset-1_walk_active_001", "dataset-1_walk_tired_002", "dataset-1_run
         ),
         (
             ("capture_2026_walk_left_skeleton", "capture_2026_walk_right_skeleton"),
-            ("…left…", "…right…"),
+            ("…2026_walk_left…", "…walk_right…"),
         ),
         (("walk", "walk_fast"), ("walk", "walk_fast")),  # short enough
         (("a_very_long_name_that_is_alone",), ("a_very_long_name_that_is_alone",)),
-        (("walking_for_a_long_time", "walked_for_so_much_time"), None),  # no whole word is shared
-        (("take_of_the_long_walk_", "take_of_the_long_walk_again"), ("…walk_", "…walk_again")),
-        (("same_name_for_both_of_us", "same_name_for_both_of_us"), ("…us", "…us")),
+        (("walking_for_a_long_while", "walked_for_so_many_hours"), None),  # no word is shared
+        (
+            ("Figure Eight Walk", "Figure Eight Walk 02", "Figure Eight Walk 03", "Flips Run"),
+            ("Figure …Walk", "Figure …Walk 02", "Figure …Walk 03", "Flips Run"),
+        ),
+        (
+            ("Shot 010 Hallway Door Slowly", "Shot 010 Hallway Door Fast", "Flips Run"),
+            ("Shot …Slowly", "Shot …Door Fast", "Flips Run"),
+        ),
+        (  # of two groups whose names end alike, those of one are never shown as the other's
+            tuple(f"Shot {n} Hallway Stairs Take {k}" for n in (1, 2) for k in (1, 2)),
+            tuple(f"…{n} …Take {k}" for n in (1, 2) for k in (1, 2)),
+        ),
     ],
 )
 def test_names_show_the_words_in_which_they_differ(names, shown):
-    shared = Shared.from_names(names)
-    assert tuple(map(shared.shorten, names)) == (shown or names)
-    assert tuple(shared.restore(shared.shorten(name)) for name in names) == names
+    found = shorten(names)
+    assert tuple(found[name].shown for name in names) == (shown or names)
+    assert tuple(found[name].restore(found[name].shown) for name in names) == names
+
+
+def test_short_names_are_never_the_same():
+    words = ("walk", "run", "to", "the", "door")
+    names = [
+        f"{a}_{b}-{c}.{d}_{e}"
+        for a in words
+        for b in words
+        for c in words
+        for d in words
+        for e in ("001", "002")
+    ]
+    found = shorten(names)
+    assert len({short.shown for short in found.values()}) == len(set(names))
+    assert all(short.restore(short.shown) == name for name, short in found.items())
 
 
 def test_takes_can_be_renamed_by_what_is_shown():
@@ -45,15 +70,17 @@ def test_takes_can_be_renamed_by_what_is_shown():
     for _ in range(2):
         ops.bake_script(script="square", seconds=1.0)
     first, second = (take.action for take in takes)
-    assert [take.shown_name for take in takes] == ["Square Walk", "Square Walk 02"]
+    assert [take.shown_name for take in takes] == ["Square Walk", "Square Walk 02"]  # short
     first.name, second.name = "Shot 010 Hallway Walk In", "Shot 010 Hallway Walk Out"
-    assert [take.shown_name for take in takes] == ["…In", "…Out"]
+    assert [take.shown_name for take in takes] == ["…Walk In", "…Walk Out"]
     assert takes[0].tip.startswith("Shot 010 Hallway Walk In\n")
-    takes[0].shown_name = "…In Slowly"
+    takes[0].shown_name = "…Walk In Slowly"
     assert first.name == "Shot 010 Hallway Walk In Slowly"
     takes[1].shown_name = "The Best"
     assert second.name == "The Best"
     assert takes[0].shown_name == "Shot 010 Hallway Walk In Slowly"
+    takes[1].whole_name = "The Very Best"
+    assert second.name == "The Very Best"
     takes[0].shown_name = "   "
     assert first.name == "Shot 010 Hallway Walk In Slowly"
 
@@ -73,12 +100,12 @@ def test_sources_and_databases_tell_their_whole_names():
     # a source more changes what they share
     settings.sources[0].action = bpy.data.actions.new("other")
     assert sorted(source.shown_name for source in settings.sources)[-1] == "other"
-    assert settings.sources[1].shown_name in MOCAP
+    assert settings.sources[1].shown_name.startswith("dataset-…")
     for label in ("Everything in Spring", "Everything in Summer"):
         ops.add_database()
         settings.databases[-1].label = label
     shown = [database.shown_name for database in settings.databases]
-    assert shown[-2:] == ["Everything in Spring", "Everything in Summer"]
+    assert shown[-2:] == ["…in Spring", "…in Summer"]
     settings.databases[-1].shown_name = "Few"
     assert settings.databases[-1].label == "Few"
 

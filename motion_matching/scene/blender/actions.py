@@ -312,6 +312,19 @@ def moves_object(action: bpy.types.Action, obj: bpy.types.Object) -> bool:
     return any(curve.data_path.startswith(parts) for curve in curves)
 
 
+def pin_moving_group(action: bpy.types.Action) -> None:
+    """Have animation editors show keys of an action although no bone is selected.
+
+    They leave out bones that are not selected, but not pinned groups. Nothing is pinned if the
+    object moves, which has keys to show; else the first bone that does.
+    """
+    bag = get_channelbag(action)
+    moving = [curve for curve in (bag.fcurves if bag else ()) if len(curve.keyframe_points) > 1]
+    is_of_bone = [parse_bone_name(curve.data_path) is not None for curve in moving]
+    if moving and all(is_of_bone) and moving[0].group:
+        moving[0].group.use_pin = True
+
+
 def find_moved_bones(curves: Iterable[bpy.types.FCurve]) -> set[str]:
     """Return the names of the bones that have curves."""
     return {bone for curve in curves if (bone := parse_bone_name(curve.data_path)) is not None}

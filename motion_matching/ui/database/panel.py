@@ -13,7 +13,6 @@ from ..character.panel import draw_roles
 from ..panel_base import (
     ArmaturePanel,
     DatabasePanel,
-    List,
     SourcePanel,
     State,
     StateHeader,
@@ -21,12 +20,15 @@ from ..panel_base import (
     draw_list,
     draw_progress,
     draw_small_lines,
+    draw_wide_button,
     draw_wrapped_text,
     format_count,
     set_options,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
+from ..short_names import has_room
+from ..wide_list import NamedList
 from . import ground_paths, preview_drawing
 from .operators_sources import get_shown_indices
 from .properties import MotionMatchingDatabase, MotionMatchingSource
@@ -45,19 +47,25 @@ _STATES = {
 }
 
 
-class MOTION_MATCHING_UL_sources(List, bpy.types.UIList):
+class MOTION_MATCHING_UL_sources(NamedList, bpy.types.UIList):
     """Motion that the database is built from"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingSource) -> None:
-        row = layout.row(align=True)
-        row.prop(item, "enabled", text="")
-        is_lost = item.action is None if item.kind == "ACTION" else not item.filepath
-        icon: Any = "ERROR" if is_lost else item.kind  # whose icons have the same names
-        rest = row.row(align=True)
-        rest.active = item.enabled
-        rest.label(text=item.action.name if item.action else item.name, icon=icon)
-        rest.prop(item, "loop", text="", icon="FILE_REFRESH")
-        rest.prop(item, "mirror", text="", icon="MOD_MIRROR")
+        name = item.whole_name if has_room(item.whole_name, 175) else item.shown_name
+        rest = _draw_source_name(layout.row(align=True), item, name)
+        _draw_variants(rest, item)
+
+    def draw_cells(self, item: MotionMatchingSource, *cells: bpy.types.UILayout) -> None:
+        name, gait, tags, speed, limits, variants = cells
+        _draw_source_name(name, item, item.whole_name)
+        for cell, field in ((gait, "gait"), (tags, "tags"), (speed, "speed")):
+            cell.prop(item, field, text="", emboss=False)
+        if item.use_range:
+            limits.prop(item, "frame_start", text="", emboss=False)
+            limits.prop(item, "frame_end", text="", emboss=False)
+        else:
+            limits.label(text="All")
+        _draw_variants(variants, item)
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         """Draw nothing: the search stands above the list."""
@@ -73,11 +81,35 @@ class MOTION_MATCHING_UL_sources(List, bpy.types.UIList):
         return flags, []
 
 
-class MOTION_MATCHING_UL_databases(List, bpy.types.UIList):
+def _draw_source_name(
+    row: bpy.types.UILayout, item: MotionMatchingSource, name: str
+) -> bpy.types.UILayout:
+    """Draw whether and by which name a source is used; return the layout for what follows."""
+    row.prop(item, "enabled", text="")
+    is_lost = item.action is None if item.kind == "ACTION" else not item.filepath
+    icon: Any = "ERROR" if is_lost else item.kind  # whose icons have the same names
+    rest = row.row(align=True)
+    rest.active = item.enabled
+    rest.label(text=name, icon=icon)
+    return rest
+
+
+def _draw_variants(row: bpy.types.UILayout, item: MotionMatchingSource) -> None:
+    row.prop(item, "loop", text="", icon="FILE_REFRESH")
+    row.prop(item, "mirror", text="", icon="MOD_MIRROR")
+
+
+class MOTION_MATCHING_UL_databases(NamedList, bpy.types.UIList):
     """Databases that have names"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingDatabase) -> None:
-        layout.prop(item, "label", text="", emboss=False, icon="ASSET_MANAGER")
+        name = "whole_name" if has_room(item.whole_name, 110) else "shown_name"
+        layout.prop(item, name, text="", emboss=False, icon="ASSET_MANAGER")
+
+    def draw_cells(self, item: MotionMatchingDatabase, *cells: bpy.types.UILayout) -> None:
+        name, state = cells
+        name.prop(item, "label", text="", emboss=False, icon="ASSET_MANAGER")
+        state.label(text="Built" if item.built_key else "Not Built")
 
 
 class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
@@ -93,13 +125,15 @@ class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
         layout, status = self.layout, app.status.get_status(obj)
         if settings.sources:
             layout.prop(settings, "search", text="", icon="VIEWZOOM", placeholder="Search")
-        side = draw_list(layout, "MOTION_MATCHING_UL_sources", settings, "sources", "source_index")
+        names = "MOTION_MATCHING_UL_sources", settings, "sources", "source_index"
+        side = draw_list(layout, *names, tip="tip")
         side.menu("MOTION_MATCHING_MT_add_sources", text="", icon="ADD")
         side.operator("motion_matching.remove_source", text="", icon="REMOVE")
         side.separator()
         preview = side.operator("motion_matching.preview_source", text="", icon="HIDE_OFF")
         set_options(preview, mirrored=False)
         side.menu("MOTION_MATCHING_MT_shown_sources", text="", icon="DOWNARROW_HLT")
+        draw_wide_button(side, "sources")
         if not settings.sources:
             row = layout.row(align=True)
             row.operator("motion_matching.add_actions", icon="ACTION")
@@ -136,9 +170,10 @@ class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         names = "MOTION_MATCHING_UL_databases", settings, "databases", "database_index"
-        side = draw_list(self.layout, *names, rows=3)
+        side = draw_list(self.layout, *names, rows=3, tip="tip")
         side.operator("motion_matching.add_database", text="", icon="ADD")
         side.operator("motion_matching.remove_database", text="", icon="REMOVE")
+        draw_wide_button(side, "databases")
 
 
 class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):

@@ -9,6 +9,7 @@ import bpy
 
 from ...engine.motion.settings import SimulationBoneSettings
 from ..property_updates import invalidate_status
+from ..short_names import ELLIPSIS, ListItem
 from ..tags.properties import FRAME, MotionMatchingTag
 from ..typed_properties import (
     Items,
@@ -52,8 +53,10 @@ def _change_filepath(self: MotionMatchingSource, context: bpy.types.Context) -> 
 
 @settings_group
 @updates(invalidate_status)
-class MotionMatchingSource(bpy.types.PropertyGroup):
+class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
     """A piece of motion that the database is built from, and how it is used"""
+
+    LIST = "sources"
 
     enabled: bool = switch(True, "Use", "Build from this source")
     kind: str = choice("ACTION", "Kind", "Where the motion comes from", _KINDS)
@@ -118,6 +121,13 @@ class MotionMatchingSource(bpy.types.PropertyGroup):
     )
     tag_index: int = integer(0, "Active Tag", "Range whose details are shown", update=None)
 
+    def describe(self) -> tuple[str, ...]:
+        gait = "" if self.gait == "none" else self.gait.title()
+        return tuple(filter(None, (", ".join(filter(None, (gait, self.tags))), self.filepath)))
+
+    def rename(self, name: str) -> None:
+        """Do nothing: a source is called as its action or file is."""
+
 
 def _role(label: str) -> str:
     return text("", label, "Bone with this role; leave empty to find it by names, shape and motion")
@@ -168,11 +178,17 @@ class BuildRecord:
 
 
 @settings_group
-class MotionMatchingDatabase(BuildRecord, bpy.types.PropertyGroup):
+class MotionMatchingDatabase(ListItem, BuildRecord, bpy.types.PropertyGroup):
     """A database with a name, built from some of the sources"""
+
+    LIST = "databases"
 
     label: str = text("", "Name", "Name of this database")
     sources: str = hidden_text(
         "Sources", "Names of the sources that it is built from, while another database is shown"
     )
     trained_key: str = hidden_text("Trained Key", "Motion field that was last trained from it")
+
+    def rename(self, name: str) -> None:
+        if name.strip(ELLIPSIS):
+            self.label = name

@@ -11,39 +11,59 @@ from ...app.runtime import runtime
 from ...app.typed import settings_of
 from ..panel_base import (
     ArmaturePanel,
-    List,
     State,
     StateHeader,
     add_tall_row,
     draw_list,
     draw_progress,
     draw_table,
+    draw_wide_button,
     draw_wrapped_text,
     format_count,
     set_options,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
+from ..short_names import has_room
+from ..wide_list import NamedList
 from .properties import MotionMatchingScript, MotionMatchingTake, Script
 
 
-class MOTION_MATCHING_UL_takes(List, bpy.types.UIList):
+class MOTION_MATCHING_UL_takes(NamedList, bpy.types.UIList):
     """Takes of the character"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingTake) -> None:
         row = layout.row(align=True)
-        if item.action is None:
-            row.label(text=f"{item.name} (deleted)", icon="ERROR")
-            return
-        armature: Any = item.id_data
-        data = armature.animation_data
-        icon: Any = "PLAY" if data and data.action == item.action else "ACTION"
-        row.prop(item.action, "name", text="", emboss=False, icon=icon)
-        tail = row.row()
-        tail.alignment = "RIGHT"
-        tail.label(text=f"{item.seconds:.1f} s")
-        shield: Any = "FAKE_USER_ON" if item.is_kept else "FAKE_USER_OFF"
-        tail.prop(item, "is_kept", text="", icon=shield, emboss=False)
+        _draw_name(row, item, "whole_name" if has_room(item.whole_name, 150) else "shown_name")
+        if item.action:
+            tail = row.row()
+            tail.alignment = "RIGHT"
+            tail.label(text=f"{item.seconds:.1f} s")
+            _draw_shield(tail, item)
+
+    def draw_cells(self, item: MotionMatchingTake, *cells: bpy.types.UILayout) -> None:
+        name, length, frames, keep = cells
+        _draw_name(name, item, "whole_name")
+        length.label(text=f"{item.seconds:.1f} s")
+        if item.action:
+            limits = item.action.frame_range
+            frames.label(text=f"{limits[0]:.0f} to {limits[1]:.0f}")
+            _draw_shield(keep, item)
+
+
+def _draw_name(row: bpy.types.UILayout, item: MotionMatchingTake, property: str) -> None:
+    if item.action is None:
+        row.label(text=f"{item.name} (deleted)", icon="ERROR")
+        return
+    armature: Any = item.id_data
+    data = armature.animation_data
+    icon: Any = "PLAY" if data and data.action == item.action else "ACTION"
+    row.prop(item, property, text="", emboss=False, icon=icon)
+
+
+def _draw_shield(row: bpy.types.UILayout, item: MotionMatchingTake) -> None:
+    shield: Any = "FAKE_USER_ON" if item.is_kept else "FAKE_USER_OFF"
+    row.prop(item, "is_kept", text="", icon=shield, emboss=False)
 
 
 class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
@@ -74,12 +94,14 @@ class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
         _draw_bake_button(layout, script)
         draw_progress(layout)
         if settings.takes:
-            side = draw_list(layout, "MOTION_MATCHING_UL_takes", settings, "takes", "take_index")
+            names = "MOTION_MATCHING_UL_takes", settings, "takes", "take_index"
+            side = draw_list(layout, *names, tip="tip")
             side.operator("motion_matching.play_take", text="", icon="PLAY")
             side.operator("motion_matching.bake_again", text="", icon="FILE_REFRESH")
             side.operator("motion_matching.remove_take", text="", icon="TRASH")
             side.separator()
             side.operator("motion_matching.discard_takes", text="", icon="BRUSH_DATA")
+            draw_wide_button(side, "takes")
 
 
 def _draw_start(column: bpy.types.UILayout, script: MotionMatchingScript) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ..property_updates import suggest_tags
+from ..short_names import ELLIPSIS, ListItem
 from ..typed_properties import (
     choice,
     integer,
@@ -93,8 +94,10 @@ def _set_kept(take: MotionMatchingTake, is_kept: bool) -> None:
 
 
 @settings_group
-class MotionMatchingTake(bpy.types.PropertyGroup):
+class MotionMatchingTake(ListItem, bpy.types.PropertyGroup):
     """A take of this character, recorded or baked"""
+
+    LIST = "takes"
 
     action: bpy.types.Action = pointer(bpy.types.Action, "Action", "Action that holds the take")
     seconds: float = number(
@@ -115,6 +118,16 @@ class MotionMatchingTake(bpy.types.PropertyGroup):
         get=_is_kept,
         set=_set_kept,
     )
+
+    def describe(self) -> tuple[str, ...]:
+        if self.action is None:
+            return ("Its action was deleted",)
+        frames = self.action.frame_range
+        return (f"{self.seconds:.1f} s, frames {frames[0]:.0f} to {frames[1]:.0f}",)
+
+    def rename(self, name: str) -> None:
+        if self.action and not self.action.library and name.strip(ELLIPSIS):
+            self.action.name = name
 
 
 def is_comparable(settings: Any, action: bpy.types.Action) -> bool:

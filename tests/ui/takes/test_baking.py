@@ -12,6 +12,7 @@ from motion_matching.app.live import host, performing, steering
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.control import performance
 from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.scene.blender import actions
 from motion_matching.scene.staging import placements
 from motion_matching.scene.writing import recording
 from tests.scene.keys import read_channels
@@ -171,6 +172,23 @@ def test_nothing_is_baked_before_all_are_performed(obj):
     assert {name: after[name] for name in after if name != "keys"} == {
         name: before[name] for name in before if name != "keys"
     }
+
+
+@pytest.mark.parametrize("root", ["OBJECT", "HIPS"])
+def test_editors_show_keys_of_a_take_without_a_selected_bone(obj, root):
+    """They leave out bones that are not selected, but not a group that is pinned."""
+    obj.motion_matching.root = root
+    ops.bake_script(script="square", seconds=2.0)
+    action = obj.motion_matching.takes[0].action
+    bag = actions.get_channelbag(action)
+    pinned = {group.name for group in bag.groups if group.use_pin}
+    shown = [
+        curve
+        for curve in bag.fcurves
+        if not curve.data_path.startswith("pose.bones") or curve.group.name in pinned
+    ]
+    assert any(len(curve.keyframe_points) == 48 for curve in shown)
+    assert pinned == ({"Hips"} if root == "HIPS" else set())
 
 
 # ---------------------------------------------------------------- along
