@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ..app.characters import get_active_settings
-from .operator_base import Operator, has_active_armature
+from .operator_base import CHARACTER_ALSO_LIVE, Operator
 from .panel_base import List
 from .typed_properties import choice
 
@@ -84,10 +84,13 @@ class MOTION_MATCHING_OT_show_wide_list(Operator, bpy.types.Operator):
     bl_idname = "motion_matching.show_wide_list"
     bl_label = "Show in Wide List"
     bl_options = set()
-    requires = (has_active_armature,)
+    requires = CHARACTER_ALSO_LIVE
 
     kind: str = choice(
-        "sources", "List", "What is listed", [(name, name.title(), "") for name in LAYOUTS]
+        "sources",
+        "List",
+        "What is listed",
+        [(name, name.title(), f"The {name} of this character") for name in LAYOUTS],
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
