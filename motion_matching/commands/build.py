@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from .. import scene
-from ..engine import files, json_files
+from ..engine import files
 from ..engine.database import database as databases
 from ..engine.database import tags as tagging
 from ..engine.database.build import BuildSettings, build
@@ -14,7 +13,7 @@ from ..engine.database.features import load_schema
 from ..engine.database.sources import Source, find_sources
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
-from ..engine.motion import contacts, simulation_bone
+from ..engine.motion import contacts, rig, simulation_bone
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, protect_blender_import
 from .output import Output
@@ -40,7 +39,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         schema=load_schema(arguments.features),
         simulation_bone=bone or simulation_bone.SimulationBoneSettings(source="root"),
         contacts=contacts.PRESETS[arguments.contacts],
-        roles=_read_roles(arguments.rig),
+        roles=rig.read_roles(arguments.rig) if arguments.rig else {},
         auto_tags=_read_auto_tags(arguments),
         up=arguments.up,
         forward=arguments.forward,
@@ -115,12 +114,3 @@ def _read_auto_tags(arguments: argparse.Namespace) -> AutoTagSettings | None:
         if more:
             raise SettingsError(f"--set {name} takes one number, not {len(more) + 1}; give one.")
     return AutoTagSettings().with_changes(changes)
-
-
-def _read_roles(path: Path | None) -> dict[str, str]:
-    """Read bone names by role from a JSON file."""
-    if path is None:
-        return {}
-    with json_files.name_file(f"rig file {path}"):
-        roles = json_files.expect_object(json_files.read(path, "rig file"), "the file").items()
-        return {role: json_files.expect_text(bone, f"the bone of '{role}'") for role, bone in roles}

@@ -359,7 +359,7 @@ def load(path: Path | str) -> Database:
         )
     except DatabaseError:
         raise
-    except (MotionMatchingError, LookupError, TypeError, ValueError, AttributeError) as cause:
+    except (MotionMatchingError, ArithmeticError, LookupError, TypeError, ValueError) as cause:
         raise DatabaseError(
             f"{path} has a header that cannot be understood ({cause!r}); build it again."
         ) from cause

@@ -248,6 +248,8 @@ def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
         _check_rising(data["frames"], np.iinfo(np.int32).max, "states")
         _check_rising(data["trained"], len(data["frames"]), "trained states")
         discount = expect_number(header["discount"], "'discount'", 0, 1)
+        if discount == 1:
+            raise EntryError("'discount' is 1, with which values never end")
         function = ValueFunction(
             tasks=tasks,
             neighbours=expect_whole_number(header["neighbours"], "'neighbours'", 1),
@@ -259,7 +261,7 @@ def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
         )
     except OtherVersionError:
         raise
-    except (KeyError, TypeError, ValueError, SettingsError) as cause:
+    except (ArithmeticError, LookupError, TypeError, ValueError, SettingsError) as cause:
         raise SettingsError(
             f"{path} has a header that cannot be understood ({cause!r}); train it again."
         ) from cause

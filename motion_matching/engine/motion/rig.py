@@ -10,9 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
+from .. import json_files
 from ..errors import RigError
 from ..maths import quat
 from .bone_names import find_candidates, join_quoted
@@ -124,6 +126,13 @@ def _find_roles_by_name_or_shape(
             if any(role.endswith("_thigh") for role in named):
                 raise by_name from None
             raise
+
+
+def read_roles(path: Path | str) -> dict[str, str]:
+    """Read bone names by role from a JSON file. Raises SettingsError."""
+    with json_files.name_file(f"rig file {path}"):
+        roles = json_files.expect_object(json_files.read(path, "rig file"), "the file").items()
+        return {role: json_files.expect_text(bone, f"the bone of '{role}'") for role, bone in roles}
 
 
 def find_hips_forward(clips: Sequence[Clip], roles: Roles) -> np.ndarray:
