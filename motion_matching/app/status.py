@@ -16,7 +16,7 @@ from .characters import get_armature
 from .content import Content, content_steps, describe_changes
 from .runtime import runtime
 from .steps import Steps, run_to_end
-from .stored import find_database, find_idle_tags
+from .stored import find_database_steps, find_idle_tags
 from .typed import settings_of
 
 REFRESH_DELAY = 0.2  # seconds from a change to the next refresh
@@ -111,8 +111,9 @@ def _compute_status_steps(uid: int) -> Steps[Status]:
         return Status("empty")
     try:
         current = yield from content_steps(uid)
+        database = yield from find_database_steps(uid, current)
         obj, key = get_armature(uid), current.key
-        if (database := find_database(obj, current)) is not None:
+        if database is not None:
             return _get_database_status(obj, current, database)
     except MotionMatchingError as error:
         return Status("broken", str(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import bpy
 
@@ -10,11 +11,26 @@ from ..engine.database import retagging
 from ..engine.database.database import Database
 from ..engine.database.tags import TagRange
 from ..engine.errors import DatabaseError
+from .characters import get_armature
 from .content import Content
 from .library import get_library
 from .settings import get_build_settings
 from .sources import build_tag_ranges, find_first_frame
+from .steps import Steps, run_in_background_steps
 from .typed import settings_of
+
+
+def find_database_steps(uid: int, content: Content) -> Steps[Database | None]:
+    """Return what `find_database` does; a file that was not read before is read in a thread.
+
+    Its checksums are compared then, which takes a second for 2 GB.
+    """
+    library = get_library()
+    key = content.key if library.has(content.key) else library.find_base(content.motion)
+    if key and not library.is_loaded(key):
+        with suppress(DatabaseError):  # which loading it again raises
+            yield from run_in_background_steps(lambda report: library.load(key), "Loading")
+    return find_database(get_armature(uid), content)
 
 
 def find_database(obj: bpy.types.Object, content: Content) -> Database | None:

@@ -23,6 +23,8 @@ FIRM = 0.92  # share of its length up to which a leg reaches exactly as far as r
 _STANDING = 2  # percentile of a joint's heights that counts as its height when it stands
 _TIP = 0.6  # of the foot's length, from the toe joint to the tip, where the rig has no tip
 _EXTRA_BEND = math.radians(2.0)  # by which a knee may be bent beyond the data
+_NO_LENGTH = 1e-12  # cubic metres: the product of the lengths of a leg and its bones
+_UNTURNED: Quaternion = (1.0, 0.0, 0.0, 0.0)
 _STRAIGHT = 0.05  # sine of the knee's bend below which the hinge gives its plane
 
 
@@ -132,7 +134,7 @@ def bend(
 
     Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
     leg about the knee. The knee bends in its own plane. A leg that cannot reach the goal gives way
-    softly, and stays `buffer` metres short of straight.
+    softly, and stays `buffer` metres short of straight. One without length is not turned.
     """
     (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
     ux, uy, uz = kx - hx, ky - hy, kz - hz
@@ -142,6 +144,8 @@ def bend(
     aa, bb = ux * ux + uy * uy + uz * uz, lx * lx + ly * ly + lz * lz
     square, desired = sx * sx + sy * sy + sz * sz, gx * gx + gy * gy + gz * gz
     a, b, now, reach = math.sqrt(aa), math.sqrt(bb), math.sqrt(square), math.sqrt(desired)
+    if a * b * now < _NO_LENGTH:  # as when all bones are in one place: no angle means anything
+        return _UNTURNED, _UNTURNED
     if reach > now:
         whole = a + b
         reach = now + _soften(reach, whole, buffer) - _soften(now, whole, buffer)

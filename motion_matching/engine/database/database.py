@@ -326,7 +326,7 @@ def load(path: Path | str) -> Database:
             raise EntryError(f"there are {len(tag_names)} tags")
         x, y, z = _parse_vector(header["hips_forward"], "'hips_forward'")
         fps = expect_number(header["fps"], "'fps'", LOWEST_RATE, HIGHEST_RATE)
-        schema = schema_from_dict(header["schema"], str(path))
+        schema = schema_from_dict(json_files.expect_object(header["schema"], "'schema'"), str(path))
         ranges = _parse_ranges(header["ranges"])
         sizes = {"R": len(ranges), "B": len(names), "D": schema.dimensions}
         rest = array_files.expect_arrays(arrays, _SKELETON_ARRAYS, sizes, path, DatabaseError)
@@ -335,7 +335,7 @@ def load(path: Path | str) -> Database:
         sites = expect_list(header["end_sites"], "'end_sites'")
         ends = tuple(_parse_end_site(site, len(names)) for site in sites)
         skeleton = Skeleton(names, parents, positions, rotations, ends)
-        roles = Roles.from_names(skeleton, header["roles"])
+        roles = Roles.from_names(skeleton, json_files.expect_object(header["roles"], "'roles'"))
         _check_legs(skeleton, roles)
         tags = array_files.expect_array(arrays, "tags", np.uint32, (None,), path, DatabaseError)
         sizes |= {"L": len(roles.legs), "N": len(tags)}

@@ -237,7 +237,7 @@ def read(path: Path | str) -> tuple[ValueFunction, dict[str, np.ndarray]]:
     arrays = array_files.map_arrays(path, SettingsError)
     header = _read_header(arrays, path)
     try:
-        tasks = tasks_from_dict(header["tasks"])
+        tasks = tasks_from_dict(dict(json_files.expect_object(header["tasks"], "'tasks'")))
         sizes: dict[str, int | None] = dict(zip("SGT", tasks.shape, strict=True))
         sizes |= {"tags": len(tasks.tags), "N": None} | dict.fromkeys("WMP")
         if "frames" in arrays:

@@ -57,6 +57,10 @@ class Library:
         base, _ = self._tagged.get(key, (key, None))
         return bool(key) and self.get_path(base).is_file()
 
+    def is_loaded(self, key: str) -> bool:
+        """Return whether the database of this key need not be read."""
+        return key in self._tagged or key in self._loaded
+
     def load(self, key: str) -> Database:
         """Return the database of this key, mapped once; raise DatabaseError without a sound one."""
         if key in self._tagged and self.has(key):

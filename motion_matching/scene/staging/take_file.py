@@ -11,6 +11,7 @@ import bpy
 from ...engine.control.contact_ranges import ContactRange
 from ...engine.control.take import Take
 from ...engine.database.database import Database
+from ...engine.files import check_clashes
 from ..blender.files import find_armature, open_blend, save_after
 from ..reading import contact_markers
 from ..writing.bake import BakeOptions, bake
@@ -34,6 +35,7 @@ def write_take(
     scene starts), and of the options `root_bone` and `track` are about a copy. Raises what opening,
     baking and saving raise.
     """
+    check_clashes([("'onto'", onto)], [("'path'", path)])
     clip, legs = take.to_clip(), database.roles.leg_names
     mark = contact_markers.make_marker_writer(ranges, legs, take.fps)
     options["hips"] = database.role_names["hips"]

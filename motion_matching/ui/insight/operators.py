@@ -107,6 +107,10 @@ and drawing programs"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         path = _resolve_picture_path(self.filepath)
+        read: list[engine.files.NamedPath] = [("Blender", bpy.data.filepath)]
+        sources = get_active_settings(context).sources
+        read += [("a source", app.source_files.find_file(source)) for source in sources]
+        engine.files.check_clashes(read, [("The picture", path)])
         obj = get_active_armature(context)
         uid = obj.session_uid
         coverage = runtime.coverage_reports.get(uid)

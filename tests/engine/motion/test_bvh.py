@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -934,3 +935,38 @@ def test_values_of_a_real_file_match_numpy(mocap):
     np.testing.assert_array_equal(clip.positions[:200, 0], rows[:, :3].astype(np.float32))
     expected = Rotation.from_euler("ZYX", rows[:, 3:6], degrees=True).as_quat()[:, [3, 0, 1, 2]]
     assert measure_largest_angle(clip.rotations[:200, 0], expected) < 1e-4
+
+
+# ----------------------------------------------------------------------------- files made to do harm
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("CHANNELS 6", f"CHANNELS {'9' * 5000}", "the number of channels"),
+        ("Frame Time: 0.0333333", "Frame Time: 33.3333", "if milliseconds are written for seconds"),
+        ("Frame Time: 0.0333333", "Frame Time: 1e300", "if milliseconds are written for seconds"),
+    ],
+)
+def test_numbers_that_cannot_be_meant_are_explained(tmp_path, old, new, said):
+    text = make_text()
+    assert old in text
+    with pytest.raises(MotionDataError, match=said):
+        load_text(tmp_path, text.replace(old, new, 1))
+
+
+def test_more_poses_than_fit_into_memory_are_refused_at_once(tmp_path):
+    """A file of one megabyte whose joints without channels would take terabytes."""
+    joints = "JOINT a {\nOFFSET 0 1 0\n" * 9000 + "}" * 9000
+    head = f"HIERARCHY\nROOT r {{\nOFFSET 0 0 0\nCHANNELS 1 Xrotation\n{joints}}}\n"
+    with pytest.raises(MotionDataError, match="too many for the memory"):
+        load_text(tmp_path, f"{head}MOTION\nFrames: 9000\nFrame Time: 0.03\n" + "1\n" * 9000)
+
+
+def test_thousands_of_joints_of_one_name_are_read_at_once(tmp_path):
+    start = time.process_time()
+    joints = "JOINT a {\nOFFSET 0 1 0\n}\n" * 10_000
+    head = f"HIERARCHY\nROOT r {{\nOFFSET 0 0 0\nCHANNELS 1 Xrotation\n{joints}}}\n"
+    clip = load_text(tmp_path, f"{head}MOTION\nFrames: 1\nFrame Time: 0.03\n1\n")
+    assert clip.skeleton.names[-1] == "a.9999"
+    assert time.process_time() - start < 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.errors import MotionDataError, SettingsError
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.resampling import find_common_rate, resample
@@ -161,3 +161,18 @@ def test_the_common_rate_is_the_most_frequent_then_the_highest():
     assert find_common_rate(iter([120.0, 24.0, 24.0, 120.0, 30.0])) == 120.0
     with pytest.raises(ValueError, match="empty"):
         find_common_rate([])
+
+
+def test_a_clip_that_would_not_fit_into_memory_is_refused_at_once():
+    """Ten thousand frames that last a second each, as after a wrong frame time, at 120 per second."""
+    count = 10_000
+    skeleton = Skeleton(
+        tuple(f"bone {i}" for i in range(75)),
+        np.arange(75) - 1,
+        np.zeros((75, 3), np.float32),
+        np.tile(quat.IDENTITY, (75, 1)).astype(np.float32),
+    )
+    rotations = np.broadcast_to(quat.IDENTITY.astype(np.float32), (count, 75, 4))
+    clip = Clip("long", skeleton, np.zeros((count, 75, 3), np.float32), rotations, 1.0)
+    with pytest.raises(MotionDataError, match=r"'long' would have .* its frame time may be wrong"):
+        resample(clip, 120.0)

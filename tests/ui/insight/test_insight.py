@@ -347,6 +347,11 @@ def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
     assert uid in runtime.coverage_reports
     assert uid in runtime.pose_maps, "results made for the pictures are shown"
 
+    # a picture never replaces what is open, whatever it is called
+    assert bpy.ops.wm.save_as_mainfile(filepath=str(folder / "open.blend")) == {"FINISHED"}
+    (folder / "other.svg").hardlink_to(folder / "open.blend")
+    expect_refusal(ops.save_pictures, "which Blender reads", filepath=str(folder / "other.svg"))
+
     # the file browser marks existing files by their name with the extension
     names = {"hero": "hero.svg", "hero.svg": "hero.svg", "hero.SVG": "hero.SVG", "": ""}
     for typed, named in {**names, "hero.v2": "hero.v2.svg"}.items():
