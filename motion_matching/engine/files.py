@@ -44,9 +44,9 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
         ) from cause
     try:
         yield temporary
+        _flush(temporary, os.O_RDWR)
         if mode is not None:
             os.chmod(temporary, mode)
-        _flush(temporary, os.O_RDWR)
         os.replace(temporary, target)
         if os.name != "nt":  # where folders cannot be opened
             with suppress(OSError):  # some file systems cannot flush them
@@ -169,7 +169,8 @@ def _identify(path: Path) -> tuple[Any, ...]:
     """Return what is equal for all names of one file."""
     with suppress(OSError):
         found = path.stat()
-        return found.st_dev, found.st_ino
+        if found.st_ino:  # some file systems have no such numbers
+            return found.st_dev, found.st_ino
     return (os.path.normcase(os.path.realpath(path)),)
 
 

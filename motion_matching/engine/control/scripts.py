@@ -192,5 +192,5 @@ def _build_random_intents(
         if gait == "walk" and rng.random() < 0.2:
             facing = yaw + rng.choice([-0.5, 0.5]) * math.pi
         intent = Intent(move=_compute_move(yaw, effort), facing=facing, gait=GAITS[gait])
-        intents += [intent] * round(rng.uniform(1.0, 4.0) * fps)
+        intents += [intent] * max(round(rng.uniform(1.0, 4.0) * fps), 1)
     return intents[:count]

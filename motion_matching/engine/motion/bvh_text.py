@@ -25,6 +25,7 @@ _SLOW_RATES = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 80, 90)
 _RATES = (*_SLOW_RATES, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300, 360, 480, 500, 1000)
 _BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
 _ASSUMED_RATE = 30.0
+_LARGEST_FILE = 2 * 1024**3  # bytes; reading takes several times as much memory
 _LONGEST_FRAME = 1.0  # seconds
 
 
@@ -78,6 +79,10 @@ def read(path: Path) -> BvhText:
 def _read_bytes(path: Path) -> bytes:
     """Return the bytes of a BVH file, with line feeds."""
     try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise MotionDataError(
+                f"Cannot read '{path}': it is larger than 2 GB; cut it into shorter files"
+            )
         data = path.read_bytes()
     except OSError as error:
         raise MotionDataError(f"Cannot open '{path}': {error.strerror or error}") from error

@@ -970,3 +970,11 @@ def test_thousands_of_joints_of_one_name_are_read_at_once(tmp_path):
     clip = load_text(tmp_path, f"{head}MOTION\nFrames: 1\nFrame Time: 0.03\n1\n")
     assert clip.skeleton.names[-1] == "a.9999"
     assert time.process_time() - start < 10
+
+
+def test_a_file_larger_than_the_memory_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "large.bvh"
+    path.write_text("HIERARCHY\n")
+    os.truncate(path, 3 * 1024**3)  # without taking space on the disk
+    with pytest.raises(MotionDataError, match="larger than 2 GB"):
+        bvh.load(path)
