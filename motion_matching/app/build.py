@@ -26,7 +26,7 @@ from .settings import get_build_settings
 from .source_files import find_file
 from .sources import build_tag_ranges, find_source_problem, get_enabled_indices, get_source
 from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
-from .stored import find_database_steps, find_idle_tags
+from .stored import content_to_find_steps, find_database, find_idle_tags
 from .typed import settings_of
 
 _MAX_NOTES = 4
@@ -39,10 +39,9 @@ def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Dat
     is changed before the end.
     """
     uid, databases = obj.session_uid, get_library()
-    content = yield from content_steps(uid)
-    known = None if again else (yield from find_database_steps(uid, content))
+    content = yield from (content_steps(uid) if again else content_to_find_steps(uid))
     obj, key = get_armature(uid), content.key
-    if known is not None:
+    if not again and (known := find_database(obj, content)) is not None:
         _store_content(obj, content)
         status.set_built(obj, content, known)
         return known

@@ -13,10 +13,10 @@ from ..engine.database.database import Database
 from ..engine.errors import MotionMatchingError
 from . import callbacks
 from .characters import get_armature
-from .content import Content, content_steps, describe_changes
+from .content import Content, describe_changes
 from .runtime import runtime
 from .steps import Steps, run_to_end
-from .stored import find_database_steps, find_idle_tags
+from .stored import content_to_find_steps, find_database, find_idle_tags
 from .typed import settings_of
 
 REFRESH_DELAY = 0.2  # seconds from a change to the next refresh
@@ -110,10 +110,9 @@ def _compute_status_steps(uid: int) -> Steps[Status]:
     if not any(source.enabled for source in settings_of(get_armature(uid)).sources):
         return Status("empty")
     try:
-        current = yield from content_steps(uid)
-        database = yield from find_database_steps(uid, current)
+        current = yield from content_to_find_steps(uid)
         obj, key = get_armature(uid), current.key
-        if database is not None:
+        if (database := find_database(obj, current)) is not None:
             return _get_database_status(obj, current, database)
     except MotionMatchingError as error:
         return Status("broken", str(error))

@@ -11,8 +11,7 @@ from ..engine.database import retagging
 from ..engine.database.database import Database
 from ..engine.database.tags import TagRange
 from ..engine.errors import DatabaseError
-from .characters import get_armature
-from .content import Content
+from .content import Content, content_steps
 from .library import get_library
 from .settings import get_build_settings
 from .sources import build_tag_ranges, find_first_frame
@@ -20,17 +19,19 @@ from .steps import Steps, run_in_background_steps
 from .typed import settings_of
 
 
-def find_database_steps(uid: int, content: Content) -> Steps[Database | None]:
-    """Return what `find_database` does; a file that was not read before is read in a thread.
+def content_to_find_steps(uid: int) -> Steps[Content]:
+    """Return the content of an armature, once the database that is stored for it has been read.
 
-    Its checksums are compared then, which takes a second for 2 GB.
+    A database is read in a thread: its checksums are compared, which takes a second for 2 GB.
     """
+    content = yield from content_steps(uid)
     library = get_library()
     key = content.key if library.has(content.key) else library.find_base(content.motion)
-    if key and not library.is_loaded(key):
-        with suppress(DatabaseError):  # which loading it again raises
-            yield from run_in_background_steps(lambda report: library.load(key), "Loading")
-    return find_database(get_armature(uid), content)
+    if not key or library.is_loaded(key):
+        return content
+    with suppress(DatabaseError):  # which `find_database` raises again
+        yield from run_in_background_steps(lambda report: library.load(key), "Loading")
+    return (yield from content_steps(uid))  # it may have changed meanwhile
 
 
 def find_database(obj: bpy.types.Object, content: Content) -> Database | None:

@@ -90,7 +90,7 @@ def test_other_tags_leave_a_database_fresh_and_as_a_build_makes_it(tmp_path):
     get_library().__init__(get_library().folder)
     settings.sources.move(0, 2)
     again, stages = load(obj)
-    assert stages == {"Looking"}
+    assert stages == {"Looking", "Loading"}, "no source is read"
     check_same(again, tagged)
     settings.sources.move(2, 0)
 
