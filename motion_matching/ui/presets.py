@@ -162,13 +162,24 @@ moved to the folder of removed presets"""
     def get_question(self) -> str:
         return f"'{self.name}' is moved to the folder of removed presets."
 
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        try:
+            self._find_path()
+        except SettingsError as error:
+            return self._fail(error)
+        return super().invoke(context, event)
+
     def run(self, context: bpy.types.Context) -> str:
+        return f"Removed '{self.name}': its file is {_move_to_bin(self._find_path())} now"
+
+    def _find_path(self) -> Path:
+        """Return the file. SettingsError if the user has no such preset."""
         # the name comes from the Blender file, which may be anybody's
         path = names.get_child(get_user_folder(self.kind), self.name, ".json")
         if not os.path.isfile(path):
             message = f"You have no preset '{self.name}' of your own"
             raise SettingsError(f"{message}; shipped ones cannot be removed.")
-        return f"Removed '{self.name}': its file is {_move_to_bin(path)} now"
+        return path
 
 
 class _PresetMenu:

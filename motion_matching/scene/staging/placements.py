@@ -140,9 +140,10 @@ def _sample_evaluated(
 
 def _find_first_chain(edges: np.ndarray) -> list[int]:
     """Return the vertices of the first line among edges that run from each vertex to the next."""
-    chain = edges[0].tolist() if len(edges) else [0]
+    chain = dict.fromkeys(edges[0].tolist() if len(edges) else [0])  # in their order
+    last = list(chain)[-1]
     for a, b in edges[1:].tolist():
-        if a != chain[-1] or b in chain:
+        if a != last or b in chain:
             break
-        chain.append(b)
-    return chain
+        chain[b], last = None, b
+    return list(chain)
