@@ -15,15 +15,17 @@ from ..engine.control.performer import Performer, Placement
 from ..engine.control.settings import PerformerSettings
 from ..engine.database.database import Database
 from ..engine.database.tags import parse_names
-from ..engine.errors import DatabaseError, MotionMatchingError
+from ..engine.errors import DatabaseError, MotionMatchingError, RigError
 from ..engine.field.field_controller import get_field_controller
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
-from ..live.inputs.base import Input
+from ..live.inputs.base import Input, Start
 from ..live.stepper import Stepper
 from ..scene.blender.actions import get_scene_fps
+from ..scene.blender.curves import ON_KEY
+from ..scene.reading.moving_pose import PoseReader
 from ..scene.staging import placements
-from .characters import get_armature, get_placement
+from .characters import get_armature, get_placement, get_root_target
 from .live import steering
 from .settings import add_obstacles, read_ground
 from .steps import Steps, map_steps, run_in_background_steps
@@ -67,7 +69,9 @@ class BakePlan:
             database, settings, self.script, gait=self.gait, seconds=self.seconds, seed=self.seed
         )
         obj = get_armature(uid)
-        performed = place_performance(performed.with_tags(tags), get_placement(obj, self.frame))
+        start = _read_start(obj, database, self.frame)
+        performed = place_performance(performed.with_tags(tags), start.placement)
+        performed = replace(performed, start=start.state)
         part = TakePart(add_obstacles(obj, performed), self.frame)
         return BakeRequest(f"{self.label} {self.gait.title()}", (part,))
 
@@ -79,10 +83,12 @@ class BakePlan:
         play = settings_of(obj).play
         steering.check_leader(play, self.along, "in the panel Takes, or bake a script")
         name = steering.describe(play, self.along, self.gait)
-        here = get_placement(obj, self.frame)
+        start = _read_start(obj, database, self.frame)
         seconds, get_target, limit = self.seconds, None, _LONGEST
         if self.along == "target":
-            limit = _estimate_way(here, play.target, getattr(settings, self.gait).forward)
+            limit = _estimate_way(
+                start.placement, play.target, getattr(settings, self.gait).forward
+            )
             if placements.is_animated(play.target):
                 seconds = seconds or self._measure_rest_of_scene()
                 get_target = self._sample_target(play.target, seconds, database.fps)
@@ -99,7 +105,7 @@ class BakePlan:
             if field := get_field_controller(method):
                 stepper.adapt_intent, stepper.method_name = field.adapt_intent, field.name
             length = seconds or leader.lap_seconds
-            return stepper.perform(here, length, limit, partial(report, "Leading"))
+            return stepper.perform(start, length, limit, partial(report, "Leading"))
 
         performed = yield from run_in_background_steps(perform, "Leading")
         performed = add_obstacles(get_armature(uid), replace(performed, name=name))
@@ -119,6 +125,28 @@ class BakePlan:
         frames = self.frame + get_scene_fps(bpy.context.scene) * times
         found = placements.sample_placements(target, frames.tolist())
         return partial(next, iter(found), found[-1])
+
+
+def _read_start(obj: bpy.types.Object, database: Database, frame: int) -> Start:
+    """Return where an armature stands before a frame, and how it moves if it is within a take.
+
+    From the first frame of a take on, another one is performed anew.
+    """
+    placement = get_placement(obj, frame)
+    action = obj.animation_data.action if obj.animation_data else None
+    is_take = any(take.action == action for take in settings_of(obj).takes if action)
+    if action is None or not is_take or frame <= action.frame_range[0]:
+        return Start(placement)
+    step, last = get_scene_fps(bpy.context.scene) / database.fps, action.frame_range[1]
+    before = frame - step  # whose pose the first tick goes on from
+    root, root_bone = get_root_target(obj)
+    try:
+        reader = PoseReader(obj, database, root=root, root_bone=root_bone)
+        at_end = abs(before - last) < ON_KEY
+        place, state = reader.read_start(obj, before, step, action, at_end=at_end)
+    except RigError:  # its animation hides it, or it is of other bones
+        return Start(placement)
+    return Start(Placement(*place), state=state)
 
 
 def _estimate_way(here: Placement, target: bpy.types.Object, speed: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from ..engine.control.ground import Wall
 from ..engine.control.intent import Intent
 from ..engine.control.performance import Performance
-from ..engine.control.performer import Performer, Placement
+from ..engine.control.performer import Performer
 from ..engine.errors import MotionMatchingError
 from ..engine.progress import ReportShare
 from .inputs.base import Input, Situation, Start
@@ -77,14 +77,14 @@ class Stepper:
         return {name: changed[name] for name in change}
 
     def perform(
-        self, placement: Placement, seconds: float, limit: float, report: ReportShare
+        self, start: Start, seconds: float, limit: float, report: ReportShare
     ) -> Performance:
         """Perform without a clock, and return what a session would record from its first tick on.
 
-        It begins at a placement unless the input says where, and lasts so many `seconds` after what
+        It begins at the `start` unless the input says where, and lasts so many `seconds` after what
         leads in. With 0, it goes on until the input has ended or settled, at most for `limit`.
         """
-        self._begin(Start(placement))
+        self._begin(start)
         fps = self.performer.method.fps
         count = max(round((seconds or limit) * fps), 1)
         for tick in range(count):

@@ -20,7 +20,7 @@ from .typed_properties import text
 
 ELLIPSIS = "…"
 _ENOUGH = 14  # letters, which fit into the sidebar as it opens; shorter names stay whole
-_LETTER = 6.5  # width in pixels at the interface's scale, on average
+_LETTER = 7.0  # width in pixels at the interface's scale, on average
 _WORD = re.compile(r"[^\s_\-.:/\\|]*[\s_\-.:/\\|]+|[^\s_\-.:/\\|]+")  # with what ends it
 
 

@@ -51,7 +51,7 @@ class MOTION_MATCHING_UL_sources(NamedList, bpy.types.UIList):
     """Motion that the database is built from"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingSource) -> None:
-        name = item.whole_name if has_room(item.whole_name, 175) else item.shown_name
+        name = item.whole_name if has_room(item.whole_name, 205) else item.shown_name
         rest = _draw_source_name(layout.row(align=True), item, name)
         _draw_variants(rest, item)
 
@@ -103,7 +103,7 @@ class MOTION_MATCHING_UL_databases(NamedList, bpy.types.UIList):
     """Databases that have names"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingDatabase) -> None:
-        name = "whole_name" if has_room(item.whole_name, 110) else "shown_name"
+        name = "whole_name" if has_room(item.whole_name, 130) else "shown_name"
         layout.prop(item, name, text="", emboss=False, icon="ASSET_MANAGER")
 
     def draw_cells(self, item: MotionMatchingDatabase, *cells: bpy.types.UILayout) -> None:

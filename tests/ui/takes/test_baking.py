@@ -82,6 +82,35 @@ def test_a_take_begins_where_the_character_is_in_its_first_frame(obj):
     np.testing.assert_allclose(second[89], first[89], atol=0.05)
 
 
+@pytest.mark.parametrize("root", ["OBJECT", "HIPS"])
+def test_a_take_goes_on_from_the_motion_of_the_take_that_it_begins_in(obj, root):
+    obj.motion_matching.root = root
+    takes = obj.motion_matching.takes
+    ops.bake_script(script="square", seconds=5.0)
+    first = takes[0].action
+
+    def read_bones(action, frame):
+        actions.assign(obj, action)
+        bpy.context.scene.frame_set(frame)
+        evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        bones = evaluated.pose.bones
+        return np.array([(evaluated.matrix_world @ bone.matrix).translation for bone in bones])
+
+    before = [read_bones(first, frame) for frame in (79, 80, 81)]
+    walking = np.linalg.norm(before[2] - before[0], axis=1).max()
+    assert walking > 0.1
+    ops.bake_script(script="square", seconds=3.0, frame_start=81)
+    second = takes[1].action
+    assert read_performance(second).start is not None
+    apart = np.linalg.norm(read_bones(second, 81) - before[2], axis=1)
+    assert apart.max() < 0.12, apart
+    # from its first frame on, a take is performed anew
+    actions.assign(obj, first)
+    bpy.context.scene.frame_set(50)
+    ops.bake_script(script="flips", seconds=3.0, frame_start=1)
+    assert read_performance(takes[2].action).start is None
+
+
 def test_a_script_lasts_as_long_as_it_needs(obj):
     assert ops.bake_script(script="figure_eight") == {"FINISHED"}
     [take] = obj.motion_matching.takes
