@@ -59,8 +59,8 @@ def build(
     """
     listed, settings = list_sources(sources), settings or BuildSettings()
     database, report = building.build(listed, settings, progress, skip_broken=skip_broken)
-    skipped = [f"Left out {name}: {reason}." for name, reason in report.skipped]
-    for sentence in (*skipped, *report.warnings):
+    skipped = [f"Left out {note.source}: {note.text}." for note in report.skipped]
+    for sentence in (*skipped, *(note.text for note in report.warnings)):
         warnings.warn(sentence, stacklevel=2)
     return database
 

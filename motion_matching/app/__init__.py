@@ -29,9 +29,11 @@ if TYPE_CHECKING:
         rig_status,
         runtime,
         settings,
+        source_check,
         source_files,
         source_preview,
         sources,
+        standing,
         status,
         steps,
         stored,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         takes,
         training,
         typed,
+        warnings,
     )
 else:
     __getattr__ = load_on_use(__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,6 @@ from ..engine.database.database import Database
 from ..engine.database.sources import Source
 from ..engine.errors import MotionMatchingError, RigChangedError, SettingsError
 from ..engine.motion import bvh
-from ..engine.names import to_readable
 from ..engine.progress import ReportProgress
 from ..scene.blender import evaluation
 from ..scene.reading import hand_path, sampling
@@ -23,13 +22,13 @@ from .characters import get_armature, get_bone_choice
 from .content import Content, content_steps
 from .library import get_file_digests, get_library
 from .settings import get_build_settings
+from .source_check import match_notes
 from .source_files import find_file
-from .sources import build_tag_ranges, find_source_problem, get_enabled_indices, get_source
+from .sources import build_tag_ranges, diagnose, get_enabled_indices, get_label, get_source
 from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
 from .stored import content_to_find_steps, find_database, find_idle_tags
 from .typed import settings_of
-
-_MAX_NOTES = 4
+from .warnings import SourceProblem, notes_to_text
 
 
 def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Database]:
@@ -47,9 +46,12 @@ def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Dat
         return known
     settings = get_build_settings(obj)
     enabled = [source for source in settings_of(obj).sources if source.enabled]
-    problems = [(source.name, find_source_problem(source)) for source in enabled]
-    broken = [(name, problem) for name, problem in problems if problem]
-    read = yield from read_sources_steps(uid, broken, content.source_keys)
+    notes = [
+        SourceProblem(source.name, get_label(source), kind)
+        for source in enabled
+        if (kind := diagnose(source)[0])
+    ]
+    read = yield from read_sources_steps(uid, notes, content.source_keys)
     sources = [source for source, _ in read]
     digests = get_file_digests()
     files = {source.file: digests.compute(source.file) for source in sources if source.file}
@@ -78,10 +80,10 @@ def load_or_build_steps(obj: bpy.types.Object, again: bool = False) -> Steps[Dat
     database = yield from run_in_background_steps(save, "Saving")
     obj = get_armature(uid)
     _store_content(obj, content)
-    skipped = [*broken, *build_report.skipped]
     idle = find_idle_tags(obj, content, database)  # the status has these, as tags change
-    warnings = [text for text in build_report.warnings if text not in idle]
-    settings_of(obj).built_notes = _format_notes(skipped, warnings)
+    told = (note for note in build_report.warnings if note not in idle)
+    notes += match_notes(obj, (*build_report.skipped, *told))
+    settings_of(obj).built_notes = notes_to_text(notes)
     # it may be stale already: what changed after the reading is not in it
     yield from status.refresh_steps(uid)
     return database
@@ -94,15 +96,15 @@ def _store_content(obj: bpy.types.Object, content: Content) -> None:
 
 def read_sources_steps(
     uid: int,
-    broken: list[tuple[str, str]] | None = None,
+    notes: list[SourceProblem] | None = None,
     keys: Mapping[int, str] | None = None,
 ) -> Steps[list[tuple[Source, int]]]:
     """Read the actions among the sources of an armature as clips, one between two yields.
 
     Returns each source with the frame of the timeline where its clip counts zero; sources have
-    their `keys` by index. What cannot be read is added to `broken` by name, with the reason;
-    without that list, or if nothing else is left, its error is raised. Raises RigChangedError if
-    the armature, or what it follows, changed.
+    their `keys` by index. What cannot be read is added to `notes`, with the reason; without that
+    list, or if nothing else is left, its error is raised. Raises RigChangedError if the armature,
+    or what it follows, changed.
     """
     obj = get_armature(uid)
     indices, before = get_enabled_indices(obj), evaluation.read_followed_transforms(obj)
@@ -115,9 +117,10 @@ def read_sources_steps(
             sampled = yield from scale_progress_steps(steps, number, len(indices))
         except MotionMatchingError as error:
             is_only_one = index == indices[-1] and not result
-            if broken is None or is_only_one or isinstance(error, RigChangedError):
+            if notes is None or is_only_one or isinstance(error, RigChangedError):
                 raise
-            broken.append((name, str(error)))
+            label = get_label(get_source(uid, index)[1])
+            notes.append(SourceProblem(name, label, "unreadable", str(error).rstrip(".")))
         else:
             source, first = read_source(*get_source(uid, index), sampled=sampled)
             result.append((replace(source, key=(keys or {}).get(index, "")), first))
@@ -178,12 +181,3 @@ def _add_hand_path(result: Source, obj: bpy.types.Object, source: Any, first: in
         result = replace(result, clip=bvh.load(result.file or "", **axes))
     start, count = result.start or 0, result.load(axes).frame_count
     return replace(result, track=hand_path.read_path(source.path, obj, first + start, count))
-
-
-def _format_notes(skipped: Sequence[tuple[str, str]], warnings: Sequence[str]) -> str:
-    """Return what a user should know about a build, a sentence on each line."""
-    notes = [f"Left out '{name}': {reason.rstrip('.')}." for name, reason in skipped]
-    notes += [f"{warning.rstrip('.')}." for warning in warnings]
-    if len(notes) > _MAX_NOTES:
-        notes[_MAX_NOTES:] = [f"There are {len(notes) - _MAX_NOTES} more notes like these."]
-    return to_readable("\n".join(notes))

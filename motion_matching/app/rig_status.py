@@ -13,6 +13,7 @@ from .characters import get_bone_choice
 from .runtime import runtime
 from .settings import get_roles
 from .typed import armature_of, settings_of
+from .warnings import RIG_KIND, describe_rig_problem, forget_resolved
 
 
 def get_rig_state(obj: bpy.types.Object) -> RigState | None:
@@ -27,6 +28,7 @@ def refresh(obj: bpy.types.Object) -> RigState:
     """Compute the state of the rig of an armature object."""
     state = check_rig(obj, get_bone_choice(obj), get_roles(settings_of(obj)))
     runtime.rigs[obj.session_uid] = _get_dependencies(obj), state
+    forget_resolved(obj.session_uid, (RIG_KIND,), map(describe_rig_problem, state.problems))
     return state
 
 

@@ -70,6 +70,7 @@ class Runtime:
     interrupted: tuple[Path, ...] = ()  # recordings that were cut off
     work: Work | None = None  # that goes on between redraws
     progress: tuple[str, float] | None = None  # what that work does, and the part that is done
+    is_cancelled: bool = False  # whether that work is to end
     stop_message: str = ""  # what is left of the training that was stopped last
     library: Library | None = None
     file_digests: FileDigests | None = None  # of files that sources read
@@ -79,6 +80,8 @@ class Runtime:
     # those down to `comparisons` by session_uid
     rigs: dict[int, tuple[tuple[Any, ...], RigState]] = field(default_factory=dict)
     pending_rigs: set[int] = field(default_factory=set)
+    dismissed: dict[int, set[tuple[str, ...]]] = field(default_factory=dict)  # warnings
+    unfolded: set[str] = field(default_factory=set)  # places in the tab where warnings are listed
     coverage_reports: dict[int, CoverageReport] = field(default_factory=dict)
     pose_maps: dict[int, MappedPoses] = field(default_factory=dict)
     comparisons: dict[int, Comparison] = field(default_factory=dict)

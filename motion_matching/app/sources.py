@@ -49,20 +49,30 @@ def get_source(uid: int, index: int) -> tuple[bpy.types.Object, MotionMatchingSo
 
 def find_source_problem(source: MotionMatchingSource) -> str:
     """Return why a source cannot be built from and what to do, or nothing: a sentence's end."""
+    return diagnose(source)[1]
+
+
+def diagnose(source: MotionMatchingSource) -> tuple[str, str]:
+    """Return a kind of `warnings.SourceProblem`, and what `find_source_problem` returns."""
     if source.kind == "ACTION" and source.action is None:
-        return "has lost its action; choose another, or remove the source"
+        return "lost", "has lost its action; choose another, or remove the source"
     if source.kind == "FILE" and not source.filepath:
-        return "has no file; choose one, or remove the source"
+        return "lost", "has no file; choose one, or remove the source"
     file = find_file(source)
     if file and not os.path.isfile(file):
         problem = f"is to be read from {file}, which is not there"
-        return f"{problem}; correct its path, or remove the source"
+        return "missing", f"{problem}; correct its path, or remove the source"
     if source.use_range and source.frame_end <= source.frame_start:
-        return "ends before it starts; correct its range"
+        return "range", "ends before it starts; correct its range"
     if source.use_path and not has_path_object(source):
         problem = "has lost the path that was edited by hand"
-        return f"{problem}; undo that, or go back to the computed path"
-    return ""
+        return "path", f"{problem}; undo that, or go back to the computed path"
+    return "", ""
+
+
+def get_label(source: MotionMatchingSource) -> str:
+    """Return the name that a source is shown by: that of its action, which may have changed."""
+    return source.action.name if source.action else source.name
 
 
 def check_source(obj: bpy.types.Object, source: MotionMatchingSource) -> None:

@@ -10,14 +10,24 @@ import bpy
 
 from ..engine.database import statistics
 from ..engine.database.database import Database
+from ..engine.database.parts import BuildNote
 from ..engine.errors import MotionMatchingError
 from . import callbacks
 from .characters import get_armature
 from .content import Content, describe_changes
 from .runtime import runtime
+from .source_check import find_problems_steps, match_notes
 from .steps import Steps, run_to_end
 from .stored import content_to_find_steps, find_database, find_idle_tags
 from .typed import settings_of
+from .warnings import (
+    SOURCE_KINDS,
+    SourceProblem,
+    WarningItem,
+    describe_notes,
+    forget_resolved,
+    group_source_problems,
+)
 
 REFRESH_DELAY = 0.2  # seconds from a change to the next refresh
 _SLICE, _PAUSE = 0.02, 0.01  # seconds that a refresh runs, and pauses, at a time
@@ -45,7 +55,10 @@ class Status:
     megabytes: float = 0.0
     coverage: str = ""
     stale_reason: str = ""
-    idle_tags: tuple[str, ...] = ()  # sentences about tags that cover no frame
+    idle_tags: tuple[BuildNote, ...] = ()  # about tags that cover no frame
+    source_count: int = 0  # of those that are on
+    problems: tuple[SourceProblem, ...] = ()  # of the sources, as they are now
+    warnings: tuple[WarningItem, ...] = ()  # of the same, and of their tags
 
 
 UNKNOWN = Status()
@@ -68,8 +81,7 @@ def refresh(obj: bpy.types.Object) -> Status:
 
 def refresh_steps(uid: int) -> Steps[Status]:
     """Compute the status of the armature object of a session_uid."""
-    result = yield from _compute_status_steps(uid)
-    return _store(get_armature(uid), result)
+    return _store(get_armature(uid), (yield from _compute_status_steps(uid)))
 
 
 def _store(obj: bpy.types.Object, result: Status) -> Status:
@@ -78,6 +90,8 @@ def _store(obj: bpy.types.Object, result: Status) -> Status:
     statuses.by_uid[uid] = result
     statuses.stale.discard(uid)
     statuses.watched.add(obj.data.session_uid)
+    items = (*result.warnings, *describe_notes(settings_of(obj).built_notes))
+    forget_resolved(uid, SOURCE_KINDS, items)
     for source in settings_of(obj).sources:
         if source.action:
             statuses.watched.add(source.action.session_uid)
@@ -89,7 +103,9 @@ def _store(obj: bpy.types.Object, result: Status) -> Status:
 
 def set_built(obj: bpy.types.Object, content: Content, database: Database) -> None:
     """Store that the database of an armature object's content is there."""
-    _store(obj, _get_database_status(obj, content, database))
+    known = runtime.statuses.by_uid.get(obj.session_uid, UNKNOWN)
+    found = _get_database_status(obj, content, database)
+    _store(obj, _add_problems(obj, found, known.problems))
 
 
 def invalidate() -> None:
@@ -109,6 +125,21 @@ def mark_stale() -> None:
 def _compute_status_steps(uid: int) -> Steps[Status]:
     if not any(source.enabled for source in settings_of(get_armature(uid)).sources):
         return Status("empty")
+    problems = yield from find_problems_steps(uid)
+    found = yield from _compute_database_status_steps(uid)
+    return _add_problems(get_armature(uid), found, problems)
+
+
+def _add_problems(
+    obj: bpy.types.Object, found: Status, problems: tuple[SourceProblem, ...]
+) -> Status:
+    """Return a status with what is wrong with the sources of an armature."""
+    count = sum(source.enabled for source in settings_of(obj).sources)
+    items = group_source_problems((*problems, *match_notes(obj, found.idle_tags)))
+    return replace(found, source_count=count, problems=problems, warnings=items)
+
+
+def _compute_database_status_steps(uid: int) -> Steps[Status]:
     try:
         current = yield from content_to_find_steps(uid)
         obj, key = get_armature(uid), current.key

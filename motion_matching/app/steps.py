@@ -30,10 +30,12 @@ class _Cancelled(Exception):  # noqa: N818  # nothing went wrong
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Work that goes on between redraws, and what ends its timer."""
+    """Work that goes on between redraws, what ends its timer, its operator and that one's label."""
 
     steps: Steps[str]
     end_timer: Callable[[], None]
+    operator: str
+    label: str
 
 
 def run_to_end(steps: Steps[Result]) -> Result:
@@ -101,12 +103,18 @@ def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str
     return result
 
 
-def start(steps: Steps[str], window: bpy.types.Window, label: str, seconds: float) -> None:
-    """Begin work between redraws, in place of any that goes on, with a timer of so many seconds."""
+def start(
+    steps: Steps[str], window: bpy.types.Window, operator: str, label: str, seconds: float
+) -> None:
+    """Begin the work of an operator between redraws, in place of any that goes on.
+
+    Its timer comes every so many seconds.
+    """
     stop()
     bpy.context.window_manager.progress_begin(0.0, 1.0)
-    runtime.work = Work(steps, callbacks.start_timer(window, seconds))
-    runtime.progress = label, 0.0
+    runtime.work = Work(steps, callbacks.start_timer(window, seconds), operator, label)
+    runtime.progress, runtime.is_cancelled = (label, 0.0), False
+    callbacks.redraw()
 
 
 def stop() -> None:

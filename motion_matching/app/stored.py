@@ -9,6 +9,7 @@ import bpy
 
 from ..engine.database import retagging
 from ..engine.database.database import Database
+from ..engine.database.parts import BuildNote
 from ..engine.database.tags import TagRange
 from ..engine.errors import DatabaseError
 from .content import Content, content_steps
@@ -56,8 +57,10 @@ def find_database(obj: bpy.types.Object, content: Content) -> Database | None:
     return tagged
 
 
-def find_idle_tags(obj: bpy.types.Object, content: Content, database: Database) -> tuple[str, ...]:
-    """Return warnings of tags of the sources that cover no frame of their database."""
+def find_idle_tags(
+    obj: bpy.types.Object, content: Content, database: Database
+) -> tuple[BuildNote, ...]:
+    """Return notes on tags of the sources that cover no frame of their database."""
     if not retagging.can_retag(database):
         return ()
     return retagging.find_idle_tags(database, _collect_tags(obj, content))

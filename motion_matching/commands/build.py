@@ -61,10 +61,10 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         databases.save(database, written.output)
     for note in notes:
         out.say(note)
-    for name, reason in report.skipped:
-        out.say(f"Left out {name}: {reason}.")
+    for left_out in report.skipped:
+        out.say(f"Left out {left_out.source}: {left_out.text}.")
     for warning in report.warnings[:_MAX_WARNINGS]:
-        out.say(f"Warning: {warning}{'' if warning.endswith('.') else '.'}")
+        out.say(f"Warning: {warning.text.rstrip('.')}.")
     more = len(report.warnings) - _MAX_WARNINGS
     if more > 0:
         out.say(f"Warning: there are {more} more warnings like these.")

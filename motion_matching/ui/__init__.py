@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         properties,
         property_updates,
         short_names,
+        strip,
         tags,
         takes,
         typed_properties,

@@ -17,12 +17,14 @@ from . import (
     preferences,
     presets,
     properties,
+    strip,
     tags,
     takes,
     wide_list,
 )
 
 _ROOMS = (
+    strip,
     character,
     database,
     features,

@@ -73,7 +73,8 @@ def _draw_in_add_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
 
 
 def _draw_in_import_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
-    self.layout.operator("motion_matching.add_files", text="Motion Capture to Match (.bvh)")
+    text = "Motion Capture for Matching (.bvh/.fbx/.glb/.gltf)"
+    self.layout.operator("motion_matching.import_motion", text=text)
 
 
 def _draw_in_dope_sheet_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:

@@ -16,6 +16,7 @@ from ..app.typed import settings_of
 from ..engine.errors import MotionMatchingError
 from ..engine.names import to_readable
 from .database.properties import MotionMatchingSource
+from .panel_base import TAB
 from .takes.properties import MotionMatchingTake
 from .typed_properties import annotate
 
@@ -30,6 +31,7 @@ else:
 
 _TICK = 0.02  # seconds between two slices
 _SLICE = 0.03  # seconds that a slice takes, or what a single step needs
+_MOUSE = ("LEFTMOUSE", "MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "WHEELUPMOUSE", "WHEELDOWNMOUSE")
 _PROGRESS_INTERVAL = 0.15  # seconds between two updates of the progress
 
 
@@ -209,6 +211,22 @@ class ConfirmedOperator(Operator):
         return context.window_manager.invoke_confirm(self, event, **words)
 
 
+def _is_in_tab(context: bpy.types.Context, event: bpy.types.Event) -> bool:
+    """Return whether an event is one of the mouse in the sidebar's tab "Motion"."""
+    if event.type not in _MOUSE:
+        return False
+    x, y = event.mouse_x, event.mouse_y
+    return any(
+        region.type == "UI"
+        and region.x <= x < region.x + region.width
+        and region.y <= y < region.y + region.height
+        and getattr(region, "active_panel_category", TAB) == TAB
+        for area in context.window.screen.areas
+        if area.type == "VIEW_3D"
+        for region in area.regions
+    )
+
+
 class SteppedOperator(Operator):
     """A mixin of operators that take their time, until Esc cancels them."""
 
@@ -241,19 +259,20 @@ class SteppedOperator(Operator):
         app.steps.stop()
         self._steps, self._time_left = self.steps(context), app.steps.TimeLeft()
         self._last_progress = 0.0
-        app.steps.start(self._steps, context.window, self.bl_label, _TICK)
+        app.steps.start(self._steps, context.window, type(self).bl_idname, self.bl_label, _TICK)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if not self._is_at_work():
             return {"CANCELLED"}
-        if event.type == "ESC" and event.value == "PRESS":
+        if runtime.is_cancelled or (event.type == "ESC" and event.value == "PRESS"):
             app.steps.stop()
             self.report({"INFO"}, self.get_cancel_message())
             return {"CANCELLED"}
         if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
+            # in the tab, all but the strip is greyed out
+            return {"PASS_THROUGH"} if _is_in_tab(context, event) else {"RUNNING_MODAL"}
         try:
             now, longest = time.perf_counter(), 0.0
             until = now + _SLICE

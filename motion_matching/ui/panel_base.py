@@ -1,10 +1,11 @@
 """What panels share: the sidebar's tab "Motion", and rows that several panels draw.
 
-`bl_order` leaves room: 0 Character, 1 Database, 2 Controller, 3 Play, 4 Takes, 5 Insight.
+`bl_order` is that of the rooms: the strip comes first, which has no header.
 """
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from .. import app
 from ..app.characters import get_active_armature
 from ..app.items import has_active
 from ..app.runtime import runtime
@@ -19,6 +21,7 @@ from ..app.typed import settings_of
 from ..engine.errors import shorten
 
 if TYPE_CHECKING:
+    from ..app.warnings import Area, Button, WarningItem
     from .properties import MotionMatchingSettings
 
     _Base = bpy.types.Panel
@@ -29,6 +32,7 @@ else:
 _LONGEST = 600  # characters of a sentence
 
 State = tuple[Any, str]  # icon and words
+TAB = "Motion"
 
 
 class Panel(_Base):
@@ -36,7 +40,7 @@ class Panel(_Base):
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
-    bl_category = "Motion"
+    bl_category = TAB
 
 
 class ArmaturePanel(Panel):
@@ -49,6 +53,7 @@ class ArmaturePanel(Panel):
     def draw(self, context: bpy.types.Context) -> None:
         obj = get_active_armature(context)
         self.layout.operator_context = "INVOKE_DEFAULT"
+        self.layout.enabled = runtime.work is None  # the mouse reaches the tab to cancel what runs
         self.draw_settings(obj, settings_of(obj))
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
@@ -62,7 +67,7 @@ class StateHeader(Panel):
         obj = get_active_armature(context)
         if state := self.get_state(obj, settings_of(obj)):
             row = self.layout.row(align=True)
-            row.active = False
+            row.active = state[0] == "ERROR"
             row.label(text=state[1], icon=state[0])
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
@@ -195,9 +200,66 @@ def _wrap_lines(text: str, letters: int) -> list[str]:
 
 
 def draw_progress(layout: bpy.types.UILayout) -> None:
-    if runtime.progress:
-        text, part = runtime.progress
-        layout.row().progress(factor=part, text=text)
+    """Draw what is done of the work that is running."""
+    text, part = runtime.progress or ("", 0.0)
+    layout.progress(factor=part, text=text)
+
+
+def draw_work_button(layout: bpy.types.UILayout, operator: str, **look: Any) -> None:
+    """Draw the button of an operator that takes its time: its progress while it is running."""
+    work = runtime.work if runtime.progress else None
+    if work and work.operator == operator:
+        draw_progress(layout)
+    else:
+        layout.operator(operator, **look)
+
+
+def draw_button(layout: bpy.types.UILayout, button: Button) -> None:
+    """Draw a button of a warning or of the strip."""
+    if button.operator.startswith("MOTION_MATCHING_MT_"):
+        layout.menu(button.operator, text=button.label, icon=button.icon)
+        return
+    drawn = layout.operator(button.operator, text=button.label, icon=button.icon)
+    set_options(drawn, **dict(button.properties))
+
+
+def draw_warning(layout: bpy.types.UILayout, item: WarningItem) -> None:
+    """Draw a warning with a button for each thing that can be done about it, and to dismiss it."""
+    box = layout.box()
+    row = box.row(align=True)
+    draw_wrapped_text(row, item.text, "ERROR" if item.is_serious else "INFO")
+    close = row.operator("motion_matching.dismiss_warning", text="", icon="X", emboss=False)
+    set_options(close, warning=json.dumps(item.identity))
+    if item.buttons:
+        cells = box.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
+        for button in item.buttons:
+            draw_button(cells, button)
+
+
+def draw_folded_warnings(
+    layout: bpy.types.UILayout, items: Sequence[WarningItem], place: str
+) -> None:
+    """Draw a line with the number of warnings, which unfolds into their list."""
+    is_open = place in runtime.unfolded
+    row = layout.row(align=True)
+    row.alignment = "LEFT"
+    if not items:
+        row.active = False
+        row.label(text="No Warnings", icon="BLANK1")
+        return
+    fold = "motion_matching.unfold_warnings"
+    arrow: Any = "DOWNARROW_HLT" if is_open else "RIGHTARROW"
+    set_options(row.operator(fold, text="", icon=arrow, emboss=False), place=place)
+    text = format_count(len(items), "Warning")
+    set_options(row.operator(fold, text=text, icon="ERROR", emboss=False), place=place)
+    for item in items if is_open else ():
+        draw_warning(layout, item)
+
+
+def draw_warnings(layout: bpy.types.UILayout, obj: bpy.types.Object, area: Area) -> None:
+    """Draw the warnings that belong to a panel, if there are any."""
+    if items := app.standing.get_warnings(obj, area):
+        draw_folded_warnings(layout, items, area)
 
 
 def draw_preset_row(layout: bpy.types.UILayout, kind: str, preset: str) -> None:

@@ -117,7 +117,7 @@ def test_tags_that_add_motion_or_cannot_be_used_are_told(tmp_path):
     tag = add_range(source, "mine", 300, 400)
     tag.frame_start, tag.frame_end = 9000, 9100
     assert status.refresh(obj).kind == "fresh"
-    assert "'mine'" in status.refresh(obj).idle_tags[0]
+    assert "'mine'" in status.refresh(obj).idle_tags[0].text
     assert "mine" not in obj.motion_matching.built_notes
     assert "mine" in load(obj)[0].tag_names
     tag.frame_start = 5

@@ -177,7 +177,7 @@ def request_a_tag(live, obj):
     assert play.tags == "mine"
     assert share == 1.0
     play.tags = "mine, swim"
-    yield from until(lambda: any("swim" in warning for warning in live.warnings))
+    yield from until(lambda: any("swim" in warning.text for warning in live.warnings))
     play.tags = ""
     yield from until(lambda: not live.session.requested_tags)
 

@@ -270,11 +270,8 @@ def _open_panels(names: set[str]) -> None:
     for cls in reversed(panels):
         bpy.utils.unregister_class(cls)
     for cls in panels:
-        cls.bl_options = (
-            {"DEFAULT_CLOSED"}
-            if cls.__name__ not in {*names, "MOTION_MATCHING_PT_start"}
-            else set()
-        )
+        if "HIDE_HEADER" not in getattr(cls, "bl_options", ()):
+            cls.bl_options = set() if cls.__name__ in names else {"DEFAULT_CLOSED"}
         bpy.utils.register_class(cls)
 
 

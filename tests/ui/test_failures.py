@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from motion_matching.app import baking, status
+from motion_matching.app import baking, status, warnings
 from motion_matching.app.build import load_or_build_steps
 from motion_matching.app.library import get_library
 from motion_matching.engine.database import build
@@ -19,6 +19,10 @@ from motion_matching.engine.motion import bvh
 from motion_matching.ui.character import operators as character_operators
 from motion_matching.ui.takes import operators as takes_operators
 from tests.ui.characters import create_character, expect_refusal, read_state
+
+
+def list_notes(settings):
+    return [(note.source, note.kind) for note in warnings.parse_notes(settings.built_notes)]
 
 
 def test_failures_say_what_to_do_and_change_nothing(tmp_path):
@@ -58,8 +62,7 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
         source.enabled = True
     assert ops.build() == {"FINISHED"}
     assert status.refresh(obj).kind == "fresh"
-    assert "'walk_curves'" in settings.built_notes
-    assert "lost its action" in settings.built_notes
+    assert list_notes(settings) == [("walk_curves", "lost")]
     settings.source_index = [s.name for s in settings.sources].index("walk_curves")
     ops.remove_source()
     assert status.refresh(obj).kind == "fresh", "the same database"
@@ -75,8 +78,9 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     ops.add_files(filepath=str(folder / "mine.bvh"))
     assert ops.build() == {"FINISHED"}
     assert status.refresh(obj).clips == 2
-    assert "Left out 'mine'" in settings.built_notes
-    assert "not the same" in settings.built_notes
+    assert list_notes(settings) == [("mine", "skeleton")]
+    [item] = warnings.describe_notes(settings.built_notes)
+    assert "not the same" in item.text
     # unreadable and missing files do not affect the rest
     bvh.save(clip, folder / "gone.bvh")
     ops.add_files(filepath=str(folder / "gone.bvh"))
@@ -86,11 +90,11 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     source.name, source.kind, source.filepath = "broken", "FILE", str(broken)
     _ = status.refresh(obj).frames
     assert ops.build() == {"FINISHED"}
-    found = settings.built_notes
-    assert "'gone'" in found, found
-    assert "not there" in found, found
-    assert "'broken'" in found, found
-    assert "broken.bvh" in found, found
+    found = list_notes(settings)
+    assert ("gone", "missing") in found, found
+    assert ("broken", "unreadable") in found, found
+    said = " ".join(item.text for item in warnings.describe_notes(settings.built_notes))
+    assert "broken.bvh" in said, said
     assert status.refresh(obj).clips == 2
     assert status.refresh(obj).megabytes > 0.1
     assert "m/s" in status.refresh(obj).coverage

@@ -109,6 +109,7 @@ def test_every_operator_says_why_it_cannot_run(monkeypatch):
         "push": "Start a live session first",
         "recover_take": "was cut off",
         "discard_recording": "was cut off",
+        "cancel": "Nothing is running",
     }
     for name, words in while_live.items():
         check_reason(name, words)

@@ -8,6 +8,12 @@ from ...engine.control.performer import Frame
 from ...engine.database import statistics
 from ...engine.database.database import Database
 from ...engine.maths.planar import rotate_xy
+from ..preferences import ROOT
+from ..warnings import Button, WarningItem
+
+_MATCH = Button("Match Speeds to Data", "motion_matching.match_speeds", "DRIVER_DISTANCE")
+_ADD = Button("Add Motion", "MOTION_MATCHING_MT_add_sources", "ADD")
+_ALLOW = (Button("Tick Budget", "preferences.addon_show", "PREFERENCES", (("module", ROOT),)),)
 
 
 class Alerts:
@@ -18,27 +24,32 @@ class Alerts:
 
     def check(
         self, frame: Frame, matches_data: bool, slowest: float, budget: float
-    ) -> tuple[str, ...]:
+    ) -> tuple[WarningItem, ...]:
         """Return the warnings at a tick, given the slowest tick lately and its budget in seconds.
 
         `matches_data` says whether full speeds are those of the data already.
         """
         warnings = []
         if missing := self._find_missing_speed(frame):
-            advice = "add such clips" if matches_data else "Match Speeds to Data"
-            warnings.append(f"{missing}: {advice}")
+            sentence, direction = missing
+            advice, button = ("add such clips", _ADD)
+            if not matches_data:
+                advice, button = ("Match Speeds to Data", _MATCH)
+            text = f"{sentence}: {advice}"
+            warnings.append(WarningItem("speed", text, "play", (direction,), (button,)))
         if slowest > budget:
             took = f"A tick took {1000.0 * slowest:.1f} ms"
-            warnings.append(f"{took}, and may take {1000.0 * budget:.3g}")
+            text = f"{took}, and may take {1000.0 * budget:.3g}"
+            warnings.append(WarningItem("slow", text, "play", (), _ALLOW))
         return tuple(warnings)
 
-    def _find_missing_speed(self, frame: Frame) -> str:
-        """Say which desired speed the data lacks, if it does."""
+    def _find_missing_speed(self, frame: Frame) -> tuple[str, str] | None:
+        """Return a sentence on the desired speed that the data lacks, and its direction."""
         x, y = frame.desired_velocity
         speed, seen = math.hypot(x, y), rotate_xy(x, y, -frame.desired_yaw)
         direction = statistics.classify_direction(*seen)
         fastest = getattr(self._fastest, direction)
         if statistics.is_in_data(speed, fastest):
-            return ""
+            return None
         where = "to the side" if direction == "side" else direction
-        return f"The clips go {fastest:.1f} m/s {where}, not {speed:.1f}"
+        return f"The clips go {fastest:.1f} m/s {where}, not {speed:.1f}", direction

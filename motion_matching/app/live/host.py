@@ -34,6 +34,7 @@ from ..runtime import Trail, runtime
 from ..settings import get_performer_settings
 from ..takes import find_free_name, list_take, read_parts
 from ..typed import settings_of
+from ..warnings import LIVE_KINDS, WarningItem, forget_resolved
 from . import display_transform, steering, tag_requests, timeline
 from .alerts import Alerts
 from .changes import ChangeDetector
@@ -66,7 +67,7 @@ class LiveSession:
         self.field: FieldController | None = None  # that it plays by, if it does
         self.armature = Handle.from_block(obj, "objects")
         self.pace = TickRate()
-        self.warnings: tuple[str, ...] = ()  # of the last tick
+        self.warnings: tuple[WarningItem, ...] = ()  # of the last tick
         self._alerts = Alerts(database) if database else None
         self._tag_request = tag_requests.TagRequest(database) if database else None
         self.messages: list[str] = []
@@ -191,12 +192,13 @@ class LiveSession:
         method: Any = self.session.performer.method
         return method.decision if self.field else None
 
-    def _describe_untrained_tags(self) -> tuple[str, ...]:
+    def _describe_untrained_tags(self) -> tuple[WarningItem, ...]:
         """Return a warning for requested tags that the field was not trained for."""
         unknown = self.field.find_untrained_tags(self.session.tags) if self.field else ()
         if not unknown:
             return ()
-        return (f"The field is not trained for {', '.join(unknown)}: add it to Tags, and train",)
+        text = f"The field is not trained for {', '.join(unknown)}: add it to Tags, and train"
+        return (tag_requests.warn_of_tags("untrained tags", text, unknown),)
 
     def _get_settings(self, obj: bpy.types.Object) -> PerformerSettings:
         return get_performer_settings(obj, self.database)
@@ -408,6 +410,7 @@ def begin(obj: bpy.types.Object, create: Callable[[], LiveSession], now: float) 
     live = create()
     live.begin(now)
     runtime.live, runtime.end_message, runtime.trail = live, "", None
+    forget_resolved(obj.session_uid, LIVE_KINDS, ())
     runtime.changed("live")
     return live
 

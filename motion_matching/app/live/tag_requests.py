@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -10,6 +11,7 @@ from ...engine.database.database import Database
 from ...engine.database.tags import parse_names
 from .. import callbacks, status
 from ..characters import get_active_armature
+from ..warnings import Button, WarningItem
 
 
 class TagRequest:
@@ -19,7 +21,7 @@ class TagRequest:
         self._database = database
         self._resolved_for: tuple[str, float] | None = None  # text and end guard
         self._resolved_tags: frozenset[str] = frozenset()
-        self.warnings: tuple[str, ...] = ()
+        self.warnings: tuple[WarningItem, ...] = ()
 
     def resolve(self, text: str, end_guard: float) -> frozenset[str]:
         """Return the tags of a text, if some frames have them all together; `end_guard` in s."""
@@ -28,11 +30,13 @@ class TagRequest:
         self._resolved_for, warnings = (text, end_guard), []
         requested = frozenset(parse_names(text))
         available = requested & frozenset(self._database.requestable_tags)
-        if missing := ", ".join(sorted(requested - available)):
-            warnings.append(f"No frame is tagged {missing}: tag ranges of the sources and build")
+        if missing := sorted(requested - available):
+            text = f"No frame is tagged {', '.join(missing)}: tag ranges of the sources and build"
+            warnings.append(warn_of_tags("missing tags", text, missing))
         if self._database.explain_missing_tags(available, end_guard):
-            names = ", ".join(sorted(available))
-            warnings.append(f"No frame is tagged {names} at once: request fewer tags")
+            names = sorted(available)
+            text = f"No frame is tagged {', '.join(names)} at once: request fewer tags"
+            warnings.append(warn_of_tags("tags at once", text, names))
             available = frozenset()
         self._resolved_tags, self.warnings = available, tuple(warnings)
         return available
@@ -42,6 +46,13 @@ class TagRequest:
         ring = ("", *self._database.requestable_tags)
         play.tags = ring[(ring.index(play.tags) + 1) % len(ring)] if play.tags in ring else ""
         callbacks.redraw()
+
+
+def warn_of_tags(kind: str, text: str, names: Sequence[str]) -> WarningItem:
+    """Return a warning about requested tags, with a button for each that stops asking for it."""
+    ask = "motion_matching.ask_for_tag"
+    buttons = (Button(f"Do Not Ask for {name}", ask, "X", (("name", name),)) for name in names)
+    return WarningItem(kind, text, "play", tuple(names), tuple(buttons))
 
 
 def toggle_name(text: str, name: str) -> str:

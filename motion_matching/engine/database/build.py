@@ -23,7 +23,7 @@ from ..progress import ReportProgress, ignore_progress
 from .assembly import assemble
 from .database import HIGHEST_RATE, LOWEST_RATE, Database
 from .features import Schema, load_schema
-from .parts import ReelPart, add_cycles, add_proposals, find_idle_tags, propose_part_tags
+from .parts import BuildNote, ReelPart, add_cycles, add_proposals, find_idle_tags, propose_part_tags
 from .sources import Source
 from .tags import TagRange
 from .thresholds import AutoTagSettings
@@ -98,8 +98,8 @@ class BuildSettings:
 class BuildReport:
     """What a user should know: sources left out and why, warnings, and proposed tags by clip."""
 
-    skipped: tuple[tuple[str, str], ...]
-    warnings: tuple[str, ...]
+    skipped: tuple[BuildNote, ...]
+    warnings: tuple[BuildNote, ...]
     proposed: dict[str, tuple[TagRange, ...]] = field(default_factory=dict)
 
 
@@ -207,8 +207,8 @@ def _read_sources(
     settings: BuildSettings,
     notify: ReportProgress,
     skip_broken: bool = False,
-) -> tuple[list[Source], list[Clip], list[tuple[str, str]]]:
-    """Return the sources that can be read, their clips, and names and errors of the others."""
+) -> tuple[list[Source], list[Clip], list[BuildNote]]:
+    """Return the sources that can be read, their clips, and notes on the others."""
     if not sources:
         raise DatabaseError("There are no sources to build from; give at least one clip.")
     clips: list[Clip] = []
@@ -225,7 +225,7 @@ def _read_sources(
                 raise
     if not read:
         raise errors[0][1]
-    return read, clips, [(name, str(error)) for name, error in errors]
+    return read, clips, [BuildNote(name, str(error), "unreadable") for name, error in errors]
 
 
 # ---------------------------------------------------------------- skeletons
@@ -233,8 +233,8 @@ def _read_sources(
 
 def _share_skeleton(
     parts: Sequence[ReelPart], skip_broken: bool = False
-) -> tuple[list[ReelPart], list[tuple[str, str]]]:
-    """Bring all parts onto one skeleton; return those that fit, and names of others with reasons.
+) -> tuple[list[ReelPart], list[BuildNote]]:
+    """Bring all parts onto one skeleton; return those that fit, and notes on the others.
 
     It is that of an armature's actions, if there are any, and the most common of several. Raises
     RigError if one does not fit, unless `skip_broken`.
@@ -246,14 +246,14 @@ def _share_skeleton(
     )
     sliding = conforming.find_sliding_bones(model)
     fitting: list[ReelPart] = []
-    others: list[tuple[str, str]] = []
+    others: list[BuildNote] = []
     for part in parts:
         try:
             fitting.append(replace(part, clip=_fit_clip(part.clip, model, sliding)))
         except RigError as error:
             if not skip_broken:
                 raise
-            others.append((part.source.name, str(error)))
+            others.append(BuildNote(part.source.name, str(error), "skeleton"))
     return fitting, others
 
 
@@ -301,8 +301,8 @@ def _describe_difference(a: Clip, b: Clip) -> str:
 
 def _make_parts(
     sources: Sequence[tuple[Source, Clip, bool]], settings: BuildSettings
-) -> tuple[list[ReelPart], list[tuple[str, str]]]:
-    """Resample sources to the database's rate; return those that are too short by name.
+) -> tuple[list[ReelPart], list[BuildNote]]:
+    """Resample sources to the database's rate; return notes on those that are too short.
 
     Each is given with its clip, and whether it is a cycle.
     """
@@ -324,7 +324,8 @@ def _make_parts(
         else:
             loop = f" in its loop from frame {source.start or 0}" if source.loop else ""
             frames = f"{resampled.frame_count} frames{loop}"
-            skipped.append((source.name, f"it has {frames} and needs at least {needed}"))
+            reason = f"it has {frames} and needs at least {needed}"
+            skipped.append(BuildNote(source.name, reason, "short"))
     if not parts:
         needed = max(horizon, _MIN_FRAMES)
         raise DatabaseError(
@@ -406,42 +407,30 @@ def _join_tracks(parts: Sequence[ReelPart]) -> GroundTrack:
 
 def _collect_warnings(
     parts: Sequence[ReelPart], roles: rig.Roles, settings: BuildSettings
-) -> list[str]:
+) -> list[BuildNote]:
     """Return what a user should know about clips and their tracks."""
-    loops = [part for part in parts if part.source.loop]
-    warnings = [warning for part in parts for warning in part.clip.warnings]
-    if settings.simulation_bone.source == "spine":
-        warnings += _collect_standing_warnings([part for part in parts if not part.source.loop])
-    else:
-        warnings += _collect_root_warnings(parts, roles)
-    return warnings + [text for part in loops for text in _collect_loop_warnings(part, roles.hips)]
-
-
-def _collect_standing_warnings(parts: Sequence[ReelPart]) -> list[str]:
-    """Warn once about all clips that do not start and end standing."""
-    stands = simulation_bone.stands_at_ends
-    moving = [part.source.name for part in parts if not stands(part.track, part.clip.fps)]
-    if not moving:
-        return []
-    named = ", ".join(moving[:3]) + (" and others" if len(moving) > 3 else "")
-    return [
-        f"{len(moving)} of {len(parts)} clips do not start and end standing ({named}): their "
-        "simulation bone is less reliable at the ends."
+    warnings = [
+        BuildNote(part.source.name, text, "file") for part in parts for text in part.clip.warnings
     ]
+    if settings.simulation_bone.source == "root":
+        warnings += _collect_root_warnings(parts, roles)
+    loops = [part for part in parts if part.source.loop]
+    return warnings + [note for part in loops for note in _collect_loop_warnings(part, roles.hips)]
 
 
-def _collect_root_warnings(parts: Sequence[ReelPart], roles: rig.Roles) -> list[str]:
+def _collect_root_warnings(parts: Sequence[ReelPart], roles: rig.Roles) -> list[BuildNote]:
     """Warn if the root bone that should lead the character moves in no clip."""
     moved = max(np.ptp(part.track.rows, axis=0).max() for part in parts)
     if moved > _ROOT_REST_TOLERANCE or roles.root is None:
         return []
-    return [
+    text = (
         f"The root bone '{parts[0].clip.skeleton.names[roles.root]}' does not move in any clip, so "
         "it cannot lead the character; use the simulation bone 'article'."
-    ]
+    )
+    return [BuildNote(parts[0].source.name, text, "root")]
 
 
-def _collect_loop_warnings(part: ReelPart, hips: int) -> list[str]:
+def _collect_loop_warnings(part: ReelPart, hips: int) -> list[BuildNote]:
     """Warn if the last pose of a loop differs from the first, seen from the simulation bone."""
     ends, clip, track = [0, -1], part.clip, part.track
     skeleton = clip.skeleton
@@ -453,8 +442,9 @@ def _collect_loop_warnings(part: ReelPart, hips: int) -> list[str]:
     bone = int(gaps.argmax())
     if gaps[bone] <= _LOOP_GAP_TOLERANCE:
         return []
-    return [
+    text = (
         f"The loop '{part.source.name}' does not end as it starts: the bone "
         f"'{skeleton.names[bone]}' jumps by {100 * gaps[bone]:.0f} cm; choose its start and stop "
         "so that its last frame repeats its first."
-    ]
+    )
+    return [BuildNote(part.source.name, text, "loop")]

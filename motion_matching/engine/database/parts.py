@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,18 @@ from .auto_tags import propose
 from .sources import Source
 from .tags import LOOP, TagRange
 from .thresholds import AutoTagSettings
+
+
+class BuildNote(NamedTuple):
+    """What a user should know of a source: why it is left out, or a sentence.
+
+    Of a source left out, the `kind` is "unreadable", "short" or "skeleton". Of a sentence, it is
+    "file" (what had to be assumed to read it), "root", "loop" or "tag".
+    """
+
+    source: str
+    text: str
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -142,10 +155,11 @@ def add_proposals(
     return tagged_parts, by_clip
 
 
-def find_idle_tags(tagged: TaggedRange, clip: str) -> list[str]:
-    """Return warnings of tags that cover none of the frames of a range."""
+def find_idle_tags(tagged: TaggedRange, clip: str) -> list[BuildNote]:
+    """Return notes on tags that cover none of the frames of a range."""
+    what = f"of '{clip}' covers none of its frames; correct its start and stop."
     return [
-        f"The tag '{tag.name}' of '{clip}' covers none of its frames; correct its start and stop."
+        BuildNote(clip, f"The tag '{tag.name}' {what}", "tag")
         for tag in tagged.tags
         if not range(tagged.count)[tagged.get_slice(tag)]
     ]

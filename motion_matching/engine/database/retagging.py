@@ -14,6 +14,7 @@ from .build import check_distinct
 from .database import Database
 from .limits import measure_limits
 from .parts import (
+    BuildNote,
     TaggedRange,
     compute_bias,
     compute_tag_bits,
@@ -64,14 +65,14 @@ def retag(
     return result
 
 
-def find_idle_tags(database: Database, tags: SourceTags) -> tuple[str, ...]:
+def find_idle_tags(database: Database, tags: SourceTags) -> tuple[BuildNote, ...]:
     """Return what a build with these tags warns of: those that cover no frame of their clip."""
     pairs = zip(_tag_ranges(database, tags, None), database.ranges, strict=True)
     return tuple(
-        text
+        note
         for tagged, origin in pairs
         if not tagged.mirrored
-        for text in parts.find_idle_tags(tagged, origin.clip)
+        for note in parts.find_idle_tags(tagged, origin.clip)
     )
 
 

@@ -64,16 +64,26 @@ class BvhText(NamedTuple):
 
 def read(path: Path) -> BvhText:
     """Read a BVH file. Raises MotionDataError if it cannot be opened or used."""
+    data, start, joints = _read_hierarchy(path)
+    notes: list[str] = []
+    values, fps = _read_motion(path, data, start, joints, notes)
+    return BvhText(*_find_largest_character(joints, notes), values, fps, notes)
+
+
+def read_joints(path: Path) -> tuple[list[Joint], np.ndarray]:
+    """Read joints and parents (B,) of a BVH file, but not its motion; raise MotionDataError."""
+    return _find_largest_character(_read_hierarchy(path)[2], [])
+
+
+def _read_hierarchy(path: Path) -> tuple[bytes, int, list[Joint]]:
+    """Return the bytes of a BVH file, where its motion starts in them, and all joints."""
     data = _read_bytes(path)
     motion = _MOTION.search(data)
     if motion is None:
         raise MotionDataError(
             f"Cannot read '{path}': it ends at line {data.count(10) + 1} where MOTION was expected"
         )
-    notes: list[str] = []
-    joints = _Hierarchy(path, _decode(data[: motion.start()])).joints
-    values, fps = _read_motion(path, data, motion.end(), joints, notes)
-    return BvhText(*_find_largest_character(joints, notes), values, fps, notes)
+    return data, motion.end(), _Hierarchy(path, _decode(data[: motion.start()])).joints
 
 
 def _read_bytes(path: Path) -> bytes:

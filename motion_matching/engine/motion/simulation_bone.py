@@ -30,8 +30,6 @@ _TRUSTED_DIRECTION = (0.3, 0.9)
 _UPSIDE_DOWN = 0.15
 _STANDS_TO_MOVES = (0.1, 0.4)  # m/s between which standing becomes moving
 _SWINGS_TO_TURNS = (1.3, 2.1)  # rad/s between which the swing of hips becomes a sharp turn
-_STANDING_SPAN = 0.2  # seconds at either end of a clip in which the character has to stand
-_STANDING_SPEED = 0.3  # m/s below which it does
 
 
 PRESETS = {
@@ -293,13 +291,3 @@ def compute_local_velocity(track: GroundTrack, fps: float) -> tuple[np.ndarray, 
         return np.zeros((track.frame_count, 2)), np.zeros(track.frame_count)
     velocity = np.gradient(track.positions, 1.0 / fps, axis=0)
     return rotate(velocity, -track.yaw), np.gradient(track.yaw, 1.0 / fps)
-
-
-def stands_at_ends(track: GroundTrack, fps: float) -> bool:
-    """Return whether a track starts and ends standing; otherwise it is least certain there.
-
-    The filter knows nothing beyond a clip's ends, except in loops that were smoothed as loops.
-    """
-    span = max(2, round(_STANDING_SPAN * fps) + 1)
-    speeds = np.linalg.norm(compute_local_velocity(track, fps)[0], axis=-1)
-    return bool(max(speeds[:span].mean(), speeds[-span:].mean()) < _STANDING_SPEED)

@@ -16,24 +16,7 @@ from ..database.operators_sources import add_source
 from ..operator_base import IDLE, Operator, SteppedOperator, in_object_mode
 from ..typed_properties import choice
 
-# by fix: the button, and what it does
-FIXES = {
-    "scale": (
-        "Apply Scale",
-        "Apply the object's scale to the bones, and to the location keys of all its actions",
-    ),
-    "front": (
-        "Turn to the Front",
-        "Turn the rest pose until it faces -Y, and the object back, so that everything that plays "
-        "stays in place",
-    ),
-    "deform": ("Use Deform Bones", "Use only the bones that deform"),
-    "roles": (
-        "Find Roles",
-        "Clear the bones that were chosen by role, so that they are found automatically",
-    ),
-}
-_FIX_ITEMS = [(name, *words) for name, words in FIXES.items()]
+_FIX_ITEMS = [(name, *words) for name, words in app.warnings.FIXES.items()]
 _GAITS = {"idle": "idle", "run": "run", "fast": "run"}  # by a clip's first word; others walk
 
 
@@ -47,7 +30,7 @@ class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        return FIXES[properties.fix][1]
+        return app.warnings.FIXES[properties.fix][1]
 
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)

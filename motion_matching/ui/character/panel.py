@@ -7,74 +7,33 @@ from collections.abc import Iterable
 import bpy
 
 from ... import app
-from ...app.characters import get_active_armature
 from ...app.typed import armature_of, settings_of
 from ...engine.motion.bone_names import ROLES
 from ..panel_base import (
     ArmaturePanel,
-    Panel,
     State,
     StateHeader,
-    add_tall_row,
     draw_preset_row,
-    draw_progress,
     draw_right,
-    draw_wrapped_text,
-    set_options,
+    draw_warnings,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .operators import FIXES
-
-
-class MOTION_MATCHING_PT_start(Panel, bpy.types.Panel):
-    """What an empty file offers"""
-
-    bl_label = "Motion Matching"
-    bl_order = 0
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return get_active_armature(context) is None
-
-    def draw(self, context: bpy.types.Context) -> None:
-        column = self.layout.column()
-        if any(obj.type == "ARMATURE" for obj in context.view_layer.objects):
-            hint = "Select an armature to work with, or add another performer"
-            draw_wrapped_text(column, hint, "INFO")
-        column.operator_context = "INVOKE_DEFAULT"
-        row = add_tall_row(column)
-        row.operator("motion_matching.add_demo_performer", icon="OUTLINER_OB_ARMATURE")
-        draw_progress(column)
 
 
 class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
     """The armature that performs, and what carries it over the ground"""
 
     bl_label = "Character"
+    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 0
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
-        rig = app.rig_status.get_rig_state(obj)
-        problem = rig.problems[0] if rig and rig.problems else None
-        if problem and problem.serious:
-            return "ERROR", problem.label
-        if app.status.get_status(obj).kind == "broken":
-            return "ERROR", "Needs Help"
-        return ("INFO", problem.label) if problem else ("CHECKMARK", "Ready")
+        return app.standing.get_character_state(obj)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         self.layout.label(text=obj.name, icon="OUTLINER_OB_ARMATURE")
-        if problem := app.status.get_status(obj).problem:
-            draw_wrapped_text(self.layout, problem, "ERROR")
-        rig = app.rig_status.get_rig_state(obj)
-        for fault in rig.problems if rig else ():
-            box = self.layout.box()
-            draw_wrapped_text(box, fault.sentence, "ERROR" if fault.serious else "INFO")
-            if fault.fix:
-                name = FIXES[fault.fix][0]
-                fix = box.operator("motion_matching.fix_rig", text=name, icon="TOOL_SETTINGS")
-                set_options(fix, fix=fault.fix)
+        draw_warnings(self.layout, obj, "character")
         column = split_layout(self.layout)
         column.prop(settings, "root")
         if settings.root == "BONE":

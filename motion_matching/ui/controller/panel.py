@@ -16,7 +16,7 @@ from ..panel_base import (
     StateHeader,
     add_tall_row,
     draw_preset_row,
-    draw_progress,
+    draw_work_button,
     draw_wrapped_text,
     set_options,
     split_layout,
@@ -191,8 +191,8 @@ class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
         column.row(heading="Direction and").prop(training, "speed")
         column.prop(training, "tags", placeholder=", ".join(app.status.get_status(obj).tags))
         text = "Continue Training" if state == "stopped" else "Train"
-        add_tall_row(layout).operator("motion_matching.train", text=text, icon="FORCE_VORTEX")
-        draw_progress(layout)
+        row = add_tall_row(layout)
+        draw_work_button(row, "motion_matching.train", text=text, icon="FORCE_VORTEX")
         if meaning := _TRAINING_STATES[state][2]:
             draw_wrapped_text(layout, meaning, "CHECKMARK" if state == "fresh" else "INFO")
         if state == "fresh" and (mismatch := app.training.describe_action_mismatch(obj)):

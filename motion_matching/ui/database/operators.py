@@ -53,9 +53,9 @@ class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
         uid = obj.session_uid
         database = yield from app.build.load_or_build_steps(obj, again=True)
         obj = get_armature(uid)
-        notes = *settings_of(obj).built_notes.splitlines(), *app.status.get_status(obj).idle_tags
-        for note in notes:
-            self.report({"WARNING"}, note)
+        notes = app.warnings.describe_notes(settings_of(obj).built_notes)
+        for item in (*notes, *app.status.get_status(obj).warnings):
+            self.report({"WARNING"}, item.text)
         return f"Built {app.status.describe_database(database)}"
 
 

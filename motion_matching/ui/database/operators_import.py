@@ -168,7 +168,7 @@ class MOTION_MATCHING_OT_import_motion(  # type: ignore[misc]  # bpy's types of 
 sources. If no armature is selected, the character of an FBX or glTF file is used"""
 
     bl_idname = "motion_matching.import_motion"
-    bl_label = "Import Motion"
+    bl_label = "Import Motion Capture"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*IDLE, has_armature_if_any, in_object_mode)
 

@@ -205,10 +205,22 @@ EDITS: dict[str, tuple[str, str, Any, dict[str, bool] | tuple[str, ...]]] = {
     "tags": ("Tags of the Active", "Use the active source's tags", "BOOKMARKS", ("tags",)),
     "range": ("Range of the Active", "Use the active source's frames", "FULLSCREEN_EXIT", _RANGE),
 }
-_EDIT_ITEMS = [
+EDIT_ITEMS = [
     (key, name, help, icon, index)
     for index, (key, (name, help, icon, _)) in enumerate(EDITS.items())
 ]
+
+
+def change_sources(settings: MotionMatchingSettings, edit: str, indices: Iterable[int]) -> None:
+    """Make one of `EDITS` to sources."""
+    values = EDITS[edit][3]
+    active = get_active(settings.sources, settings.source_index) or settings.sources[0]
+    if isinstance(values, tuple):
+        values = {key: getattr(active, key) for key in values}
+    for index in indices:
+        for key, value in values.items():
+            setattr(settings.sources[index], key, value)
+    app.status.invalidate()
 
 
 class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
@@ -218,20 +230,13 @@ class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
     bl_label = "Edit Shown Sources"
     requires = (*CHARACTER, has_listed_sources, has_shown_sources)
 
-    edit: str = choice("on", "Edit", "What is changed", _EDIT_ITEMS)
+    edit: str = choice("on", "Edit", "What is changed", EDIT_ITEMS)
 
     def run(self, context: bpy.types.Context) -> str:
         settings = get_active_settings(context)
-        name, _, _, values = EDITS[self.edit]
-        active = get_active(settings.sources, settings.source_index) or settings.sources[0]
-        if isinstance(values, tuple):
-            values = {key: getattr(active, key) for key in values}
         indices = find_shown_indices(settings)
-        for index in indices:
-            for key, value in values.items():
-                setattr(settings.sources[index], key, value)
-        app.status.invalidate()
-        return f"{name}: {format_count(len(indices), 'source')}"
+        change_sources(settings, self.edit, indices)
+        return f"{EDITS[self.edit][0]}: {format_count(len(indices), 'source')}"
 
 
 class MOTION_MATCHING_OT_remove_sources(Operator, bpy.types.Operator):

@@ -8,7 +8,6 @@ import bpy
 
 from ... import app
 from ...app.items import get_active
-from ...app.runtime import runtime
 from ..character.panel import draw_roles
 from ..panel_base import (
     ArmaturePanel,
@@ -16,10 +15,9 @@ from ..panel_base import (
     SourcePanel,
     State,
     StateHeader,
-    add_tall_row,
     draw_list,
-    draw_progress,
     draw_small_lines,
+    draw_warnings,
     draw_wide_button,
     draw_wrapped_text,
     format_count,
@@ -33,17 +31,13 @@ from . import ground_paths, preview_drawing
 from .operators_sources import get_shown_indices
 from .properties import MotionMatchingDatabase, MotionMatchingSource
 
-_MOST_NOTES = 8  # that are drawn; a build makes fewer
 _ELSEWHERE = "Built on another machine, or cleared since: build it again"
-# by the kind of a status: icon, two words, and what to do
-_STATES = {
-    "unknown": ("SORTTIME", "Looking", ""),
-    "empty": ("LAYER_USED", "No Sources", "Add actions of this armature, or files"),
-    "broken": ("ERROR", "Needs Help", ""),
-    "none": ("LAYER_USED", "Not Built", "Build the database"),
-    "elsewhere": ("FILE_REFRESH", "Not Built Here", _ELSEWHERE),
-    "stale": ("FILE_REFRESH", "Stale", "Sources or settings have changed: build again"),
-    "fresh": ("CHECKMARK", "Fresh", ""),
+# what to do, by the kind of a status
+_HINTS = {
+    "empty": "Add actions of this armature, or files",
+    "none": "Build the database",
+    "elsewhere": _ELSEWHERE,
+    "stale": "Sources or settings have changed: build again",
 }
 
 
@@ -119,10 +113,10 @@ class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
     bl_order = 1
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
-        return _STATES[app.status.get_status(obj).kind][:2]
+        return app.standing.get_database_state(obj)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, status = self.layout, app.status.get_status(obj)
+        layout = self.layout
         if settings.sources:
             layout.prop(settings, "search", text="", icon="VIEWZOOM", placeholder="Search")
         names = "MOTION_MATCHING_UL_sources", settings, "sources", "source_index"
@@ -138,25 +132,23 @@ class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
             row = layout.row(align=True)
             row.operator("motion_matching.add_actions", icon="ACTION")
             row.operator("motion_matching.add_files", icon="FILE_FOLDER")
-        name = "Build Again" if status.kind == "fresh" else "Build"
-        add_tall_row(layout).operator("motion_matching.build", text=name, icon="MODIFIER")
-        draw_progress(layout)
-        _draw_summary(layout, status, settings.built_notes)
+        _draw_summary(layout, app.status.get_status(obj))
+        draw_warnings(layout, obj, "database")
 
 
-def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status, notes: str) -> None:
-    hint = f"{status.stale_reason}. Build again" if status.stale_reason else _STATES[status.kind][2]
-    if hint and not runtime.progress:
+def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status) -> None:
+    hint = f"{status.stale_reason}. Build again" if status.stale_reason else ""
+    if hint := hint or _HINTS.get(status.kind, ""):
         draw_wrapped_text(layout, hint, "INFO")
     if status.kind != "fresh":
         return
     length = app.status.format_length(status.frames, status.seconds, status.fps)
     counts = format_count(status.clips, "clip"), format_count(status.bones, "bone")
     size = f"{', '.join(counts)}, {status.megabytes:.0f} MB"
-    draw_small_lines(layout, (length, size), "CHECKMARK")
+    row = layout.row(align=True)
+    draw_small_lines(row, (length, size), "INFO")
+    row.operator("motion_matching.build", text="", icon="FILE_REFRESH")
     draw_wrapped_text(layout, status.coverage, "BLANK1")
-    for note in (*notes.splitlines()[:_MOST_NOTES], *status.idle_tags):
-        draw_wrapped_text(layout, note, "ERROR")
 
 
 class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):

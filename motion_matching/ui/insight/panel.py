@@ -13,10 +13,10 @@ from ..panel_base import (
     ArmaturePanel,
     State,
     StateHeader,
-    draw_progress,
     draw_right,
     draw_small_lines,
     draw_table,
+    draw_work_button,
     draw_wrapped_text,
     set_options,
     split_layout,
@@ -54,8 +54,7 @@ class MOTION_MATCHING_PT_insight(StateHeader, ArmaturePanel, bpy.types.Panel):
         return ("INFO", f"{count} to Capture") if count else ("CHECKMARK", "Covered")
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        self.layout.operator("motion_matching.save_pictures", icon="IMAGE_DATA")
-        draw_progress(self.layout)
+        draw_work_button(self.layout, "motion_matching.save_pictures", icon="IMAGE_DATA")
 
 
 class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
@@ -77,7 +76,7 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
         charts = column.column(heading="Charts")
         charts.prop(insight, "show_coverage")
         charts.prop(insight, "show_histograms")
-        layout.operator("motion_matching.measure_coverage", icon="VIEWZOOM")
+        draw_work_button(layout, "motion_matching.measure_coverage", icon="VIEWZOOM")
         if coverage is None:
             return
         if reason := app.insight.explain_staleness(obj, coverage):
@@ -228,7 +227,7 @@ class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
         shown = column.column(heading="Show")
         shown.prop(settings.insight, "show_map", text="While Still")
         shown.prop(settings.play, "show_map", text="While Live")
-        layout.operator("motion_matching.map_poses", icon="POINTCLOUD_DATA")
+        draw_work_button(layout, "motion_matching.map_poses", icon="POINTCLOUD_DATA")
         if mapped is None:
             return
         if reason := app.insight.explain_staleness(obj, mapped):

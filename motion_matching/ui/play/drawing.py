@@ -90,7 +90,7 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
     if play.show_contacts:
         lines += _build_contact_lines(live, obj, frame)
     texts = _build_texts(live, frame) if play.show_text else ()
-    warnings = live.warnings if play.show_warnings else ()
+    warnings = tuple(item.text for item in live.warnings) if play.show_warnings else ()
     recorded = session.recorded_seconds if session.is_recording and play.show_recording else None
     method: Any = session.performer.method
     around = ghosts.build_ghosts(method, frame) if play.show_ghosts and live.field else None

@@ -163,6 +163,10 @@ Esc ends the session and restores what was there before"""
     bl_options = {"UNDO"}
     requires = PERFORMABLE
 
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return f"{cls.__doc__}.\n{preferences.describe_keys()}"
+
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
         app.live.steering.check(settings_of(obj).play)

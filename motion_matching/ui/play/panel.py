@@ -14,7 +14,6 @@ from ..panel_base import (
     ArmaturePanel,
     State,
     StateHeader,
-    draw_progress,
     draw_wrapped_text,
     set_options,
     split_layout,
@@ -27,6 +26,7 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Steer the character live, and record it"""
 
     bl_label = "Play"
+    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 3
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
@@ -35,11 +35,11 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
             return "LAYER_USED", "Not Live"
         if live.session.is_recording:
             return "RADIOBUT_ON", f"{live.session.recorded_seconds:.0f} s"
-        return "PLAY", f"{live.pace.rate:.0f} Ticks/s"
+        return "PLAY", app.standing.describe_rate(live)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, play, live = self.layout, settings.play, runtime.live
-        _draw_session(layout)
+        draw_wrapped_text(layout, preferences.describe_keys(), "INFO")
         column = split_layout(layout)
         column.prop(play, "steer")
         if play.steer in ("curve", "target", "take"):
@@ -59,35 +59,7 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
             if live:
                 row.operator("motion_matching.push", text="", icon="FORCE_FORCE")
         column.prop(settings, "obstacles")
-
-
-def _draw_session(layout: bpy.types.UILayout) -> None:
-    """Draw the buttons that start, record and stop, and what there is to say of the session."""
-    live = runtime.live
-    buttons = layout.column(align=True)
-    buttons.scale_y = 1.6
-    if live is None:
-        buttons.operator("motion_matching.start", icon="PLAY")
         layout.operator("motion_matching.tune", icon="EMPTY_ARROWS")
-    else:
-        record: Any = {"text": "Record", "icon": "RADIOBUT_ON"}
-        if live.session.is_recording:
-            record = {"text": "Stop Recording", "icon": "SNAP_FACE", "depress": True}
-        buttons.operator("motion_matching.record", **record)
-        buttons.operator("motion_matching.stop", icon="CANCEL")
-    draw_progress(layout)
-    draw_wrapped_text(layout, preferences.describe_keys(), "INFO")
-    for warning in live.warnings if live else ():
-        draw_wrapped_text(layout, warning, "ERROR")
-    if runtime.end_message and live is None:
-        draw_wrapped_text(layout, runtime.end_message, "ERROR")
-    if runtime.interrupted and live is None:
-        box, count = layout.box(), len(runtime.interrupted)
-        text = "A recording was cut off" if count == 1 else f"{count} recordings were cut off"
-        draw_wrapped_text(box, text, "RECOVER_LAST")
-        row = box.row(align=True)
-        row.operator("motion_matching.recover_take")
-        row.operator("motion_matching.discard_recording", text="Discard")
 
 
 def _draw_tag_buttons(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:

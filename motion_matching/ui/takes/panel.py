@@ -13,11 +13,10 @@ from ..panel_base import (
     ArmaturePanel,
     State,
     StateHeader,
-    add_tall_row,
     draw_list,
-    draw_progress,
     draw_table,
     draw_wide_button,
+    draw_work_button,
     draw_wrapped_text,
     format_count,
     set_options,
@@ -91,8 +90,6 @@ class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
         if script.along == "script" and script.script == "random":
             column.prop(script, "seed")
         column.prop(script, "tags")
-        _draw_bake_button(layout, script)
-        draw_progress(layout)
         if settings.takes:
             names = "MOTION_MATCHING_UL_takes", settings, "takes", "take_index"
             side = draw_list(layout, *names, tip="tip")
@@ -114,15 +111,14 @@ def _draw_start(column: bpy.types.UILayout, script: MotionMatchingScript) -> Non
     field.prop(owner, "frame_start", text="")
 
 
-def _draw_bake_button(layout: bpy.types.UILayout, script: MotionMatchingScript) -> None:
-    """Draw the button that bakes what is set, for all selected characters."""
+def draw_bake_button(layout: bpy.types.UILayout, script: MotionMatchingScript) -> None:
+    """Draw the button that bakes what is set, for all selected characters; the strip holds it."""
     count, options = len(get_selected_armatures(bpy.context)), list(Script.__annotations__)
-    kind, name = "script", "Bake Script"
+    kind = "script"
     if script.along != "script":
-        kind, name, options = "along", "Bake Along", [*options, "along"]
-    name = f"{name} for {count} Characters" if count > 1 else name
-    row = add_tall_row(layout)
-    button = row.operator(f"motion_matching.bake_{kind}", text=name, icon="ACTION_TWEAK")
+        kind, options = "along", [*options, "along"]
+    name = f"Bake {count}" if count > 1 else "Bake"
+    button = layout.operator(f"motion_matching.bake_{kind}", text=name, icon="ACTION_TWEAK")
     set_options(button, **{option: getattr(script, option) for option in options})
     start = script if script.use_frame_start else bpy.context.scene
     set_options(button, frame_start=start.frame_start, all_selected=count > 1)
@@ -156,7 +152,7 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, comparison = self.layout, runtime.comparisons.get(obj.session_uid)
         split_layout(layout).prop(settings, "compare_with")
-        layout.operator("motion_matching.compare_takes", icon="MOD_LENGTH")
+        draw_work_button(layout, "motion_matching.compare_takes", icon="MOD_LENGTH")
         if comparison:
             column = layout.column(align=True)
             for letter, name in zip("AB", comparison.names, strict=True):

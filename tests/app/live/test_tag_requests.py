@@ -112,7 +112,7 @@ def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> Non
         assert f"requested  {name}" in runtime.get_cache(play_drawing.HudCache).snapshot.texts[1], (
             runtime.get_cache(play_drawing.HudCache).snapshot.texts
         )
-        assert not any("tagged" in warning for warning in live.warnings)
+        assert not any("tagged" in warning.text for warning in live.warnings)
         ops.ask_for_tag(name=name)
         assert play.tags == ""
     hero.run(5)
@@ -129,18 +129,19 @@ def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> Non
         hero.run(10)
         assert runtime.live is live, text
         assert live.session.requested_tags == frozenset(), text
-        assert any(words in warning for warning in live.warnings), live.warnings
-        assert runtime.get_cache(play_drawing.HudCache).snapshot.warnings == live.warnings, (
-            live.warnings
-        )
+        said = tuple(warning.text for warning in live.warnings)
+        assert any(words in text for text in said), said
+        assert runtime.get_cache(play_drawing.HudCache).snapshot.warnings == said
     play.tags = "swim, left"
     hero.run(1)
     assert live.session.requested_tags == {"left"}
     assert plays_tag("left")
-    assert "swim" in live.warnings[0]
+    assert "swim" in live.warnings[0].text
+    [button] = live.warnings[0].buttons
+    assert button.properties == (("name", "swim"),)
     play.tags = ""
     hero.run(2)
-    assert not any("tagged" in warning for warning in live.warnings)
+    assert not any("tagged" in warning.text for warning in live.warnings)
     host.end()
 
     # a key cycles through the tags and back to none

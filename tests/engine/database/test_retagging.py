@@ -76,7 +76,7 @@ def test_other_tags_give_the_database_of_a_build_with_them(sources, untagged, na
     now = retagging.retag(untagged, by_key, auto_tags)
     check_same(now, expected)
     idle = retagging.find_idle_tags(untagged, by_key)
-    assert list(idle) == [text for text in report.warnings if text.startswith("The tag ")]
+    assert list(idle) == [note for note in report.warnings if note.kind == "tag"]
     # again from there, back to how it began
     plain = {source.key: () for source in sources} | {"0": (LOOP,)}
     check_same(retagging.retag(now, plain), untagged)

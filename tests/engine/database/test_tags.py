@@ -191,7 +191,7 @@ def test_a_range_tagged_as_loop_becomes_a_range_of_its_own():
     database, report = build(
         [Source(clip=clip, tags=tags), Source(clip=make_walk(1, "other"))], BuildSettings()
     )
-    assert not [warning for warning in report.warnings if "tag" in warning]
+    assert not [note for note in report.warnings if note.kind == "tag"]
     plain = build_database(
         Source(clip=clip),
         Source(clip=clip, start=70, stop=104, loop=True),
@@ -226,7 +226,7 @@ def test_a_loop_that_is_too_short_is_skipped_and_reported():
     )
     assert len(database.ranges) == 1
     assert report.skipped == (
-        ("walk", "it has 2 frames in its loop from frame 70 and needs at least 4"),
+        ("walk", "it has 2 frames in its loop from frame 70 and needs at least 4", "short"),
     )
 
 

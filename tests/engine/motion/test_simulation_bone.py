@@ -601,15 +601,6 @@ def test_speeds_are_in_the_characters_own_frame():
     np.testing.assert_allclose(turning, 0.5, atol=1e-9)
 
 
-@pytest.mark.parametrize(("starts", "ends"), [(0, 0), (1, 0), (0, 1), (1, 1)])
-def test_clips_that_do_not_start_and_end_standing_are_recognised(starts, ends):
-    t = make_times(6)
-    speed = np.clip(np.minimum(t - 1 + 9 * starts, 5 - t + 9 * ends), 0, 1)
-    path = np.stack([np.cumsum(speed) / FPS, 0 * t], axis=1)
-    stands = simulation_bone.stands_at_ends(find_track(make_clip(path, 0 * t)), FPS)
-    assert stands == (not starts and not ends)
-
-
 # ---------------------------------------------------------------- real motion capture
 
 

@@ -15,6 +15,7 @@ from motion_matching.app import status
 from motion_matching.app.characters import get_active_armature
 from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
+from motion_matching.app.warnings import describe_notes
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
@@ -174,8 +175,9 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     bpy.context.view_layer.objects.active = obj
     bpy.ops.ed.undo_push(message="deleted")
     assert ops.build() == {"FINISHED"}
-    assert settings.sources[1].name in settings.built_notes
-    assert "lost the path" in settings.built_notes
+    [item] = describe_notes(settings.built_notes)
+    assert item.about == (settings.sources[1].name,)
+    assert "lost its path" in item.text
     # other sources can still be edited, before and after it
     for k in (0, 2):
         settings.source_index = k
@@ -202,7 +204,8 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     expect_refusal(ops.build, path.name, "no keys")
     bpy.data.objects.remove(path)
     ops.build()
-    assert "lost the path" in settings.built_notes
+    [item] = describe_notes(settings.built_notes)
+    assert "lost its path" in item.text
     assert not ops.select_path.poll()
     assert ops.computed_path() == {"FINISHED"}
     assert ops.build() == {"FINISHED"}
@@ -307,7 +310,7 @@ def test_the_path_of_an_overridden_character_can_be_edited(obj):
     path = settings.sources[settings.source_index].path
     assert path.users_collection == (bpy.context.scene.collection,)
     assert ops.build() == {"FINISHED"}
-    assert "lost" not in settings.built_notes
+    assert not settings.built_notes
 
 
 def edit_walk_by_hand(obj):

@@ -1,0 +1,242 @@
+"""Warnings about a character, as all panels show them: what is wrong, and buttons that mend it.
+
+Whatever finds something wrong makes a `WarningItem` of it. Panels draw these in one way. A warning
+that was dismissed stays away until what it is about changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from .runtime import runtime
+
+if TYPE_CHECKING:
+    from ..scene.rig.rig_check import Problem
+
+Area = Literal["character", "database", "play", "takes", "insight"]  # the panel it belongs to
+
+_MAX_NAMES = 3
+
+
+class Button(NamedTuple):
+    """A button: its label and icon, its operator (or menu), and the properties it runs with."""
+
+    label: str
+    operator: str
+    icon: Any = "NONE"
+    properties: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class WarningItem:
+    """Something that is wrong: a `kind`, a sentence, the names it is `about`, and its buttons.
+
+    A serious one keeps a database from being built.
+    """
+
+    kind: str
+    text: str
+    area: Area
+    about: tuple[str, ...] = ()
+    buttons: tuple[Button, ...] = ()
+    is_serious: bool = False
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """Return what makes it the same warning, even if figures in its text have changed."""
+        return self.kind, *self.about
+
+
+class SourceProblem(NamedTuple):
+    """What is wrong with a source: its name, that which is shown, a kind, and the reason if any.
+
+    The kinds are those of `SOURCE_KINDS`.
+    """
+
+    source: str
+    label: str
+    kind: str
+    reason: str = ""
+
+
+class _Kind(NamedTuple):
+    """How alike problems are told: of one source and of several, and what else mends them."""
+
+    area: Area
+    one: str
+    several: str
+    state: str
+    is_left_out: bool = True
+    button: Button | None = None
+
+
+_SELECT, _EDIT = "motion_matching.select_source", "motion_matching.edit_named_sources"
+_WHOLE = Button("Use Whole Range", _EDIT, "FULLSCREEN_ENTER", (("edit", "whole"),))
+_NO_LOOP = Button("Do Not Loop", _EDIT, "X", (("edit", "no_loop"),))
+_SPINE = Button("Use Spine and Hips", "motion_matching.smooth_path", "BONE_DATA")
+_LACKS = "that this armature lacks"
+RIG_KIND = "rig"
+LIVE_KINDS = frozenset(("speed", "slow", "missing tags", "tags at once", "untrained tags"))
+SOURCE_KINDS = {
+    "lost": _Kind("database", "has lost its motion", "have lost their motion", "Lost Motion"),
+    "missing": _Kind(
+        "database", "has a file that is not there", "have files that are not there", "Files Missing"
+    ),
+    "range": _Kind(
+        "database", "ends before it starts", "end before they start", "Wrong Range", button=_WHOLE
+    ),
+    "path": _Kind(
+        "database", "has lost its path by hand", "have lost their paths by hand", "Path Lost"
+    ),
+    "unreadable": _Kind("database", "cannot be read", "cannot be read", "Unreadable"),
+    "still": _Kind("database", "moves no bone", "move no bone", "No Motion"),
+    "short": _Kind("database", "is too short", "are too short", "Too Short"),
+    "skeleton": _Kind(
+        "database",
+        "has another skeleton",
+        "have other skeletons than most",
+        "Other Skeleton",
+    ),
+    "bones": _Kind(
+        "character", f"moves bones {_LACKS}", f"move bones {_LACKS}", "Bones Missing", False
+    ),
+    "loop": _Kind(
+        "database",
+        "does not end as it starts",
+        "do not end as they start",
+        "Open Loops",
+        False,
+        _NO_LOOP,
+    ),
+    "tag": _Kind(
+        "database", "has a tag on none of its frames", "have tags on no frame", "Empty Tags", False
+    ),
+    "file": _Kind("database", "may be read wrongly", "may be read wrongly", "Assumptions", False),
+    "root": _Kind(
+        "database",
+        "has a root that stays still",
+        "have roots that stay still",
+        "Still Root",
+        False,
+        _SPINE,
+    ),
+}
+
+
+# by `rig_check.Problem.fix`: the button, and what it does
+FIXES = {
+    "scale": (
+        "Apply Scale",
+        "Apply the object's scale to the bones, and to the location keys of all its actions",
+    ),
+    "front": (
+        "Turn to the Front",
+        "Turn the rest pose until it faces -Y, and the object back, so that everything that plays "
+        "stays in place",
+    ),
+    "deform": ("Use Deform Bones", "Use only the bones that deform"),
+    "roles": (
+        "Find Roles",
+        "Clear the bones that were chosen by role, so that they are found automatically",
+    ),
+}
+
+
+def count_left_out(problems: Iterable[SourceProblem]) -> int:
+    """Return how many sources are not in a database because of their problems."""
+    return len({one.source for one in problems if SOURCE_KINDS[one.kind].is_left_out})
+
+
+def group_source_problems(problems: Iterable[SourceProblem]) -> tuple[WarningItem, ...]:
+    """Return a warning for each kind of problem: alike ones are one."""
+    by_kind: dict[str, list[SourceProblem]] = {}
+    for problem in problems:
+        by_kind.setdefault(problem.kind, []).append(problem)
+    return tuple(_describe_sources(kind, alike) for kind, alike in by_kind.items())
+
+
+def _describe_sources(kind: str, alike: Sequence[SourceProblem]) -> WarningItem:
+    words, names = SOURCE_KINDS[kind], tuple(problem.source for problem in alike)
+    labels = [problem.label for problem in alike]
+    if len(alike) == 1:
+        text = f"'{labels[0]}' {words.one}"
+    else:
+        text = f"{len(alike)} sources {words.several}: {format_names(labels)}"
+    if reason := alike[0].reason:
+        text += f" ({reason})"
+    listed = (("names", json.dumps(names)),)
+    buttons = [Button("Select", _SELECT, "RESTRICT_SELECT_OFF", listed)]
+    if words.is_left_out or kind == "bones":
+        off = (("edit", "off"), *listed)
+        buttons.append(Button("Switch Off", _EDIT, "CHECKBOX_DEHLT", off))
+    if button := words.button:
+        given = listed if button.operator == _EDIT else ()
+        buttons.append(button._replace(properties=(*button.properties, *given)))
+    return WarningItem(kind, text, words.area, names, tuple(buttons))
+
+
+def format_names(names: Sequence[str]) -> str:
+    """Return the first names of a list, and how many more there are."""
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def describe_rig_problem(problem: Problem) -> WarningItem:
+    """Return the warning of a problem of an armature."""
+    buttons: tuple[Button, ...] = ()
+    if problem.fix:
+        given = (("fix", problem.fix),)
+        label = FIXES[problem.fix][0]
+        buttons = (Button(label, "motion_matching.fix_rig", "TOOL_SETTINGS", given),)
+    about, serious = (problem.label,), problem.serious
+    return WarningItem(RIG_KIND, problem.sentence, "character", about, buttons, serious)
+
+
+# ---------------------------------------------------------------- notes of a build
+
+
+def notes_to_text(notes: Iterable[SourceProblem]) -> str:
+    """Return a text that stores the notes on a build in a Blender file."""
+    found = [list(note) for note in notes]
+    return json.dumps(found, ensure_ascii=False) if found else ""
+
+
+@lru_cache(maxsize=32)
+def parse_notes(text: str) -> tuple[SourceProblem, ...]:
+    """Return the notes on a build; those of earlier versions were sentences, and are dropped."""
+    try:
+        notes = tuple(SourceProblem(*map(str, note)) for note in json.loads(text or "[]"))
+    except (ValueError, TypeError):
+        return ()
+    return tuple(note for note in notes if note.kind in SOURCE_KINDS)
+
+
+@lru_cache(maxsize=32)
+def describe_notes(text: str) -> tuple[WarningItem, ...]:
+    """Return the warnings of the notes on a build; panels ask for them at every redraw."""
+    return group_source_problems(parse_notes(text))
+
+
+# ---------------------------------------------------------------- dismissing
+
+
+def get_undismissed(uid: int, items: Iterable[WarningItem]) -> list[WarningItem]:
+    """Return the warnings of an armature that were not dismissed."""
+    dismissed = runtime.dismissed.get(uid, ())
+    return [item for item in items if item.identity not in dismissed]
+
+
+def dismiss(uid: int, identity: tuple[str, ...]) -> None:
+    """Hide a warning of an armature until it is about something else, or comes again."""
+    runtime.dismissed.setdefault(uid, set()).add(identity)
+
+
+def forget_resolved(uid: int, kinds: Container[str], items: Iterable[WarningItem]) -> None:
+    """Forget dismissed warnings of these kinds that are not among the items: they were resolved."""
+    if dismissed := runtime.dismissed.get(uid):
+        present = {item.identity for item in items}
+        dismissed -= {one for one in dismissed if one[0] in kinds and one not in present}

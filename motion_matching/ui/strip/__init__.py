@@ -1,0 +1,10 @@
+"""The strip above all panels: how things stand, the next step, and what is wrong."""
+
+from typing import TYPE_CHECKING
+
+from ...engine.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import operators, panel
+else:
+    __getattr__ = load_on_use(__name__)

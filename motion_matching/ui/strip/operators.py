@@ -1,0 +1,134 @@
+"""Operators of the strip: cancel what runs, and do something about a warning."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import bpy
+
+from ... import app
+from ...app.characters import get_active_armature, get_active_settings
+from ...app.runtime import runtime
+from ...engine.errors import SettingsError
+from ..database.operators_sources import EDIT_ITEMS, EDITS, change_sources
+from ..operator_base import CHARACTER, CHARACTER_ALSO_LIVE, Operator, n_
+from ..panel_base import format_count
+from ..properties import MotionMatchingSettings
+from ..typed_properties import choice, text
+
+
+def is_at_work(context: bpy.types.Context) -> str:
+    return "" if runtime.work else n_("Nothing is running that could be cancelled")
+
+
+class MOTION_MATCHING_OT_cancel(Operator, bpy.types.Operator):
+    """Cancel what is running, as Esc does"""
+
+    bl_idname = "motion_matching.cancel"
+    bl_label = "Cancel"
+    bl_options = set()
+    requires = (is_at_work,)
+
+    def run(self, context: bpy.types.Context) -> None:
+        runtime.is_cancelled = True  # which the operator that is running looks for
+
+
+class MOTION_MATCHING_OT_unfold_warnings(Operator, bpy.types.Operator):
+    """List these warnings with what can be done about each, or fold them to a line again"""
+
+    bl_idname = "motion_matching.unfold_warnings"
+    bl_label = "Unfold Warnings"
+    bl_options = set()
+    requires = CHARACTER_ALSO_LIVE
+
+    place: str = text("all", "Place", "Where in the tab they are listed", options={"SKIP_SAVE"})
+
+    def run(self, context: bpy.types.Context) -> None:
+        runtime.unfolded ^= {self.place}
+        app.callbacks.redraw()
+
+
+class MOTION_MATCHING_OT_dismiss_warning(Operator, bpy.types.Operator):
+    """Hide this warning until something about it changes"""
+
+    bl_idname = "motion_matching.dismiss_warning"
+    bl_label = "Dismiss Warning"
+    bl_options = set()
+    requires = CHARACTER_ALSO_LIVE
+
+    warning: str = text("", "Warning", "Which warning it is, as JSON", options={"SKIP_SAVE"})
+
+    def run(self, context: bpy.types.Context) -> None:
+        app.warnings.dismiss(get_active_armature(context).session_uid, tuple(_parse(self.warning)))
+        app.callbacks.redraw()
+
+
+class _NamedSources:
+    """A mixin of operators on sources by name."""
+
+    names: str = text("", "Names", "Names of the sources, as a JSON list", options={"SKIP_SAVE"})
+
+    def find_indices(self, settings: MotionMatchingSettings) -> list[int]:
+        """Return the indices of the sources. SettingsError if none is there any more."""
+        names = set(_parse(self.names))
+        found = [n for n, source in enumerate(settings.sources) if source.name in names]
+        if not found:
+            raise SettingsError("The sources are not there any more; see what the panel says now.")
+        return found
+
+
+def _parse(names: str) -> list[str]:
+    try:
+        return [str(name) for name in json.loads(names or "[]")]
+    except (ValueError, TypeError):
+        raise SettingsError(f"'{names}' is no list of names in JSON; give one.") from None
+
+
+class MOTION_MATCHING_OT_select_source(_NamedSources, Operator, bpy.types.Operator):
+    """Make this source the active one, or of several the next one each time"""
+
+    bl_idname = "motion_matching.select_source"
+    bl_label = "Select Source"
+    requires = CHARACTER_ALSO_LIVE
+
+    def run(self, context: bpy.types.Context) -> str:
+        settings = get_active_settings(context)
+        found = self.find_indices(settings)
+        settings.search = ""
+        after = (index for index in found if index > settings.source_index)
+        settings.source_index = next(after, found[0])
+        source = settings.sources[settings.source_index]
+        return f"Selected '{app.sources.get_label(source)}'"
+
+
+class MOTION_MATCHING_OT_edit_named_sources(_NamedSources, Operator, bpy.types.Operator):
+    """Change the sources that a warning is about"""
+
+    bl_idname = "motion_matching.edit_named_sources"
+    bl_label = "Edit Sources"
+    requires = CHARACTER
+
+    edit: str = choice("off", "Edit", "What is changed", EDIT_ITEMS)
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return EDITS[properties.edit][1]
+
+    def run(self, context: bpy.types.Context) -> str:
+        settings = get_active_settings(context)
+        indices = self.find_indices(settings)
+        change_sources(settings, self.edit, indices)
+        return f"{EDITS[self.edit][0]}: {format_count(len(indices), 'source')}"
+
+
+class MOTION_MATCHING_OT_match_speeds(Operator, bpy.types.Operator):
+    """Take the full speeds from the clips, so that nothing is asked for that they do not have"""
+
+    bl_idname = "motion_matching.match_speeds"
+    bl_label = "Match Speeds to Data"
+    bl_options = {"UNDO"}  # as `ask_for_tag`
+    requires = CHARACTER_ALSO_LIVE
+
+    def run(self, context: bpy.types.Context) -> None:
+        get_active_settings(context).controller.speeds_from_data = True

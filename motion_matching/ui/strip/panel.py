@@ -1,0 +1,63 @@
+"""The strip: how things stand, the button of the next step, progress, and warnings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ... import app
+from ...app.characters import get_active_armature
+from ...app.runtime import runtime
+from ...app.typed import settings_of
+from ..panel_base import Panel, draw_button, draw_folded_warnings, draw_progress
+from ..takes.panel import draw_bake_button
+
+if TYPE_CHECKING:
+    from ...app.warnings import Button
+
+
+class MOTION_MATCHING_PT_strip(Panel, bpy.types.Panel):
+    """How things stand, and the next step"""
+
+    bl_label = "Motion Matching"
+    bl_options = {"HIDE_HEADER"}
+    bl_order = 0
+
+    def draw(self, context: bpy.types.Context) -> None:
+        obj, layout = get_active_armature(context), self.layout
+        standing = app.standing.get_standing(context, obj)
+        work = runtime.work if runtime.progress else None
+        text = f"Running: {work.label}" if work else standing.text
+        icon: Any = "SORTTIME" if work else standing.icon
+        layout.label(text=text, icon=icon)
+        layout.operator_context = "INVOKE_DEFAULT"
+        # one below the other without a character: their labels are long
+        buttons = layout.column(align=True) if obj is None else layout.row(align=True)
+        buttons.scale_y = 1.6
+        if work:
+            _draw_work(buttons, work.operator in app.standing.STEPS)
+            if obj is None:
+                buttons.label(text="")  # as high as the two buttons
+        else:
+            for button in standing.buttons:
+                _draw_step(buttons, button, obj)
+        if obj is not None:
+            draw_folded_warnings(layout, app.standing.get_warnings(obj), "all")
+
+
+def _draw_work(buttons: bpy.types.UILayout, is_step: bool) -> None:
+    """Draw what a step has done in place of its button, and a button that cancels it."""
+    if not is_step:  # whose own button shows that
+        draw_button(buttons, app.standing.CANCEL)
+        return
+    row = buttons.row(align=True)
+    draw_progress(row)
+    draw_button(row, app.standing.CANCEL._replace(label=""))
+
+
+def _draw_step(buttons: bpy.types.UILayout, button: Button, obj: bpy.types.Object | None) -> None:
+    if button.operator == app.standing.BAKE.operator and obj is not None:
+        draw_bake_button(buttons, settings_of(obj).script)
+    else:
+        draw_button(buttons, button)

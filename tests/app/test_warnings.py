@@ -1,0 +1,196 @@
+"""Warnings about a character: told when a source is added, alike ones as one, until dismissed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import bpy
+import pytest
+
+from motion_matching.app import rig_status, standing, status, warnings
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.motion import bvh
+from tests.ui.characters import create_character
+
+
+@pytest.fixture
+def clip():
+    return next(c for c in locomotion.generate(fps=24) if c.name == "walk_curves")
+
+
+def save_renamed(clip, file, prefix):
+    names = tuple(f"{prefix}{name}" for name in clip.skeleton.names)
+    bvh.save(replace(clip, skeleton=clip.skeleton.with_names(names)), file)
+
+
+def list_warnings(obj, area=None):
+    status.refresh(obj)
+    return standing.get_warnings(obj, area)
+
+
+def run(button):
+    category, _, name = button.operator.partition(".")
+    return getattr(getattr(bpy.ops, category), name)(**dict(button.properties))
+
+
+def find_button(item, label):
+    return next(button for button in item.buttons if button.label == label)
+
+
+def test_a_file_for_another_character_is_told_when_it_is_added(tmp_path, clip):
+    obj = create_character()
+    ops = bpy.ops.motion_matching
+    ops.add_actions()
+    assert list_warnings(obj) == []
+    assert standing.get_character_state(obj) == ("CHECKMARK", "Ready")
+    for number in range(4):
+        save_renamed(clip, tmp_path / f"mine {number}.bvh", "My")
+    ops.add_files(directory=str(tmp_path))
+
+    [item] = list_warnings(obj)
+    assert item.area == "character"
+    assert len(item.about) == 4
+    assert "4 sources move bones that this armature lacks" in item.text
+    assert "and 1 more" in item.text
+    assert "'MyHips'" in item.text
+    assert standing.get_character_state(obj) == ("ERROR", "Bones Missing")
+
+    assert run(find_button(item, "Switch Off")) == {"FINISHED"}
+    assert list_warnings(obj) == []
+    assert sum(source.enabled for source in obj.motion_matching.sources) == 3
+
+
+def test_a_file_with_fewer_bones_than_the_others_is_told_before_the_build(tmp_path, clip):
+    obj = create_character()
+    ops = bpy.ops.motion_matching
+    ops.add_actions()
+    bvh.save(clip, tmp_path / "whole.bvh")
+    text = (tmp_path / "whole.bvh").read_text()
+    (tmp_path / "other order.bvh").write_text(text.replace("LeftToe", "LeftEnd"))
+    ops.add_files(filepath=str(tmp_path / "whole.bvh"))
+    assert list_warnings(obj) == [], "the bones of the file are those of the armature"
+    obj.data.bones["LeftToe"].name = "LeftEnd"
+    ops.add_files(filepath=str(tmp_path / "other order.bvh"))
+    kinds = {item.kind: item.about for item in list_warnings(obj)}
+    assert kinds == {"bones": ("whole",)}
+
+
+def test_each_problem_of_a_source_has_its_kind_and_its_button(tmp_path, clip):
+    obj = create_character()
+    ops, settings = bpy.ops.motion_matching, obj.motion_matching
+    ops.add_actions()
+    walk, run_source, starts = settings.sources
+    walk.use_range, walk.frame_start, walk.frame_end = True, 90, 20
+    bpy.data.actions.remove(run_source.action)
+    starts.kind, starts.filepath = "FILE", str(tmp_path / "gone.bvh")
+    (tmp_path / "broken.bvh").write_text("HIERARCHY\nROOT Hips\n{ nonsense")
+    for name in ("still", "broken", "sound"):
+        source = settings.sources.add()
+        source.name = name
+        if name == "still":
+            source.action = bpy.data.actions.new("still")
+        else:
+            source.kind, source.filepath = "FILE", str(tmp_path / f"{name}.bvh")
+    bvh.save(clip, tmp_path / "sound.bvh")
+
+    found = {item.kind: item for item in list_warnings(obj, "database")}
+    assert set(found) == {"range", "lost", "missing", "still", "unreadable"}
+    assert "gone.bvh" in found["missing"].text
+    assert "broken.bvh" in found["unreadable"].text
+    assert standing.get_database_state(obj) == ("ERROR", "1 of 6")
+
+    assert run(find_button(found["still"], "Select")) == {"FINISHED"}
+    assert settings.sources[settings.source_index].name == "still"
+    assert run(find_button(found["range"], "Use Whole Range")) == {"FINISHED"}
+    assert not walk.use_range
+    assert "range" not in {item.kind for item in list_warnings(obj)}
+
+
+def test_selecting_goes_through_the_sources_that_a_warning_is_about():
+    obj = create_character()
+    ops, settings = bpy.ops.motion_matching, obj.motion_matching
+    ops.add_actions()
+    for action in list(bpy.data.actions)[:2]:
+        bpy.data.actions.remove(action)
+    [item] = list_warnings(obj)
+    assert len(item.about) == 2
+    select, seen = find_button(item, "Select"), []
+    for _ in range(3):
+        run(select)
+        seen.append(settings.sources[settings.source_index].name)
+    assert set(seen) == set(item.about)
+    assert seen[0] != seen[1]
+
+
+def test_a_build_without_some_sources_says_how_many_and_why_and_has_no_tick(tmp_path, clip):
+    obj = create_character()
+    ops, settings = bpy.ops.motion_matching, obj.motion_matching
+    ops.add_actions()
+    assert ops.build() == {"FINISHED"}
+    assert standing.get_database_state(obj) == ("CHECKMARK", "Fresh")
+    assert standing.get_standing(bpy.context, obj).text == "Ready"
+    assert list_warnings(obj) == [], "clips that start or end in motion are no reason to warn"
+
+    bvh.save(clip.crop(0, 6), tmp_path / "blink.bvh")
+    ops.add_files(filepath=str(tmp_path / "blink.bvh"))
+    walk = settings.sources[0]
+    walk.loop, walk.use_range, walk.frame_start, walk.frame_end = True, True, 40, 120
+    assert ops.build() == {"FINISHED"}
+    assert standing.get_database_state(obj) == ("ERROR", "3 of 4")
+    assert standing.get_standing(bpy.context, obj) == (
+        "ERROR",
+        "Ready with 3 of 4 Sources",
+        (standing.START, standing.BAKE),
+    )
+    found = {item.kind: item for item in list_warnings(obj)}
+    assert set(found) == {"short", "loop"}
+    assert found["short"].about == ("blink",)
+    assert "needs at least" in found["short"].text
+    assert run(find_button(found["loop"], "Do Not Loop")) == {"FINISHED"}
+    assert not walk.loop
+    assert status.refresh(obj).kind == "stale"
+
+
+def test_notes_of_the_version_before_are_not_shown_as_something_else():
+    assert warnings.parse_notes("Left out 'walk': it has 2 frames and needs at least 30.") == ()
+
+
+def test_a_dismissed_warning_stays_away_until_it_is_about_something_else():
+    obj = create_character()
+    ops, settings = bpy.ops.motion_matching, obj.motion_matching
+    ops.add_actions()
+
+    def break_range(source):
+        source.use_range, source.frame_start, source.frame_end = True, 90, 20
+
+    break_range(settings.sources[0])
+    [item] = list_warnings(obj)
+    warnings.dismiss(obj.session_uid, item.identity)
+    assert list_warnings(obj) == []
+    assert standing.get_database_state(obj) == ("ERROR", "2 of 3"), "the state is still the state"
+
+    break_range(settings.sources[1])
+    [item] = list_warnings(obj)
+    assert item.about == tuple(source.name for source in settings.sources[:2])
+    ops.dismiss_warning(warning=str(list(item.identity)).replace("'", '"'))
+    assert list_warnings(obj) == []
+
+    # mended, and wrong again
+    for source in settings.sources[:2]:
+        source.use_range = False
+    assert list_warnings(obj) == []
+    for source in settings.sources[:2]:
+        source.use_range = True
+    assert len(list_warnings(obj)) == 1
+
+
+def test_problems_of_the_armature_are_warnings_with_their_fix():
+    obj = create_character()
+    bpy.ops.motion_matching.add_actions()
+    obj.scale = (0.5, 0.5, 0.5)
+    bpy.context.view_layer.update()
+    rig_status.refresh(obj)
+    [item] = list_warnings(obj, "character")
+    assert item.about == ("Scale Not Applied",)
+    assert run(find_button(item, "Apply Scale")) == {"FINISHED"}
+    assert list_warnings(obj, "character") == []

@@ -1,0 +1,104 @@
+"""In a window: clicks on the strip lead from an empty file to takes, live and baked; work is
+cancelled there, and warnings unfold.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+
+import bpy
+
+sys.path.insert(0, os.path.dirname(__file__))
+from drive import (
+    alive,
+    click,
+    empty_file,
+    event,
+    load_module,
+    look_at_performer,
+    redrawn,
+    region_of,
+    run,
+    ticked,
+    until,
+    view,
+    worked,
+)
+
+
+def measure_heights():
+    """Return the heights of the panels of the tab, by name, as the sidebar has them."""
+    sidebar = region_of(view()[1], "UI")
+    return sidebar.height, sidebar.view2d.region_to_view(0, 0)
+
+
+def cancel_a_build(settings):
+    """Click the button that cancels; the build ends, and the tab is as it was."""
+    settings.contact_speed = random.uniform(0.14, 0.16)  # never built
+    yield from until(
+        lambda: load_module("app.status").get_status(bpy.context.object).kind != "fresh"
+    )
+    before = settings.built_key
+    heights = measure_heights()
+    yield from click("motion_matching.build")
+    yield from until(lambda: alive().progress)
+    assert measure_heights() == heights, "something has moved"
+    yield from click("motion_matching.cancel", at=region_of(view()[1], "UI").width - 55)
+    yield from until(lambda: alive().work is None, 20.0)
+    assert settings.built_key == before
+    yield from redrawn("UI")
+
+
+def play_live(settings):
+    """Start, record and stop with the buttons of the strip."""
+    yield from click("motion_matching.start")
+    yield from until(lambda: alive().live)
+    live = alive().live
+    yield from ticked(live, 5)
+    yield from click("motion_matching.record")
+    yield from until(lambda: live.session.is_recording)
+    event("MOUSEMOVE", "NOTHING")
+    event("W", unicode="w")
+    yield from ticked(live, 24)
+    event("W", "RELEASE")
+    yield from click("motion_matching.stop", at=region_of(view()[1], "UI").width * 2 // 3)
+    yield from until(lambda: alive().live is None)
+    assert len(settings.takes) == 1
+
+
+def unfold_warnings(settings):
+    """Unfold the warnings, and use the whole range of the source that one is about."""
+    source = settings.sources[3]
+    source.use_range, source.frame_start, source.frame_end = True, 90, 20
+    standing, obj = load_module("app.standing"), bpy.context.object
+    yield from until(lambda: standing.get_warnings(obj))
+    yield from redrawn("UI")
+    yield from click("motion_matching.unfold_warnings")
+    yield from redrawn("UI")
+    yield from click("motion_matching.edit_named_sources")
+    yield from until(lambda: not source.use_range)
+    yield from until(lambda: not standing.get_warnings(obj))
+
+
+def scenario():
+    yield from empty_file()
+    yield from click("motion_matching.add_demo_performer")
+    yield from worked()
+    look_at_performer()
+    settings = bpy.context.object.motion_matching
+    yield from redrawn("UI")
+    yield from click("motion_matching.build")
+    yield from until(lambda: settings.built_key)
+    yield from worked()
+    yield from play_live(settings)
+    yield from redrawn("UI")
+    yield from click("motion_matching.bake_script", at=region_of(view()[1], "UI").width * 2 // 3)
+    yield from worked()
+    yield from until(lambda: len(settings.takes) == 2)
+    yield from cancel_a_build(settings)
+    yield from unfold_warnings(settings)
+
+
+run(scenario)
