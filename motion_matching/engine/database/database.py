@@ -406,7 +406,7 @@ def _parse_vector(value: Any, where: str) -> tuple[float, float, float]:
 def _parse_ranges(entries: Any) -> tuple[Range, ...]:
     """Read the ranges, of which there may be thousands."""
     ranges = tuple(Range(**entry) for entry in expect_list(entries, "'ranges'"))
-    kinds = {tuple(type(value) for value in vars(r).values()) for r in ranges}
+    kinds = {tuple(map(type, vars(r).values())) for r in ranges}
     firsts = np.array([r.first_source_frame for r in ranges], np.float64)
     rates = np.array([r.source_frames_per_frame for r in ranges], np.float64)
     if not kinds <= _RANGE_TYPES or not all(r.clip for r in ranges):
