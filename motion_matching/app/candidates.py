@@ -60,6 +60,7 @@ def use_steps(obj: bpy.types.Object, frame: int) -> Steps[str]:
     obj = get_armature(uid)
     baked, _ = bake_takes(obj, made, takes, database)
     actions.assign(obj, baked)
+    source_preview.stop()
     yield from inspect_steps(obj)
     return f"Baked '{baked.name}', which goes on with {name}"
 

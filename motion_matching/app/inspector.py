@@ -187,10 +187,18 @@ def refresh() -> None:
 
 
 def _find_current() -> Inspector | None:
-    """Return the inspector; close it where its armature is gone."""
-    if runtime.inspector is not None and runtime.inspector.armature.find() is None:
+    """Return the inspector if it has something to follow; close it where its armature is gone.
+
+    What was inspected of a take or a pose stays while a source is previewed.
+    """
+    seen = runtime.inspector
+    if seen is None:
+        return None
+    obj = seen.armature.find()
+    if obj is None:
         close()
-    return runtime.inspector
+        return None
+    return seen if seen.subject == "source" or source_preview.find_shown(obj) is None else None
 
 
 def _update_frame(seen: Inspector) -> None:

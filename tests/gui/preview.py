@@ -29,6 +29,7 @@ from drive import (
 )
 
 MUCH = 100  # pixels that a drawing covers at least
+USE, GO = 188, 231  # pixels from the left of the sidebar to buttons of a candidate
 
 
 def get_settings():
@@ -46,11 +47,12 @@ def keep_picture(name):
 
 
 def show_timeline():
-    """Turn the timeline into a higher Dope Sheet, which has room for bands with names."""
+    """Turn the properties into a timeline, which has room for bands with names."""
     window, _, _ = view()
-    area = next(a for a in window.screen.areas if a.type == "DOPESHEET_EDITOR")
-    area.spaces.active.mode = "TIMELINE"
-    return area
+    for area in window.screen.areas:
+        if area.type == "PROPERTIES":
+            area.type = "DOPESHEET_EDITOR"
+            area.spaces.active.mode = "DOPESHEET"
 
 
 def count_difference(one, other):
@@ -118,7 +120,43 @@ def undo_and_save_meanwhile():
     assert load_module("ui.database.preview_drawing").overlay.is_on
 
 
+def act_on_candidates():
+    """A take is inspected as it plays; its candidates' buttons go on with one, and show one."""
+    yield from empty_file("insight", "frame_inspector")
+    call(bpy.ops.motion_matching.add_demo_performer, "INVOKE_DEFAULT")
+    yield from worked()
+    look_at_performer()
+    settings, scene = get_settings(), bpy.context.scene
+    settings.sources[0].tags = "calm"
+    call(bpy.ops.motion_matching.bake_script, script="flips", seconds=6.0, tags="calm")
+    scene.frame_set(40)
+    show_timeline()
+    yield from click("motion_matching.inspect_frame")
+    yield from until(lambda: alive().inspector and alive().inspector.inspection)
+    yield from worked()
+    assert alive().inspector.subject == "take"
+    look_at_performer()
+    yield from keep_picture("inspector.xwd")
+    count = len(settings.takes)
+    yield from click("motion_matching.use_candidate", at=USE)
+    yield from until(lambda: len(settings.takes) == count + 1)
+    yield from worked()
+    yield from until(lambda: alive().inspector and alive().inspector.inspection)
+    yield from keep_picture("inspector_used.xwd")
+    yield from click("motion_matching.go_to_candidate", at=GO)
+    yield from until(lambda: alive().source_preview)
+    yield from worked()
+    yield from keep_picture("inspector_source.xwd")
+    event("MOUSEMOVE", "NOTHING")
+    yield 0.2
+    tap("ESC")
+    yield from until(lambda: alive().source_preview is None)
+    assert not alive().inspector.problem
+    call(bpy.ops.motion_matching.stop_inspecting)
+
+
 def scenario():
+    yield from act_on_candidates()
     yield from preview_a_file()
     yield from undo_and_save_meanwhile()
 

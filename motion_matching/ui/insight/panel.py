@@ -103,8 +103,10 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, insight, inspector = self.layout, settings.insight, runtime.inspector
         column = split_layout(layout)
-        column.row().prop(insight, "inspect", expand=True)
-        if insight.inspect != "take":
+        column.prop(insight, "inspect")
+        is_own = inspector is not None and inspector.armature.uid == obj.session_uid
+        seeks = insight.inspect != "take" and not (is_own and inspector.subject != "source")
+        if insight.inspect == "source" or seeks:
             column.prop(insight, "use_wish")
             goal = column.column(align=True)
             goal.active = insight.use_wish
@@ -113,7 +115,7 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
         column.prop(insight, "show_features")
         row = layout.row(align=True)
         row.operator("motion_matching.inspect_frame", icon="VIEWZOOM")
-        if inspector is None or inspector.armature.uid != obj.session_uid:
+        if not is_own:
             return
         row.operator("motion_matching.stop_inspecting", text="", icon="X")
         if inspector.problem:
