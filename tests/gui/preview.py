@@ -61,10 +61,6 @@ def count_difference(one, other):
 
 def preview_a_file():
     """Its button shows a file that was never imported; scrubbing moves it; Esc ends it."""
-    yield from empty_file("database", "source", "tags")
-    call(bpy.ops.motion_matching.add_demo_performer, "INVOKE_DEFAULT")
-    yield from worked()
-    look_at_performer()
     _, files = find_motion_capture()
     files = [*files[:1], *([f] if (f := os.environ.get("PREVIEW_ALSO")) else [])]
     for file in files:
@@ -122,10 +118,6 @@ def undo_and_save_meanwhile():
 
 def act_on_candidates():
     """A take is inspected as it plays; its candidates' buttons go on with one, and show one."""
-    yield from empty_file("insight", "frame_inspector")
-    call(bpy.ops.motion_matching.add_demo_performer, "INVOKE_DEFAULT")
-    yield from worked()
-    look_at_performer()
     settings, scene = get_settings(), bpy.context.scene
     settings.sources[0].tags = "calm"
     call(bpy.ops.motion_matching.bake_script, script="flips", seconds=6.0, tags="calm")
@@ -156,8 +148,14 @@ def act_on_candidates():
 
 
 def scenario():
-    yield from act_on_candidates()
+    yield from empty_file("database", "source", "tags", "insight", "frame_inspector")
+    call(bpy.ops.motion_matching.add_demo_performer, "INVOKE_DEFAULT")
+    yield from worked()
+    look_at_performer()
     yield from preview_a_file()
+    for source in get_settings().sources:
+        source.enabled = source.kind == "ACTION"
+    yield from act_on_candidates()
     yield from undo_and_save_meanwhile()
 
 
