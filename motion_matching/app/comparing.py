@@ -77,9 +77,9 @@ def _measure_steps(uid: int, handle: Handle, database: Database) -> Steps[_TakeM
     parts = read_parts_on_ground(obj, find_take_action(handle))
     made = yield from perform_steps(database, get_performer_settings(obj, database), parts)
     yield f"Reading {handle.name}", 1.0
-    action, first = find_take_action(handle), min(part.frame for part in parts)
+    action, first = find_take_action(handle), round(min(part.frame for part in parts))
     name, sampled = action.name, _sample_action(get_armature(uid), action, first)
-    take = join_takes(parts, made)
+    take = join_takes(parts, made, database)
     clip = resample(sampled, take.fps)
     count = min(take.frame_count, clip.frame_count)
     take, clip = take.crop(0, count), clip.crop(0, count)

@@ -23,6 +23,7 @@ from ..engine.maths.planar import rotate_xy
 from ..engine.progress import ReportProgress
 from ..engine.takes import baking
 from ..engine.takes import takes as engine_takes
+from ..engine.takes.joining import continue_from, splice
 from ..scene.blender.actions import get_scene_fps, keep_in_file, pin_moving_group
 from ..scene.blender.handle import Handle
 from ..scene.reading import contact_markers
@@ -45,13 +46,20 @@ _NUMBER = re.compile(r"(?: (\d{2,3})|\.(\d{3}))$")  # at the end of a take's nam
 class TakePart(NamedTuple):
     """A performance, the frame that its take begins at, and the ticks before it in a session.
 
-    With a `collection`, it is the performance of that bone collection alone.
+    With a `collection`, it is the performance of that bone collection alone. What it was recorded
+    over goes on from it, and is led back to its old place within `lead_back` seconds unless 0.
     """
 
     performance: Performance
-    frame: int
+    frame: float
     lead_in: int = 0
     collection: str = ""
+    lead_back: float = 0.0
+
+    @property
+    def continues(self) -> bool:
+        """Whether it goes on from the take that it was recorded into; earlier versions did not."""
+        return self.performance.start is not None and not self.lead_in
 
     def count_lead_in(self, fps: float) -> int:
         """Return the ticks before the take at a frame rate."""
@@ -79,7 +87,7 @@ class BakeRequest(NamedTuple):
 
     @property
     def frame(self) -> int:
-        return min(part.frame for part in self.parts)
+        return round(min(part.frame for part in self.parts))
 
 
 def find_take_action(take: Handle) -> bpy.types.Action:
@@ -95,7 +103,7 @@ def read_parts(action: bpy.types.Action) -> tuple[TakePart, ...]:
     parts = []
     for part in recording.read_recorded_parts(action):
         performed = performance.from_json(part["performance"], f"The take '{action.name}'")
-        where = round(part["frame"]), part["lead_in"], part["collection"]
+        where = part["frame"], part["lead_in"], part["collection"], part["lead_back"]
         if part["lead_in"] * performed.fps >= len(performed.intents) * part["fps"]:
             raise SettingsError(
                 f"The take '{action.name}' has no tick after its lead-in, because its property "
@@ -161,6 +169,7 @@ def perform_steps(
     Raises SettingsError if a part requests a tag that the chosen field was not trained for.
     """
     methods = [chosen or ChosenMethod.from_name(part.performance.method) for part in parts]
+    rate = get_scene_fps(bpy.context.scene)
 
     def perform(report: ReportProgress) -> list[Take]:
         greedy = chosen is None
@@ -168,10 +177,14 @@ def perform_steps(
         for part in parts if chosen else ():
             if field := fields[chosen]:
                 field.check(part.performance)
-        result = []
+        result: list[Take] = []
         for number, (part, method) in enumerate(zip(parts, methods, strict=True)):
             report_part = scale_report(report, "Performing", number, len(parts))
             field, performed = fields[method], part.performance
+            if result and part.continues:
+                before = _join(parts[:number], result, database, rate)
+                tick = _find_tick(parts, part, database.fps, rate)
+                performed = continue_from(before, tick, performed)
             adapted = field.adapt_performance(performed) if field else performed
             controller = field or MotionMatching
             made = engine_takes.perform(
@@ -186,13 +199,28 @@ def perform_steps(
     return (yield from run_in_background_steps(perform, "Performing"))
 
 
-def join_takes(parts: Sequence[TakePart], takes: Sequence[Take]) -> Take:
+def join_takes(parts: Sequence[TakePart], takes: Sequence[Take], database: Database) -> Take:
     """Return the takes of parts as one, in the frames of the current scene."""
-    first, rate = min(part.frame for part in parts), get_scene_fps(bpy.context.scene)
-    made_parts = zip(parts, takes, strict=True)
-    return take.join(
-        [(round((part.frame - first) * made.fps / rate), made) for part, made in made_parts]
-    )
+    return _join(parts, takes, database, get_scene_fps(bpy.context.scene))
+
+
+def _join(
+    parts: Sequence[TakePart], takes: Sequence[Take], database: Database, rate: float
+) -> Take:
+    fps = database.fps
+    joined = take.join([(_find_tick(parts, parts[0], fps, rate), takes[0])])
+    for part, made in zip(parts[1:], takes[1:], strict=True):
+        tick = _find_tick(parts, part, fps, rate)
+        if part.continues:
+            joined = splice(joined, tick, made, database, part.lead_back)
+        else:
+            joined = take.join([(0, joined), (tick, made)])
+    return joined
+
+
+def _find_tick(parts: Sequence[TakePart], part: TakePart, fps: float, rate: float) -> int:
+    """Return the tick at which a part begins, after the first of all, at a rate of the scene."""
+    return round((part.frame - min(each.frame for each in parts)) * fps / rate)
 
 
 def bake_takes(
@@ -203,7 +231,8 @@ def bake_takes(
     Returns the action, which is listed and has markers for its contacts, and its seconds. Errors
     are those of `scene.bake`.
     """
-    settings, scene, joined = settings_of(obj), bpy.context.scene, join_takes(request.parts, takes)
+    settings, scene = settings_of(obj), bpy.context.scene
+    joined = join_takes(request.parts, takes, database)
     ranges = request.ranges
     if ranges is None:
         ranges = baking.find_contact_ranges(joined, database)
@@ -226,7 +255,7 @@ def bake_takes(
     )
     legs, step = database.roles.leg_names, get_scene_fps(scene) / joined.fps
     contact_markers.write_markers(action, ranges, legs, request.frame, step)
-    _store_performances(action, request.parts, takes)
+    _store_performances(action, request, takes)
     seconds = joined.frame_count / joined.fps
     list_take(obj, action, seconds)
     if settings.set_frame_range:
@@ -235,15 +264,23 @@ def bake_takes(
 
 
 def _store_performances(
-    action: bpy.types.Action, parts: Sequence[TakePart], takes: Sequence[Take]
+    action: bpy.types.Action, request: BakeRequest, takes: Sequence[Take]
 ) -> None:
     """Store on an action what was performed, and with which settings."""
-    for part, made in zip(parts, takes, strict=True):
+    shift = request.frame - min(part.frame for part in request.parts)
+    for part, made in zip(request.parts, takes, strict=True):
         performed = replace(made.performance, settings=made.settings)
         text, count = performance.to_json(performed), made.frame_count
         lead_in = len(performed.intents) - count
         recording.store_performance(
-            action, text, part.frame, count, made.fps, lead_in, part.collection
+            action,
+            text,
+            part.frame + shift,
+            count,
+            made.fps,
+            lead_in,
+            part.collection,
+            part.lead_back,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -13,13 +14,21 @@ import numpy as np
 from ..engine.control import performance
 from ..engine.control.intent import Intent
 from ..engine.control.performance import Performance
+from ..engine.control.performer import Performer
 from ..engine.errors import MotionMatchingError, RigError
 from ..scene.blender.handle import Handle
 from ..scene.staging.marker_writer import MarkerWriter
 from ..scene.writing.pose_writer import PoseWriter
-from ..scene.writing.recording import GrowingAction, RecordedTicks, find_base_take, write_take
+from ..scene.writing.recording import (
+    GrowingAction,
+    RecordedTicks,
+    RestTicks,
+    find_base_take,
+    write_take,
+)
 from .inputs.base import Start
 from .recovery import Origin, RecoveryFile
+from .rest import RestPlan
 
 SEGMENT = 5.0  # seconds of keys in the growing action
 _FLUSHES = 4  # per second, of every curve
@@ -55,7 +64,8 @@ class History:
 class RecordingPlan(NamedTuple):
     """What to record: the first tick is keyed at `frame`, or in mode 'append' after the take's end.
 
-    With a `start`, the session begins there, one tick before the first key.
+    With a `start`, the session begins there, one tick before the first key. `rest` says how a take
+    that is overwritten goes on after the recording; without it, that stays as it was.
 
     `frame_step` is the length of a tick in frames. The mode 'overwrite' replaces the keys of the
     take that the armature plays, and 'new' makes an action of its own. `recovery` is a folder;
@@ -69,6 +79,7 @@ class RecordingPlan(NamedTuple):
     recovery: Path | None = None
     file: str = ""
     start: Start | None = None
+    rest: RestPlan | None = None
 
 
 class Recorder:
@@ -79,9 +90,15 @@ class Recorder:
     """
 
     def __init__(
-        self, writer: PoseWriter | MarkerWriter, plan: RecordingPlan, history: History, fps: float
+        self,
+        writer: PoseWriter | MarkerWriter,
+        plan: RecordingPlan,
+        history: History,
+        performer: Performer,
     ) -> None:
+        fps = performer.method.fps
         self._writer, self._plan, self._history, self._fps = writer, plan, history, fps
+        self._performer = performer
         self._base = find_base_take(writer.find_action(), plan.mode)
         self._first = plan.frame
         if self._base and plan.mode == "append":
@@ -91,6 +108,7 @@ class Recorder:
         self._previous_channels, self._part = writer.at_rest, 0
         self._rows: np.ndarray = np.empty((self._length, writer.channel_count), np.float32)
         self.count = 0  # of ticks so far
+        self._last: deque[np.ndarray] = deque(maxlen=2)  # poses
         self._segment = self._flushed = self._saved = 0  # ticks: its first one, and those done
         self.recovery: RecoveryFile | None = None
         if plan.recovery:
@@ -113,6 +131,7 @@ class Recorder:
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         self._previous_channels = self._writer.compute_channels(pose, self._previous_channels)
         self._rows[self.count] = self._previous_channels
+        self._last.append(pose)
         self.count += 1
         if self.count - self._saved >= round(self._fps):
             self._save_recovery()
@@ -155,13 +174,22 @@ class Recorder:
                     "written; it stays in the recovery file."
                 )
             ticks = self._collect_ticks(performance.to_json(performed))
-            action = write_take(obj, ticks, self._base)
+            action = write_take(obj, ticks, self._base, self._carry_rest(float(ticks.frames[-1])))
         except BaseException:
             self._close_recovery(keep=True)
             raise
         with suppress(MotionMatchingError):  # the take exists, even if its file cannot be written
             self._save_recovery()
         return Handle.from_block(action, "actions")
+
+    def _carry_rest(self, frame: float) -> RestTicks | None:
+        """Return how the take goes on after the recording, whose last key is at a frame."""
+        plan = self._plan.rest
+        if plan is None or self._base is None or isinstance(self._writer, MarkerWriter):
+            return None
+        last = np.stack([self._last[0], self._last[-1]])
+        step = self._plan.frame_step
+        return plan.carry(self._writer, self._performer, self._base, last, frame, step)
 
     def leave(self) -> Path | None:
         """End without a take; return the path of its recovery file, if there is one."""

@@ -189,7 +189,7 @@ class Session(Stepper):
             self._go_on_from(plan.start)
         if self._follows_timeline:  # the next tick is due one tick later
             plan = plan._replace(frame=plan.frame + plan.frame_step)
-        self._recorder = Recorder(self.writer, plan, self._history, self.performer.method.fps)
+        self._recorder = Recorder(self.writer, plan, self._history, self.performer)
 
     def stop_recording(self) -> str | None:
         """End the recording and return the name of the take's action; None if there is none.

@@ -11,6 +11,7 @@ from ...engine.control.performer import Placement
 from ...engine.errors import SettingsError
 from ...live.inputs.base import Start
 from ...live.recorder import RecordingPlan
+from ...live.rest import RestPlan
 from ...live.session import Session
 from ...scene.blender.actions import get_scene_fps
 from ...scene.blender.curves import ON_KEY
@@ -48,8 +49,9 @@ class LiveTakes:
         frame = scene.frame_float if play.timeline else float(scene.frame_current)
         step = get_scene_fps(scene) / self._session.performer.method.fps
         start = self._read_start(mode, frame, step, play.timeline)
+        rest = RestPlan(self._reader, play.lead_back) if self._reader else None
         folder = recordings.get_folder()
-        plan = RecordingPlan(self._name, frame, step, mode, folder, bpy.data.filepath, start)
+        plan = RecordingPlan(self._name, frame, step, mode, folder, bpy.data.filepath, start, rest)
         self._session.record(plan)
         if play.timeline:
             self._follower.play()

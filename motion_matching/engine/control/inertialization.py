@@ -20,6 +20,7 @@ from .method import Jump
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 _SMALL = np.float32(0.05**2)  # rad²: below, the rotation vector hardly affects its velocity
 _TINY = 1e-12
+_FADED = 5e-4  # metres or radians, and the same per second
 _SLOWEST = 3.0  # times its halflife that a jump may take to fade
 _PULL = np.float32(0.95)  # share of a bone's limits: the motion that is entered needs the rest
 _LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bones that hardly move
@@ -94,6 +95,11 @@ class Inertializer:
         vx, vy, vz = self._speed[3:, bone].tolist()
         # the derivative of the exponential map, up to second order
         return float(vz + 0.5 * (x * vy - y * vx))
+
+    @property
+    def is_faded(self) -> bool:
+        """Whether what is left of all jumps is too small to be seen."""
+        return float(np.abs(self._state).max()) < _FADED
 
     def reset(self) -> None:
         self._initial_state[:] = self._state[:] = 0

@@ -12,6 +12,7 @@ from ...engine.database.database import Database
 from ...engine.maths import quat
 from ...engine.maths.planar import wrap
 from ...engine.motion.clip import Clip
+from ...engine.motion.contacts import ContactSettings, find_contacts
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME, compute_raw_track
 from ..blender import actions, curve_poses
 from ..blender.evaluation import EvaluationCopy
@@ -83,6 +84,28 @@ class PoseReader:
         root, placed = self.place_root(poses)
         names, fps = self._database.skeleton.names, self._database.fps
         return build_start_state(names, placed, fps, root=root, fastest=fastest)
+
+    def show(self, poses: np.ndarray) -> np.ndarray:
+        """Return poses (F, 7, B) with bone 0 where an armature that shows them has it.
+
+        That is its place if it stays there, and the body's if the hips carry the motion.
+        """
+        if self._plan.root is RootTarget.IN_PLACE:
+            x, y, yaw = self._stand
+            result = poses.copy()
+            result[:, :, 0] = [x, y, 0.0, *quat.from_yaw(np.array(yaw))]
+            return result
+        if self._plan.root is RootTarget.HIPS and not self._plays_root:
+            return _reroot(poses, self._find_body_track(poses), self._database.skeleton.parents)
+        return poses
+
+    def find_contacts(self, poses: np.ndarray) -> np.ndarray:
+        """Return when the toes (F, L) of poses (F, 7, B) stand, as in the database."""
+        database = self._database
+        _, positions = quat.compute_world(poses, database.skeleton.parents)
+        toes = positions[:, [leg.toe for leg in database.roles.legs]]
+        settings = ContactSettings(**database.settings["contacts"])
+        return find_contacts(toes, database.fps, settings)
 
     def place_root(self, poses: np.ndarray) -> tuple[str, np.ndarray]:
         """Return what is known of bone 0, and the poses with bone 0 where the body has it if not.

@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
+from ...engine.maths import quat
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ..blender.actions import has_nla_tracks
@@ -27,7 +28,7 @@ from ..blender.channels import (
 from ..blender.curves import build_bone_path
 from ..blender.handle import Handle, find_posable
 from ..blender.rotation_modes import get_rotation_property, to_mode_near
-from ..blender.transforms import REST, invert
+from ..blender.transforms import REST, Transform, compose, invert
 from ..rig.bone_choice import get_collection_bones
 from ..rig.plan import Plan, build_plan, check_follows_keys
 from ..rig.root_target import RootTarget
@@ -59,6 +60,21 @@ class Track:
         if not self.optional:
             return False
         return float(np.abs(self.get_values(rows).T - np.array(self.rest)).max()) <= STILL
+
+
+class CarrierMove(NamedTuple):
+    """How the keys of what carries a character change when it is moved and turned on the ground.
+
+    Rotations are multiplied by `turn` (4,) from the left; locations by `linear` (4,), a rotation,
+    and then `shift` (3,) is added.
+    """
+
+    location: Track
+    rotation: Track
+    mode: str
+    turn: np.ndarray
+    linear: np.ndarray
+    shift: np.ndarray
 
 
 class PoseWriter:
@@ -158,6 +174,26 @@ class PoseWriter:
             result[group.channels] = values.T.ravel()
         return result
 
+    def find_carrier_moves(self, place: tuple[float, float, float]) -> list[CarrierMove]:
+        """Return how keys change when all is moved on the ground, the world's origin to a place."""
+        x, y, yaw = place
+        moved = quat.from_yaw(np.array(yaw)), np.array([x, y, 0.0])
+        if not self.travels:
+            return []
+        if self._object:
+            location, rotation, mode = self._tracks_by_row[-1]
+            return [CarrierMove(location, rotation, mode, *self._object.compute_move(moved))]
+        back = invert(self._alignment)
+        turn, shift = compose(back, compose(moved, self._alignment))
+        moves = []
+        for row, before in self._roots:
+            rest = self._rests[row, :, 0]
+            own = quat.mul_inv(quat.mul(before, turn), before)
+            away = quat.mul_vec(turn, rest) + shift - rest
+            away = quat.mul_vec(before, away) / self._scale
+            moves.append(CarrierMove(*self._tracks_by_row[row], own, own, away))
+        return moves
+
     def show(self, pose: np.ndarray, *, update: bool = True) -> None:
         """Put the armature into a pose (7, B).
 
@@ -215,6 +251,13 @@ class PoseWriter:
             for row, (name, parent) in enumerate(zip(driven, above, strict=True))
             if not bones.has_same_parent(name, parent)
         ]
+        # bones that go with the character, unless the object does, and how their keys are turned
+        self._alignment = plan.alignment
+        self._roots = [
+            (row, fitted.before[index].astype(np.float64))
+            for row, (index, name) in enumerate(zip(rows, above, strict=True))
+            if name is None
+        ]
         # other bones keep their distance from their parents
         self._connected = [
             (row, name) for row, name, _ in self._carrying if obj.data.bones[name].use_connect
@@ -241,6 +284,7 @@ class PoseWriter:
         self.channel_count, self.at_rest = start, np.zeros(start)
         shines = has_nla_tracks(obj)
         tracks: list[Track] = []
+        self._tracks_by_row: list[tuple[Track, Track, str]] = []
         for row, (name, mode) in enumerate(zip(names, modes, strict=False)):
             pose, path, turn = bones[name], build_bone_path(name), get_rotation_property(mode)
             connected = obj.data.bones[name].use_connect
@@ -251,10 +295,12 @@ class PoseWriter:
                 Track(f"{path}.location", name, 3 * row, moves, REST["location"], rests),
                 Track(f"{path}.{turn}", name, int(starts[row]), turns, REST[turn]),
             ]
+            self._tracks_by_row.append((tracks[-2], tracks[-1], mode))
         owners = self._bone_indices.repeat(2).tolist()
         self._scatter = _build_scatter(tracks, owners, self._bone_count)
         if self._object:
             tracks += self._object.assign_channels(3 * len(names), int(starts[-1]))
+            self._tracks_by_row.append((tracks[-2], tracks[-1], modes[-1]))
         self.tracks = tuple(track for track in tracks if track.free)
         scales = {name: np.array(bones[name].scale) for name in names}
         self.scaled = [n for n, scale in scales.items() if not np.allclose(scale, 1.0, atol=STILL)]
@@ -374,6 +420,14 @@ class _ObjectMotion:
         scale, (x, y, z) = self.frame.scale, self._shift
         turned = compose_rigid(self._undelta, Rigid(0.0, 0.0, 0.0, *seen[3:]))
         return Rigid(seen.x / scale - x, seen.y / scale - y, seen.z / scale - z, *turned[3:])
+
+    def compute_move(self, moved: Transform) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return turn, linear and shift of `CarrierMove`, as the world moves."""
+        frame = self.frame
+        above = frame.turn, frame.position
+        turn, shift = compose(invert(above), compose(moved, above))
+        own = quat.mul(quat.inv_mul(frame.delta, turn), frame.delta)
+        return own, turn, quat.mul_vec(turn, frame.shift) + shift / frame.scale - frame.shift
 
     def set(self, obj: bpy.types.Object, channels: np.ndarray) -> None:
         """Put the object where the channels say."""

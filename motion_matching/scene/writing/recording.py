@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
-from ...engine.control.performance import HIGHEST_RATE
+from ...engine.control.performance import HIGHEST_RATE, LONGEST_TAKE
 from ...engine.errors import MotionMatchingError, RigError
 from ...engine.json_files import (
     EntryError,
@@ -28,13 +28,25 @@ from ..blender.curves import build_bone_path
 from ..blender.handle import Handle, find_posable
 from ..blender.transforms import ROTATIONS
 from . import splicing
-from .pose_writer import Track
+from .pose_writer import CarrierMove, Track
 from .saved_pose import SAVED_POSE, SavedPose
 
 MODES = ("new", "append", "overwrite")
 PARTS = "motion_matching_takes"  # custom property of a take's action: what was recorded into it
 GROWING = "motion_matching_growing"  # custom property of an action that shows a recording
 _TEXT = ".performance.json"  # in the name of a text of a take
+
+
+class RestTicks(NamedTuple):
+    """Channels (T, C) of the ticks after a recording, and how all keys of the take after them move.
+
+    They lead from the end of the recording to what the take plays there, and back to its place
+    within `lead_back` seconds unless 0.
+    """
+
+    rows: np.ndarray
+    moves: Sequence[CarrierMove]
+    lead_back: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -157,9 +169,14 @@ def find_base_take(playing: Handle | None, mode: str) -> Handle | None:
 
 
 def write_take(
-    obj: bpy.types.Object, ticks: RecordedTicks, base: Handle | None = None
+    obj: bpy.types.Object,
+    ticks: RecordedTicks,
+    base: Handle | None = None,
+    rest: RestTicks | None = None,
 ) -> bpy.types.Action:
     """Write ticks into a new action of the object, or over the keys of a take, and assign it.
+
+    In a take, the ticks of the `rest` follow at the same pace, and what comes after them moves.
 
     What stays gets a single key, and what stays at rest none. If a collection was recorded, a new
     action has everything else from the played one. Nothing is left behind on an error.
@@ -172,13 +189,20 @@ def write_take(
     else:
         action, extent = take, tuple(take.frame_range)
         actions.assign(obj, action)
+        rows, frames = ticks.rows, ticks.frames
+        if rest:
+            step = (frames[-1] - frames[0]) / max(len(frames) - 1, 1)
+            rows = np.concatenate([rows, rest.rows])
+            frames = frames[0] + step * np.arange(len(rows))
         for track in ticks.tracks:
-            if splicing.has_channel(action, track.path) or not track.may_skip(ticks.rows):
-                values = track.get_values(ticks.rows)
-                splicing.splice_channel(action, track, ticks.frames, values, extent)
+            if splicing.has_channel(action, track.path) or not track.may_skip(rows):
+                splicing.splice_channel(action, track, frames, track.get_values(rows), extent)
+        for move in rest.moves if rest else ():
+            splicing.move_keys(action, move, float(frames[-1]))
     first, count = float(ticks.frames[0]), len(ticks.frames)
     origin = ticks.fps, ticks.lead_in, ticks.collection
-    store_performance(action, ticks.performance, first, count, *origin)
+    lead_back = rest.lead_back if rest else 0.0
+    store_performance(action, ticks.performance, first, count, *origin, lead_back)
     # the keys play now, so that the next pose that is written stays
     bpy.context.view_layer.update()
     return action
@@ -252,12 +276,13 @@ def store_performance(
     fps: float,
     lead_in: int = 0,
     collection: str = "",
+    lead_back: float = 0.0,
 ) -> None:
     """Store which performance, as JSON, a take was made of, as a part with a text of the file."""
     text = bpy.data.texts.new(f"{action.name}{_TEXT}")
     text.from_string(performance)
     part: dict[str, Any] = {"frame": frame, "ticks": ticks, "fps": fps, "lead_in": lead_in}
-    part |= {"performance": text, "collection": collection}
+    part |= {"performance": text, "collection": collection, "lead_back": lead_back}
     action[PARTS] = [*_read_parts(action), part]
 
 
@@ -327,6 +352,7 @@ def _check_part(part: Mapping[str, Any]) -> dict[str, Any]:
         "fps": expect_number(part.get("fps"), "a rate", 1, HIGHEST_RATE),
         "lead_in": expect_whole_number(part.get("lead_in"), "a lead-in", 0),
         "collection": collection,
+        "lead_back": expect_number(part.get("lead_back", 0.0), "a time", 0.0, LONGEST_TAKE),
     }
     if not isinstance(collection, str) or not isinstance(text, bpy.types.Text | None):
         raise EntryError("a part of a take has something else than its text")

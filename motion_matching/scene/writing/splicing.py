@@ -8,10 +8,12 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...engine.maths import quat
 from ..blender.actions import get_channelbag
 from ..blender.channels import OBJECT_GROUP
-from ..blender.curves import LINEAR, ON_KEY, create_curve, write_linear_keys
-from .pose_writer import Track
+from ..blender.curves import LINEAR, ON_KEY, create_curve, evaluate_curve, write_linear_keys
+from ..blender.rotation_modes import PROPERTIES, from_mode, to_mode
+from .pose_writer import CarrierMove, Track
 
 _VECTOR = 2  # the number of a type of handles, for foreach_set
 # a key's parts and what a new linear one has: None stands for its own frame and value
@@ -128,6 +130,83 @@ def splice_channel(
         new = np.column_stack([frames, values[component]])
         added = np.concatenate([new, np.array(held).reshape(-1, 2)]).astype(np.float32)
         _write_keys(curve, {name: part[outside] for name, part in old.items()}, added)
+
+
+def move_keys(action: bpy.types.Action, move: CarrierMove, after: float) -> None:
+    """Move and turn what carries a character from the first key after a frame on.
+
+    Linear keys stay where they are in time. Where curves bend between their keys, each frame gets
+    one, as locations and rotations do not turn component by component.
+    """
+    location, times = _evaluate_after(action, move.location, after)
+    if len(times):
+        moved = quat.mul_vec(move.linear, location.T) + move.shift
+        _replace_after(action, move.location, after, times, moved.T)
+    rotation, times = _evaluate_after(action, move.rotation, after, move.mode != "QUATERNION")
+    if len(times):
+        turned = quat.mul(move.turn, from_mode(rotation, move.mode))
+        before = _evaluate(action, move.rotation, np.array([after]))
+        both = np.concatenate([from_mode(before, move.mode), turned])
+        values = keep_near(to_mode(both.T, move.mode), before[:, 0], move.mode)
+        _replace_after(action, move.rotation, after, times, values[:, 1:])
+
+
+def keep_near(values: np.ndarray, before: np.ndarray, mode: str) -> np.ndarray:
+    """Return the same rotations (C, F), by other signs or whole turns, near values (C,) before."""
+    first = values[:, 0]
+    if mode in PROPERTIES:
+        start = 0 if mode == "QUATERNION" else 1
+        if first[start:] @ before[start:] < 0.0:
+            values = -values
+        if mode == "AXIS_ANGLE":
+            turns = np.round((before[0] - values[0, 0]) / (2.0 * np.pi))
+            values = values + 2.0 * np.pi * turns * np.array([1.0, 0.0, 0.0, 0.0])[:, None]
+        return values
+    return values + 2.0 * np.pi * np.round((before - first) / (2.0 * np.pi))[:, None]
+
+
+def _evaluate_after(
+    action: bpy.types.Action, track: Track, after: float, bends: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return values (C, K) and times (K,) of the keys of a property after a frame."""
+    bag = get_channelbag(action)
+    curves = [bag.fcurves.find(track.path, index=i) for i in range(len(track.rest))]
+    keys = [_read_all_keys(curve) for curve in curves if curve]
+    late = [part["co"][:, 0] > after + ON_KEY for part in keys]
+    parts = [part["co"][mask, 0] for part, mask in zip(keys, late, strict=True)]
+    times = np.unique(np.concatenate([*parts, np.zeros(0)]).astype(np.float64))
+    bends = bends or any(
+        np.any(part["interpolation"][mask] != LINEAR) for part, mask in zip(keys, late, strict=True)
+    )
+    if bends and len(times):
+        whole = np.arange(np.ceil(times[0]), times[-1] + ON_KEY)
+        times = np.unique(np.concatenate([times, whole]))
+    return _evaluate(action, track, times), times
+
+
+def _evaluate(action: bpy.types.Action, track: Track, times: np.ndarray) -> np.ndarray:
+    """Return the values (C, K) of a property at times (K,); at rest without a curve."""
+    bag = get_channelbag(action)
+    curves = [bag.fcurves.find(track.path, index=i) for i in range(len(track.rest))]
+    parts = [
+        evaluate_curve(curve, times) if curve and len(times) else np.full(len(times), rest)
+        for curve, rest in zip(curves, track.rest, strict=True)
+    ]
+    return np.array(parts, np.float64)
+
+
+def _replace_after(
+    action: bpy.types.Action, track: Track, after: float, times: np.ndarray, values: np.ndarray
+) -> None:
+    """Replace the keys of a property after a frame by linear ones: values (C, K) at times (K,)."""
+    bag = get_channelbag(action)
+    for component in track.free:
+        curve = bag.fcurves.find(track.path, index=component)
+        curve = curve or create_curve(bag, track.path, component, track.group)
+        old = _read_all_keys(curve)
+        early = old["co"][:, 0] <= after + ON_KEY
+        added = np.column_stack([times, values[component]]).astype(np.float32)
+        _write_keys(curve, {name: part[early] for name, part in old.items()}, added)
 
 
 def _read_all_keys(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:

@@ -51,6 +51,8 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
         bones = armature_of(obj)
         column.prop_search(play, "collection", bones, "collections_all", icon="GROUP_BONE")
         column.prop(play, "mode")
+        if play.mode == "overwrite":
+            column.prop(play, "lead_back")
         column.prop(play, "timeline")
         column.prop(play, "view")
         if play.steer == "devices":

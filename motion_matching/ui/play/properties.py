@@ -77,6 +77,16 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         "effect at once while live",
     )
     mode: str = choice("new", "Record", "Where a recording goes", _MODES)
+    lead_back: float = number(
+        0.0,
+        "Lead Back",
+        "Time in which the rest of a take that is overwritten is led back to its old place; 0: it "
+        "goes on from where the recording ends, moved and turned there",
+        min=0.0,
+        max=60.0,
+        soft_max=10.0,
+        unit="TIME_ABSOLUTE",
+    )
     push: float = number(
         2.0,
         "Push",

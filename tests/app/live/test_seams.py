@@ -6,11 +6,12 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching.app import takes
 from motion_matching.app.live import host
 from motion_matching.live.inputs.replay import ReplayInput
 from motion_matching.scene.blender import actions
 from motion_matching.scene.writing import recording
-from tests.demo import load_demo
+from tests.demo import demo_settings, load_demo
 from tests.engine.control.test_start_state import (
     measure_accelerations,
     measure_largest_acceleration,
@@ -18,6 +19,7 @@ from tests.engine.control.test_start_state import (
 from tests.live.hero import Hero
 from tests.live.stage import FPS, NAMES, build_performance, get_bone_matrices
 from tests.scene.bodies import EditBones, place_armature
+from tests.steps import run_steps
 
 ROOTS = ("OBJECT", "BONE", "HIPS", "IN_PLACE")
 MODES = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZYX")
@@ -107,6 +109,64 @@ def test_overwriting_goes_on_from_the_take_at_the_current_frame(root):
     host.end()
     assert measure_seam(hero, 60) < limit
     np.testing.assert_allclose(play(hero.obj, range(1, 60)), before, atol=1e-4)
+
+
+@pytest.mark.parametrize("lead_back", [0.0, 2.0])
+@pytest.mark.parametrize("root", ROOTS)
+def test_the_rest_of_an_overwritten_take_goes_on_from_the_new_part(root, lead_back):
+    hero, limit = create_hero(root), get_limit()
+    take = record_take(hero, 300)
+    old = play(hero.obj, range(1, 301))
+    bpy.context.scene.frame_set(60)
+    play_settings = hero.obj.motion_matching.play
+    play_settings.mode, play_settings.lead_back = "overwrite", lead_back
+    steer(hero, 7)
+    hero.run(25)
+    assert record(hero, 90) == take
+    host.end()
+    assert np.allclose(take.frame_range, (1.0, 300.0))
+    new = play(hero.obj, range(1, 301))
+    assert measure_accelerations(new, FPS).max() < limit
+    np.testing.assert_allclose(new[:59], old[:59], atol=1e-4)
+    end = 149  # of the new part
+    away = np.linalg.norm(new[end] - old[end], axis=-1).max()
+    if root == "IN_PLACE" or lead_back:
+        np.testing.assert_allclose(new[-20:], old[-20:], atol=2e-3)
+    else:
+        assert away > 0.5
+        sizes = [np.linalg.norm(j[-20:, :, None] - j[-20:, None], axis=-1) for j in (new, old)]
+        np.testing.assert_allclose(*sizes, atol=2e-3)
+        # moved and turned alike from some frame on
+        paths = [np.diff(j[-20:, :, :2], axis=0) for j in (new, old)]
+        np.testing.assert_allclose(*(np.linalg.norm(p, axis=-1) for p in paths), atol=2e-3)
+
+
+def test_a_take_with_few_and_curved_keys_goes_on_as_well():
+    hero, limit = create_hero("HIPS"), get_limit()
+    take = record_take(hero, 300)
+    for curve in actions.get_channelbag(take).fcurves:  # as a user thins and smooths them
+        keys = [(point.co[0], point.co[1]) for point in curve.keyframe_points]
+        if len(keys) < 2:
+            continue
+        curve.keyframe_points.clear()
+        for frame, value in keys[::6]:
+            curve.keyframe_points.insert(frame, value).interpolation = "BEZIER"
+        curve.update()
+    last = take.frame_range[1]
+    old = play(hero.obj, range(1, int(last) + 1))
+    bpy.context.scene.frame_set(100)
+    hero.obj.motion_matching.play.mode = "overwrite"
+    steer(hero, 7)
+    record(hero, 60)
+    host.end()
+    new = play(hero.obj, range(1, int(last) + 1))
+    # thinned like this, the take itself may be harder than the clips
+    hardest = max(limit, measure_accelerations(old, FPS).max() * 1.05)
+    accelerations = measure_accelerations(new, FPS)
+    assert accelerations[90:175].max() < limit
+    assert accelerations.max() < hardest
+    sizes = [np.linalg.norm(j[-20:, :, None] - j[-20:, None], axis=-1) for j in (new, old)]
+    np.testing.assert_allclose(*sizes, atol=2e-3)
 
 
 @pytest.mark.parametrize("root", ROOTS)
@@ -202,3 +262,44 @@ def test_an_armature_at_rest_that_plays_nothing_stands_as_ever():
     live = steer(hero, 5)
     assert live.session._history.build_performance("x").start is None
     assert recording.is_take(record(hero, 30))
+
+
+def bake_again(hero, take):
+    """Return the action and the joints of a take that is baked again."""
+    obj, database = hero.obj, hero.database
+
+    def build_request_steps(uid, database, settings):
+        yield "Performing", 0.0
+        parts = takes.read_parts(take)
+        return takes.BakeRequest("Again", parts, beside=take.name)
+
+    request = run_steps(build_request_steps(0, database, None))
+    made = run_steps(takes.perform_steps(database, demo_settings(), request.parts))
+    action, _ = takes.bake_takes(obj, request, made, database)
+    actions.assign(obj, action)
+    return action, play(obj, range(1, int(action.frame_range[1]) + 1))
+
+
+@pytest.mark.parametrize("lead_back", [0.0, 2.0])
+def test_a_take_with_several_parts_is_baked_again_without_a_seam(lead_back):
+    hero, limit = Hero(), get_limit()
+    take = record_take(hero, 200)
+    settings = hero.obj.motion_matching.play
+    for mode, frame in (("append", 1), ("overwrite", 90)):
+        settings.mode, settings.lead_back = mode, lead_back
+        bpy.context.scene.frame_set(frame)
+        steer(hero, 7)
+        hero.run(20)
+        record(hero, 60)
+        host.end()
+    new = play(hero.obj, range(1, 261))
+    action, again = bake_again(hero, take)
+    assert len(again) == len(new) == 260
+    assert measure_accelerations(again, FPS).max() < limit
+    hips = NAMES.index("Hips")
+    # it goes the same way, but for feet, which are planted by a bake
+    np.testing.assert_allclose(again[:150, hips], new[:150, hips], atol=0.02)
+    assert np.linalg.norm(again[-1, hips] - new[-1, hips]) < 0.3
+    # and the same when it is baked once more
+    _, once_more = bake_again(hero, action)
+    np.testing.assert_allclose(once_more, again, atol=2e-3)
