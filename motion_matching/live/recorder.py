@@ -188,8 +188,8 @@ class Recorder:
         if plan is None or self._base is None or isinstance(self._writer, MarkerWriter):
             return None
         last = np.stack([self._last[0], self._last[-1]])
-        step = self._plan.frame_step
-        return plan.carry(self._writer, self._performer, self._base, last, frame, step)
+        channels, step = self._previous_channels, self._plan.frame_step
+        return plan.carry(self._writer, self._performer, self._base, last, channels, frame, step)
 
     def leave(self) -> Path | None:
         """End without a take; return the path of its recovery file, if there is one."""

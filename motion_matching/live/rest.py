@@ -30,12 +30,13 @@ class RestPlan(NamedTuple):
         performer: Performer,
         take: Handle,
         last: np.ndarray,
+        channels: np.ndarray,
         frame: float,
         step: float,
     ) -> RestTicks | None:
         """Return the rest after the last two poses (2, 7, B) of a recording, if the take has any.
 
-        The later of them is at a frame, and a tick is `step` frames long.
+        The later of them, with these `channels`, is at a frame; a tick is `step` frames long.
         """
         action: bpy.types.Action = take.find()
         obj = writer.armature.find()
@@ -58,9 +59,9 @@ class RestPlan(NamedTuple):
             lead_back=self.lead_back,
             moves=travels,
         )
-        rows, before = [], writer.compute_channels(last[-1], writer.at_rest)
+        rows = []
         for pose in carried.poses:
-            before = writer.compute_channels(pose, before)
-            rows.append(before.astype(np.float32))
+            channels = writer.compute_channels(pose, channels)
+            rows.append(channels.astype(np.float32))
         moves = writer.find_carrier_moves(carried.move)
         return RestTicks(np.stack(rows), moves, self.lead_back)

@@ -289,7 +289,7 @@ def test_recording_beyond_a_take_keeps_the_take() -> None:
     action = write_take(obj, make_ticks(100.0, rows))
     base = recording.Handle.from_block(action, "actions")
     played = {frame: read_values(frame) for frame in range(60, 150)}
-    more = np.linspace(0.5, 2.0, 10)[:, None] + np.arange(12)
+    more = np.linspace(0.5, 2.0, 10)[:, None] + 0.05 * np.arange(12)  # within half a turn
     for start in (140, 60):
         write_take(obj, make_ticks(float(start), more), base)
         played |= {start + n: more[n] for n in range(10)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import bpy
@@ -15,6 +16,10 @@ from ..blender.curves import LINEAR, ON_KEY, create_curve, evaluate_curve, write
 from ..blender.rotation_modes import PROPERTIES, from_mode, to_mode
 from .pose_writer import CarrierMove, Track
 
+# by property: any order of Euler angles winds alike
+_ROTATION_MODES = MappingProxyType(
+    {prop: mode for mode, prop in PROPERTIES.items()} | {"rotation_euler": "XYZ"}
+)
 _VECTOR = 2  # the number of a type of handles, for foreach_set
 # a key's parts and what a new linear one has: None stands for its own frame and value
 _KEY_PARTS: dict[str, tuple[Any, Any]] = {
@@ -106,7 +111,8 @@ def splice_channel(
     Keys before and after stay, handles included; new ones are linear. If the action begins before
     or goes on after, by its `extent` (first and last frame before), a curve gets keys right beside
     the new ones, with its own value, or with that at rest if it is new. So all frames beside play
-    as before.
+    as before. Rotations are near each other on both sides, by whole turns and signs, which change
+    no frame, so that what plays between two frames does not turn the long way around.
     """
     bag, before, after = get_channelbag(action), frames[0] - 1.0, frames[-1] + 1.0
     edges = []
@@ -114,6 +120,20 @@ def splice_channel(
         edges.append(before)
     if after <= extent[1]:
         edges.append(after)
+    factor, winding = 1.0, np.zeros(len(values))
+    if mode := _ROTATION_MODES.get(track.path.rpartition(".")[2]):
+        if before in edges:
+            values = keep_near(values, _evaluate(action, track, np.array([before]))[:, 0], mode)
+        if after in edges:
+            late = _evaluate(action, track, np.array([after]))
+            near = keep_near(late, values[:, -1], mode)
+            start = int(mode == "AXIS_ANGLE")
+            factor = -1.0 if mode in PROPERTIES and near[start:, 0] @ late[start:, 0] < 0 else 1.0
+            winding = near[:, 0] - factor * late[:, 0]
+
+    def wind(value: float, frame: float, component: int) -> float:
+        return factor * value + float(winding[component]) if frame == after else value
+
     for component in track.free:
         curve = bag.fcurves.find(track.path, index=component)
         is_new = curve is None
@@ -121,8 +141,11 @@ def splice_channel(
             curve = create_curve(bag, track.path, component, track.group)
         old = _read_all_keys(curve)
         times = old["co"][:, 0]
+        later = times > frames[-1] + ON_KEY
+        for name in ("co", "handle_left", "handle_right"):
+            old[name][later, 1] = factor * old[name][later, 1] + winding[component]
         held = [
-            (edge, track.rest[component] if is_new else curve.evaluate(edge))
+            (edge, wind(track.rest[component] if is_new else curve.evaluate(edge), edge, component))
             for edge in edges
             if not np.any(np.abs(times - edge) < 1.0 - ON_KEY)
         ]

@@ -303,3 +303,20 @@ def test_a_take_with_several_parts_is_baked_again_without_a_seam(lead_back):
     # and the same when it is baked once more
     _, once_more = bake_again(hero, action)
     np.testing.assert_allclose(once_more, again, atol=2e-3)
+
+
+@pytest.mark.parametrize("root", ["OBJECT", "HIPS"])
+def test_nothing_turns_the_long_way_around_between_two_frames_of_a_seam(root):
+    hero = create_hero(root)
+    record_take(hero, 300)
+    for seed, frame in ((7, 60), (8, 100), (9, 140), (10, 180)):
+        bpy.context.scene.frame_set(frame)
+        hero.obj.motion_matching.play.mode = "overwrite"
+        steer(hero, seed)
+        hero.run(20)
+        record(hero, 20)
+        host.end()
+    whole, half = play(hero.obj, range(50, 260)), play(hero.obj, np.arange(50, 259) + 0.5)
+    middle = 0.5 * (whole[1:] + whole[:-1])
+    off = np.linalg.norm(half - middle, axis=-1)
+    assert off.max() < 0.05
