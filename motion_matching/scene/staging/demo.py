@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ...engine.locomotion.humanoid import build_humanoid_skeleton
 from ...engine.motion.clip import Clip
@@ -14,16 +16,22 @@ from ..rig.armature import create_armature
 from ..writing.bake import bake
 from ..writing.pose_guard import preserve_pose
 from .mannequin import create_mannequin
+from .placements import find_free_spot
+
+_AROUND = 0.2  # metres of body around its joints
 
 
-def add_performer(scene: bpy.types.Scene, name: str = "Performer") -> bpy.types.Object:
-    """Add the demo's armature and mannequin at the origin of the current scene.
+def add_performer(name: str = "Performer") -> bpy.types.Object:
+    """Add the demo's armature and mannequin to the active collection, beside what is at the origin.
 
     In object mode it becomes the active and only selected object, as with Blender's own Add menu.
     """
     skeleton = build_humanoid_skeleton()
-    armature: Any = create_armature(skeleton, name, scene.collection)
+    _, heads = skeleton.compute_rest_world()
+    spot = find_free_spot(heads.min(axis=0) - _AROUND, heads.max(axis=0) + _AROUND)
+    armature: Any = create_armature(skeleton, name)
     try:
+        armature.location.x = spot
         armature.data.display_type = "STICK"
         armature.show_in_front = True
         create_mannequin(armature, skeleton, f"{name} Mannequin")
@@ -36,6 +44,13 @@ def add_performer(scene: bpy.types.Scene, name: str = "Performer") -> bpy.types.
         armature.select_set(True)
         bpy.context.view_layer.objects.active = armature
     return armature
+
+
+def start_from(clip: Clip, armature: bpy.types.Object) -> Clip:
+    """Return a clip of the demo that starts where its armature stands instead of the origin."""
+    positions = clip.positions.copy()
+    positions[:, 0] += np.array(armature.location, np.float32)
+    return replace(clip, positions=positions)
 
 
 def add_demo_actions(armature: bpy.types.Object, clips: Iterable[Clip]) -> list[bpy.types.Action]:

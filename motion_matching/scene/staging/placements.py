@@ -16,6 +16,10 @@ from ...engine.errors import MotionMatchingError
 from ..blender.handle import Handle
 
 _FORWARD = (0.0, -1.0, 0.0)
+_BODIES = ("MESH", "ARMATURE", "CURVE", "SURFACE", "META", "FONT", "VOLUME", "POINTCLOUD")
+_FLAT = 0.1  # metres that what counts as ground may be high
+_SET = 6.0  # metres from which on what a body stands in counts as a set
+_STEP, _MOST_STEPS = 0.25, 80  # metres between two spots, and how many there are on a side
 _PER_SEGMENT = 48  # points between two control points of a Bézier curve
 
 
@@ -71,6 +75,37 @@ def is_animated(obj: bpy.types.Object) -> bool:
     while one and not (one.animation_data or one.constraints):
         one = one.parent
     return one is not None
+
+
+def find_free_spot(low: np.ndarray, high: np.ndarray) -> float:
+    """Return the X nearest to 0 where a body of the bounds `low` and `high` (3,) touches nothing.
+
+    What is flat on the ground or as large as a set does not count: a body stands on it or in it.
+    """
+    boxes = np.array(
+        [_compute_bounds(obj) for obj in bpy.context.view_layer.objects if _stands(obj)]
+    )
+    boxes = boxes.reshape(-1, 2, 3)
+    size = boxes[:, 1] - boxes[:, 0]
+    solid = (boxes[:, 1, 2] > _FLAT) & (size[:, :2].min(axis=1) < _SET)
+    boxes = boxes[solid & np.all((boxes[:, 0] < high)[:, 1:] & (boxes[:, 1] > low)[:, 1:], axis=1)]
+    steps = _STEP * np.arange(_MOST_STEPS)
+    for x in np.stack([steps, -steps], axis=1).ravel().tolist():
+        if not np.any((boxes[:, 0, 0] < high[0] + x) & (boxes[:, 1, 0] > low[0] + x)):
+            return float(x)
+    return 0.0
+
+
+def _stands(obj: bpy.types.Object) -> bool:
+    """Return whether an object has a visible body."""
+    return obj.type in _BODIES and obj.visible_get()
+
+
+def _compute_bounds(obj: bpy.types.Object) -> np.ndarray:
+    """Return the lowest and the highest corner (2, 3) of an object in the world."""
+    matrix = np.array(obj.matrix_world)
+    corners = np.array(obj.bound_box) @ matrix[:3, :3].T + matrix[:3, 3]
+    return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
 
 def read_curve_path(obj: bpy.types.Object) -> CurvePath:

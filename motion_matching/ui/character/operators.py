@@ -66,12 +66,13 @@ and to bake"""
         )
         with _all_or_nothing(context) as made:
             with _note_new(made):
-                uid = scene.staging.demo.add_performer(context.scene).session_uid
+                uid = scene.staging.demo.add_performer().session_uid
             for number, clip in enumerate(clips):
                 yield f"Adding {clip.name}", number / len(clips)
                 obj = get_armature(uid)
+                moved = scene.staging.demo.start_from(clip, obj)
                 with _note_new(made):
-                    action = scene.staging.demo.add_demo_actions(obj, [clip])[0]
+                    action = scene.staging.demo.add_demo_actions(obj, [moved])[0]
                 gait = _GAITS.get(clip.name.partition("_")[0], "walk")
                 add_source(obj, action.name, kind="ACTION", action=action, gait=gait)
         settings_of(obj).source_index = 0

@@ -205,9 +205,7 @@ def joints():
 
 
 def test_joints_bend_and_twist_without_losing_their_shape(joints) -> None:
-    scene = bpy.context.scene
-
-    armature = demo.add_performer(scene)
+    armature = demo.add_performer()
     body, rest = armature.children[0], evaluate_body(armature)
     owners, faces = read_weights(body), list_corners(body.data)
     for above, bone, axis, degrees in (
@@ -303,7 +301,7 @@ def test_adding_a_performer_adds_nothing_else_to_the_scene() -> None:
         "scenes",
     )
     before = {kind: len(getattr(bpy.data, kind)) for kind in kinds}
-    armature = demo.add_performer(scene)
+    armature = demo.add_performer()
     [body] = armature.children
     added = {kind: len(getattr(bpy.data, kind)) - before[kind] for kind in kinds}
     added = {kind: count for kind, count in added.items() if count}
@@ -324,7 +322,7 @@ def test_adding_a_performer_adds_nothing_else_to_the_scene() -> None:
     assert len({polygon.material_index for polygon in body.data.polygons}) == 2
     assert all(polygon.use_smooth for polygon in body.data.polygons)
 
-    second = demo.add_performer(scene, "Understudy")
+    second = demo.add_performer("Understudy")
     assert [slot.material for slot in second.children[0].material_slots] == [
         slot.material for slot in body.material_slots
     ]
@@ -336,7 +334,7 @@ def test_adding_a_performer_adds_nothing_else_to_the_scene() -> None:
     bpy.context.view_layer.objects.active = mine
     mine.select_set(True)
     bpy.ops.object.mode_set(mode="EDIT")
-    third = demo.add_performer(scene)
+    third = demo.add_performer()
     assert third.name == "Performer.001"
     assert mine.mode == "EDIT"
     assert bpy.context.view_layer.objects.active == mine
@@ -346,7 +344,7 @@ def test_adding_a_performer_adds_nothing_else_to_the_scene() -> None:
 def test_demo_clips_become_actions_with_the_same_motion() -> None:
     scene = bpy.context.scene
 
-    armature = demo.add_performer(scene)
+    armature = demo.add_performer()
     scene.render.fps = 30
     clips = locomotion.generate()[:2]
     made = demo.add_demo_actions(armature, clips)
