@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         clip,
         conforming,
         contacts,
+        limbs,
         mirror,
         resampling,
         rig,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         simulation_bone,
         skeleton,
         smoothing,
+        standing,
     )
 else:
     __getattr__ = load_on_use(__name__)

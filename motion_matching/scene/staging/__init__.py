@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from . import (
         blend_file,
         body,
+        character,
         demo,
+        fitted,
         ground,
         mannequin,
         marker_writer,

@@ -7,6 +7,7 @@ whose weights go over from one bone to the next.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -38,22 +39,49 @@ def is_demo_skeleton(skeleton: Skeleton) -> bool:
     return bool(size > 0.0 and alike and np.allclose(np.abs(turns[bones, 0]), 1.0, atol=1e-4))
 
 
+class Mannequin(NamedTuple):
+    """Points (V, 3) of the mannequin about a skeleton at rest, weights (V, B), and faces."""
+
+    points: np.ndarray
+    weights: np.ndarray
+    faces: list[list[int]]
+    accent: np.ndarray
+
+
+def load_mannequin() -> Mannequin:
+    """Load the mannequin from the file that it is shipped as."""
+    with np.load(_FILE, allow_pickle=False) as file:
+        faces = [*file["quads"].tolist(), *file["triangles"].tolist()]
+        return Mannequin(file["points"], file["weights"], faces, file["accent"])
+
+
 def create_mannequin(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
     """Create a mannequin for an armature of the demo's skeleton, and link it beside that."""
-    demo = build_humanoid_skeleton()
-    with np.load(_FILE, allow_pickle=False) as file:
-        points, accent, weights = file["points"], file["accent"], file["weights"]
-        faces = [*file["quads"].tolist(), *file["triangles"].tolist()]
+    demo, mannequin = build_humanoid_skeleton(), load_mannequin()
+    points = _measure_size(skeleton, demo) * mannequin.points
+    bones = [skeleton.index(name) for name in demo.names]
+    weights = np.zeros((len(points), skeleton.bone_count), np.float32)
+    weights[:, bones] = mannequin.weights
+    return create_mannequin_mesh(
+        armature, name, mannequin._replace(points=points, weights=weights), skeleton
+    )
+
+
+def create_mannequin_mesh(
+    armature: bpy.types.Object, name: str, mannequin: Mannequin, skeleton: Skeleton
+) -> bpy.types.Object:
+    """Create the mesh object of a mannequin with weights for the bones of a skeleton."""
     mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata((_measure_size(skeleton, demo) * points).tolist(), [], faces)
+    mesh.from_pydata(mannequin.points.tolist(), [], mannequin.faces)
     mesh.polygons.foreach_set("use_smooth", np.ones(len(mesh.polygons), dtype=bool))
-    mesh.polygons.foreach_set("material_index", accent.astype(np.int32))
+    mesh.polygons.foreach_set("material_index", mannequin.accent.astype(np.int32))
     for label, colour in MATERIALS.items():
         mesh.materials.append(bpy.data.materials.get(label) or create_material(label, colour, 0.45))
     obj, modifier = create_skin(armature, mesh)
-    for bone, group in zip(skeleton.names, to_blender_names(skeleton.names), strict=True):
-        if bone in demo.names:
-            _add_group(obj, group, weights[:, demo.index(bone)])
+    groups = to_blender_names(skeleton.names)
+    for bone, group in enumerate(groups):
+        if mannequin.weights[:, bone].any():
+            _add_group(obj, group, mannequin.weights[:, bone])
     modifier.use_deform_preserve_volume = True  # a ball about a joint stays one
     return obj
 

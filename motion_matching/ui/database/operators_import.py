@@ -105,7 +105,7 @@ class _FilesOperator(MirrorOption, Operator):
     def run(self, context: bpy.types.Context) -> str:
         sources = engine.database.sources.find_sources(self.get_paths())
         paths = [source.file for source in sources if source.file]
-        obj = get_active_armature(context) or import_armature(paths[0], context)
+        obj = get_active_armature(context) or import_armature(paths, context)
         present = {app.source_files.find_file(source) for source in settings_of(obj).sources}
         new = [path for path in paths if path not in present]
         for path in new:
@@ -147,13 +147,14 @@ one is made from the first file"""
         return [Path(self.directory)]
 
 
-def import_armature(path: Path, context: bpy.types.Context) -> bpy.types.Object:
-    """Create a character with a file's skeleton, and select it. MotionDataError if unreadable."""
-    skeleton = scene.rig.armature.compute_standing_rest(engine.motion.bvh.load(path))
-    name = to_readable(path.stem)
-    obj = scene.rig.armature.create_armature(skeleton, name, context.collection)
-    scene.rig.fitting.store_rest(obj, skeleton)
-    scene.staging.body.create_body(obj, skeleton, f"{name} body")
+def import_armature(paths: Sequence[Path], context: bpy.types.Context) -> bpy.types.Object:
+    """Create a character with the skeleton of files, named after their folder, and select it.
+
+    Raises MotionDataError if the first cannot be read.
+    """
+    character, path = scene.staging.character, paths[0].absolute()
+    name = to_readable(path.parent.name or path.stem)
+    obj = character.create_character(character.load_for_character(paths), name)
     select_only(obj, context)
     return obj
 
@@ -207,7 +208,7 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
                 try:
                     if uid is None:
                         present = imports.collect_uids()
-                        obj, actions = _import_character(context, path)
+                        obj, actions = _import_character(context, paths[number:])
                         uid, new = obj.session_uid, imports.collect_uids() - present
                     else:
                         actions = yield from app.steps.scale_progress_steps(
@@ -231,10 +232,13 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
 
 
 def _import_character(
-    context: bpy.types.Context, path: Path
+    context: bpy.types.Context, paths: Sequence[Path]
 ) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
+    """Import the character of the first file, and its motion."""
+    path = paths[0]
     if path.suffix.lower() == EXTENSION:
-        obj = import_armature(path, context)
+        alike = [other for other in paths if other.suffix.lower() == EXTENSION]
+        obj = import_armature(alike, context)
         return obj, app.steps.run_to_end(_import_actions_steps(path, obj.session_uid))
     obj, actions = scene.reading.imports.import_character(path)
     select_only(obj, context)

@@ -1,0 +1,64 @@
+"""A character that is made from files: its armature, its rest pose, and a body around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import bpy
+
+from ...engine.errors import MotionDataError
+from ...engine.motion import bvh
+from ...engine.motion.clip import Clip
+from ...engine.motion.standing import find_stance
+from ..rig.armature import compute_standing_rest, create_armature
+from ..rig.fitting import store_rest
+from .body import create_body
+from .fitted import create_fitted_mannequin
+
+_MOST_BYTES = 16_000_000  # of files that are read for a rest pose: about a second
+# words in the names of files that may hold a pose to rest in, the likeliest first
+_RESTING = ("tpose", "apose", "bind", "calib", "rest", "stand", "idle")
+
+
+def create_character(clips: Sequence[Clip], name: str) -> bpy.types.Object:
+    """Create an armature with the first clip's skeleton and a body, in the active collection.
+
+    It rests at the origin as `find_stance` says, in a mannequin of its measures. What is not built
+    as a human body rests in the most upright pose of the first clip, in a simple body.
+    """
+    stance = find_stance(clips)
+    skeleton = stance.skeleton if stance else compute_standing_rest(clips[0])
+    obj = create_armature(skeleton, name)
+    try:
+        store_rest(obj, skeleton)
+        if stance:
+            create_fitted_mannequin(obj, skeleton, stance.limbs, f"{name} body")
+        else:
+            create_body(obj, skeleton, f"{name} body")
+    except BaseException:
+        bpy.data.batch_remove([obj.data, obj])
+        raise
+    return obj
+
+
+def load_for_character(paths: Sequence[Path]) -> list[Clip]:
+    """Load the first BVH file, and others that may hold a rest pose for its character.
+
+    Raises MotionDataError if the first cannot be read; others are left out then.
+    """
+    clips, size = [bvh.load(paths[0])], paths[0].stat().st_size
+    for path in sorted(paths[1:], key=_rank_by_name):
+        with suppress(MotionDataError, OSError):
+            size += path.stat().st_size
+            if size > _MOST_BYTES:
+                break
+            clips.append(bvh.load(path))
+    return clips
+
+
+def _rank_by_name(path: Path) -> int:
+    """Return how likely a file holds a pose to rest in; less is likelier."""
+    name = "".join(filter(str.isalpha, path.stem.lower()))
+    return next((rank for rank, word in enumerate(_RESTING) if word in name), len(_RESTING))
