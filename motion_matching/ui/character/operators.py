@@ -17,6 +17,7 @@ from ..operator_base import IDLE, Operator, SteppedOperator, in_object_mode
 from ..typed_properties import choice
 
 _FIX_ITEMS = [(name, *words) for name, words in app.warnings.FIXES.items()]
+_CLIPS_AT_ONCE = 7  # added between two redraws, which take longer
 _GAITS = {"idle": "idle", "run": "run", "fast": "run"}  # by a clip's first word; others walk
 
 
@@ -66,18 +67,27 @@ and to bake"""
         )
         with _all_or_nothing(context) as made:
             with _note_new(made):
-                uid = scene.staging.demo.add_performer().session_uid
+                obj = scene.staging.demo.add_performer()
+                uid = obj.session_uid
+            _hide_children(obj, True)  # or each update deforms its body
             for number, clip in enumerate(clips):
-                yield f"Adding {clip.name}", number / len(clips)
+                if number % _CLIPS_AT_ONCE == 0:
+                    yield f"Adding {clip.name}", number / len(clips)
                 obj = get_armature(uid)
                 moved = scene.staging.demo.start_from(clip, obj)
                 with _note_new(made):
                     action = scene.staging.demo.add_demo_actions(obj, [moved])[0]
                 gait = _GAITS.get(clip.name.partition("_")[0], "walk")
                 add_source(obj, action.name, kind="ACTION", action=action, gait=gait)
+            _hide_children(obj, False)
         settings_of(obj).source_index = 0
         app.status.invalidate()
         return f"Added '{obj.name}' with {len(clips)} clips: build its database next"
+
+
+def _hide_children(obj: bpy.types.Object, hide: bool) -> None:
+    for child in obj.children:
+        child.hide_viewport = hide
 
 
 @contextmanager
