@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..engine.control.ground import Wall
+from ..engine.control.intent import Intent
 from ..engine.control.performer import Frame, Performer, Placement
 from ..engine.control.settings import PerformerSettings
 from ..engine.errors import MotionMatchingError, RigError
@@ -72,6 +73,7 @@ class Session(Stepper):
         self.spot: tuple[float, float] | None = None
         self._stack: ExitStack | None = None
         self._recorder: Recorder | None = None
+        self._waiting: RecordingPlan | None = None  # for the input
         self._takes: list[tuple[Handle, RecoveryFile | None]] = []  # of this session, in order
 
     # ------------------------------------------------------------ start, tick, stop
@@ -86,7 +88,7 @@ class Session(Stepper):
         with ExitStack() as stack:
             stack.callback(self.source.close)
             self.source.open()
-            self._takes = []
+            self._takes, self._waiting = [], None
             self._begin(self._origin or Start(Placement(*self.writer.start)))
             self._clock = Clock(self.performer.method.fps, self._get_longest_stall())
             if not self.source.lead_in:  # which takes time: then the first `tick` starts the clock
@@ -190,6 +192,23 @@ class Session(Stepper):
         if self._follows_timeline:  # the next tick is due one tick later
             plan = plan._replace(frame=plan.frame + plan.frame_step)
         self._recorder = Recorder(self.writer, plan, self._history, self.performer)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a recording waits for the input."""
+        return self._waiting is not None
+
+    def await_input(self, plan: RecordingPlan | None) -> None:
+        """Record from the first tick on at which the input is there; or wait no longer."""
+        self._waiting = plan
+
+    def _receive(self, intent: Intent) -> None:
+        if self._waiting and self.source.is_there(intent):
+            plan, self._waiting = self._waiting, None
+            try:
+                self.record(plan)
+            except MotionMatchingError as refusal:
+                self._messages.append(str(refusal))
 
     def stop_recording(self) -> str | None:
         """End the recording and return the name of the take's action; None if there is none.

@@ -59,8 +59,12 @@ class Stepper:
         intent = self.source.get_intent(situation)
         if self.tags:
             intent = intent._replace(tags=intent.tags | self.tags)
+        self._receive(intent)
         self._before, self._frame = frame, self.performer.step(self.adapt_intent(intent))
         self._history.add(intent, change)
+
+    def _receive(self, intent: Intent) -> None:
+        """Take note of an intent before it is performed."""
 
     def _apply_changes(self, tick: int) -> Mapping[str, Any]:
         """Apply the settings that change at a tick, and return those that were not refused."""

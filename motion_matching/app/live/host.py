@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,10 @@ class LiveSession:
         self.session.start(now)
         self._character = self.session.character
         self.position, self._last_look = self._character[:2], now
-        self._update_spot(self.armature.find())
+        obj = self.armature.find()
+        self._update_spot(obj)
+        if settings_of(obj).play.record_at_start:
+            self._report(partial(self._recordings.begin, waits=True))
 
     def on_end(self, callback: Callable[[], None]) -> None:
         """Call something when the session ends, before what was added earlier."""
@@ -334,11 +338,16 @@ class LiveSession:
     def toggle_recording(self) -> None:
         """Begin a recording, or end it as a take; errors become messages."""
         toggle = self._recordings.end if self.session.is_recording else self._recordings.begin
+        self.session.await_input(None)
+        self._report(toggle)
+        callbacks.redraw()
+
+    def _report(self, call: Callable[[], str]) -> None:
+        """Make a message of what a call returns, or of its error."""
         try:
-            self._add_message(toggle())
+            self._add_message(call())
         except MotionMatchingError as error:
             self._add_message(_format_error(error))
-        callbacks.redraw()
 
     @property
     def takes(self) -> list[str]:

@@ -39,10 +39,11 @@ class LiveTakes:
         self._name, self._session, self._armature = name, session, armature
         self._follower, self._on_take, self._reader = follower, on_take, reader
 
-    def begin(self) -> str:
+    def begin(self, *, waits: bool = False) -> str:
         """Begin a recording, along the timeline if that is chosen; return what to report.
 
-        Raises MotionMatchingError if none can begin.
+        If it `waits`, a new take begins at the first tick at which the input is there. Raises
+        MotionMatchingError if none can begin.
         """
         scene, play = bpy.context.scene, settings_of(self._armature.find()).play
         mode = self._align_with_timeline(scene, play.mode) if play.timeline else play.mode
@@ -52,6 +53,9 @@ class LiveTakes:
         rest = RestPlan(self._reader, play.lead_back) if self._reader else None
         folder = recordings.get_folder()
         plan = RecordingPlan(self._name, frame, step, mode, folder, bpy.data.filepath, start, rest)
+        if waits and mode == "new" and not play.timeline:
+            self._session.await_input(plan)
+            return "Recording begins with the input."
         self._session.record(plan)
         if play.timeline:
             self._follower.play()

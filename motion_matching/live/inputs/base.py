@@ -82,6 +82,10 @@ class Input:
         """Return the intent of this tick."""
         raise NotImplementedError
 
+    def is_there(self, intent: Intent) -> bool:
+        """Return whether an intent is one that a recording need wait for no longer."""
+        return True
+
     def name_take(self, intents: Sequence[Intent]) -> str:
         """Return a telling name for a take of these intents; empty if there is none."""
         return ""

@@ -42,5 +42,8 @@ class GuidedInput(SteeringInput):
     def get_intent(self, situation: Situation) -> Intent:
         return self.leader.get_intent(situation)
 
+    def is_there(self, intent: Intent) -> bool:
+        return self.leader.is_there(intent)
+
     def name_take(self, intents: Sequence[Intent]) -> str:
         return self._name

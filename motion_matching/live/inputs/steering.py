@@ -50,6 +50,9 @@ class SteeringInput(Input):
         speed = self._push_speed() if controls.push else PUSH_SPEED
         return controls.to_intent(situation.view_heading, speed)
 
+    def is_there(self, intent: Intent) -> bool:
+        return intent.move != (0.0, 0.0) or intent.facing is not None or intent.push is not None
+
     def name_take(self, intents: Sequence[Intent]) -> str:
         """Return the device that steered, with the gait that was asked for most of the time."""
         device = self._steered_by.label if self._steered_by else "Live"

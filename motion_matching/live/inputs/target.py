@@ -45,6 +45,9 @@ class TargetInput(Input):
         self._settled = 0.0  # seconds for which it has been standing on the target
         self._has_begun = False
 
+    def is_there(self, intent: Intent) -> bool:
+        return intent.path is not None  # as long as there is a target
+
     @property
     def is_settled(self) -> bool:
         return self._settled > _RESTS

@@ -33,6 +33,8 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
         live = runtime.live
         if live is None:
             return "LAYER_USED", "Not Live"
+        if live.session.is_waiting:
+            return "RADIOBUT_OFF", "Waiting for Input"
         if live.session.is_recording:
             return "RADIOBUT_ON", f"{live.session.recorded_seconds:.0f} s"
         return "PLAY", app.standing.describe_rate(live)
@@ -53,6 +55,7 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
         column.prop(play, "mode")
         if play.mode == "overwrite":
             column.prop(play, "lead_back")
+        column.prop(play, "record_at_start")
         column.prop(play, "timeline")
         column.prop(play, "view")
         if play.steer == "devices":

@@ -87,6 +87,12 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         soft_max=10.0,
         unit="TIME_ABSOLUTE",
     )
+    record_at_start: bool = switch(
+        False,
+        "From the Start",
+        "Record as soon as the session starts. A new take waits for the first key, stick or target "
+        "and begins with that tick; along a curve or a recording it begins with the first one",
+    )
     push: float = number(
         2.0,
         "Push",

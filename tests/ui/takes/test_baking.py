@@ -12,6 +12,7 @@ from motion_matching.app.live import host, performing, steering
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.control import performance
 from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.scene.blender import actions
 from motion_matching.scene.staging import placements
 from motion_matching.scene.writing import recording
@@ -223,7 +224,7 @@ def test_editors_show_keys_of_a_take_without_a_selected_bone(obj, root):
 # ---------------------------------------------------------------- along
 
 
-def perform_live(obj, leader):
+def perform_live(obj, leader, *, record=True):
     """Record a live session that is led from its first tick to its end; return the take."""
     play = obj.motion_matching.play
     play.steer = leader
@@ -234,7 +235,8 @@ def perform_live(obj, leader):
         return steering.create_input(play, Keyboard(), (), settings, method.fps, ground)
 
     live = performing.start(obj, *ready, Keyboard(), create_input, 0.0)
-    live.toggle_recording()
+    if record:
+        live.toggle_recording()
     for tick in range(2000):
         if runtime.live is None:
             break
@@ -267,6 +269,47 @@ def test_a_bake_along_a_curve_is_the_live_take(obj):
     ops.bake_along(along="curve", seconds=settings.takes[-1].seconds + 3.0)
     longer = read_path(obj, settings.takes[-1].action, math.floor(baked.frame_range[1]) + 72)
     assert np.ptp(longer[-60:], axis=0).max() < 0.1
+
+
+def test_a_live_session_along_a_curve_records_from_its_first_tick(obj):
+    settings = obj.motion_matching
+    settings.play.curve = add_curve([(0.0, 0.0), (0.0, -2.0)])
+    settings.play.record_at_start = True
+    live, recorded = perform_live(obj, "curve", record=False)
+    assert live.takes == ["Along Path Walk"]
+    ops.bake_along(along="curve")
+    assert read_performance(recorded).intents == read_performance(settings.takes[-1].action).intents
+
+
+def test_a_recording_from_the_start_waits_for_the_first_key(obj):
+    settings = obj.motion_matching
+    settings.play.record_at_start = True
+    ready = run_steps(performing.prepare_steps(obj))
+    keyboard, fps = Keyboard(), ready[0].fps
+    live = performing.start(obj, *ready, keyboard, SteeringInput(keyboard), 0.0)
+    for tick in range(1, 71):
+        if tick == 31:
+            assert live.session.is_waiting
+            assert not live.session.is_recording
+            keyboard.handle("W", "PRESS")
+        live.tick(tick / fps, 0.0)
+    assert live.session.is_recording
+    host.end()
+    [take] = settings.takes
+    part = recording.read_recorded_parts(take.action)[0]
+    moves = [intent.move != (0.0, 0.0) for intent in read_performance(take.action).intents]
+    assert part["ticks"] == 40
+    assert moves == [False] * part["lead_in"] + [True] * 40
+
+    # while it waits, the button begins at once; in a session that was never steered nothing is made
+    live = performing.start(obj, *ready, keyboard, SteeringInput(Keyboard()), 0.0)
+    live.tick(1.0 / fps, 0.0)
+    live.toggle_recording()
+    assert live.session.is_recording
+    assert not live.session.is_waiting
+    live.session.discard_recording()
+    host.end()
+    assert len(settings.takes) == 1
 
 
 def test_a_closed_curve_is_followed_for_a_lap(obj):
