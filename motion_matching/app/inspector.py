@@ -96,6 +96,13 @@ class Inspector:
 # ---------------------------------------------------------------- beginning and end
 
 
+def prefer_screen(obj: bpy.types.Object) -> None:
+    """Inspect what is on the screen of an armature from now on, if nothing else was chosen."""
+    insight = settings_of(obj).insight
+    if not insight.is_property_set("inspect"):
+        insight.inspect = "screen"
+
+
 def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     """Begin to inspect a source, a take or the pose of an armature, as is chosen or on screen.
 

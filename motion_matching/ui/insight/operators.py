@@ -158,6 +158,11 @@ why other frames win, lose or are excluded; follows the timeline from then on"""
     bl_options = {"REGISTER"}
     requires = (*SOURCES, has_inspectable)
 
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event | None) -> set[Any]:
+        """Inspect what is on screen where nothing else was chosen; scripts say what they want."""
+        app.inspector.prefer_screen(get_active_armature(context))
+        return super().invoke(context, event)
+
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         inspector = yield from app.inspector.inspect_steps(get_active_armature(context))
         if inspector.problem:

@@ -84,7 +84,7 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         "acceleration and turn rate, above the coverage map",
     )
     inspect: str = choice(
-        "screen",
+        "source",
         "Inspect",
         "What is inspected at the current frame",
         _INSPECTED,

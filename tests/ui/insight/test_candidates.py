@@ -19,6 +19,7 @@ ops = bpy.ops.motion_matching
 def obj():
     obj = create_character()
     ops.add_actions()
+    obj.motion_matching.insight.inspect = "screen"
     return obj
 
 
@@ -42,6 +43,22 @@ def read_keys(action, obj, until):
     slot = actions.find_slot(action, obj)
     curves = actions.get_active_curves(action, slot)
     return {(c.data_path, c.array_index): [c.evaluate(f) for f in range(1, until)] for c in curves}
+
+
+def test_the_button_inspects_what_is_on_screen_unless_something_else_was_chosen(obj):
+    shown = obj.motion_matching.insight
+    shown.property_unset("inspect")
+    assert shown.inspect == "source", "as in files of earlier versions"
+    take = bake(obj)
+    ops.inspect_frame()
+    assert runtime.inspector.subject == "source"
+    inspector.prefer_screen(obj)  # as the button does, in a window
+    assert shown.inspect == "screen"
+    ops.inspect_frame()
+    assert runtime.inspector.take.find() == take
+    shown.inspect = "source"
+    inspector.prefer_screen(obj)
+    assert shown.inspect == "source"
 
 
 def test_the_take_that_plays_is_inspected(obj):
