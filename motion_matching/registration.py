@@ -152,6 +152,12 @@ preview of a source."""
     return remove
 
 
+def _add_keys() -> Remove:
+    """The keys of a live session are a keymap, in which the user changes them."""
+    ui.preferences.create_keys()
+    return ui.keymaps.remove_keys
+
+
 def _add_live() -> Remove:
     """End a live session before anything else is removed."""
     return lambda: app.live.endings.stop() if runtime.live else None
@@ -169,6 +175,7 @@ ENTRIES: tuple[Callable[[], Remove], ...] = (
     _add_drawing,
     _add_work,
     _add_shortcuts,
+    _add_keys,
     _add_live,
 )
 

@@ -2,14 +2,59 @@
 
 from __future__ import annotations
 
-from ..scene.reading import library
+from pathlib import Path
+
+import bpy
+
+from ..engine.errors import DatabaseError
+from ..scene.reading import library, library_moving
 from . import preferences
 from .runtime import runtime
+from .steps import Steps
+
+
+def get_folder() -> Path:
+    """Return the folder of databases: that of the preferences, or one in Blender's user folder.
+
+    Raises DatabaseError if it cannot be made.
+    """
+    chosen = preferences.get_preferences()
+    if not (chosen and chosen.folder):
+        return library.get_folder()
+    folder = Path(bpy.path.abspath(chosen.folder))
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as cause:
+        raise DatabaseError(
+            f"The folder for databases, {folder}, cannot be used ({cause.strerror}); connect its "
+            "disk, or choose another folder in the preferences of the extension."
+        ) from cause
+    return folder
+
+
+def move_steps(target: Path | None) -> Steps[str]:
+    """Move the databases to a folder, or back to Blender's own, and return what was done.
+
+    Raises DatabaseError if that cannot be; then nothing has changed.
+    """
+    chosen, source = preferences.get_preferences(), get_folder()
+    goal = target or library.get_folder()
+    if chosen is None:
+        raise DatabaseError("The folder is a preference; enable the extension to choose another.")
+    if source.resolve() == goal.resolve():
+        return "The databases are in this folder already"
+    files = yield from library_moving.copy_steps(source, goal)
+    chosen.folder = str(target) if target else ""
+    bpy.context.preferences.is_dirty = True
+    runtime.library = None  # whose files are open
+    left = library_moving.remove_files(files)
+    kept = f"; {left} in use stay in the old folder, too" if left else ""
+    return f"Moved {len(files)} files to {goal}{kept}"
 
 
 def get_library() -> library.Library:
     """Return the library, limited by the preferences. DatabaseError if it has no folder."""
-    folder, chosen = library.get_folder(), preferences.get_preferences()
+    folder, chosen = get_folder(), preferences.get_preferences()
     if runtime.library is None or runtime.library.folder != folder:
         runtime.library = library.Library(folder)
     limit = round(chosen.limit * library.GIGABYTE) if chosen else library.DEFAULT_LIMIT

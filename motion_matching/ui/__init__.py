@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         drawing,
         features,
         insight,
+        keymaps,
         menus,
         operator_base,
         panel_base,

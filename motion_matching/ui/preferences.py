@@ -10,13 +10,14 @@ from typing import Any
 
 import bpy
 
-from .. import live, scene
+from .. import app, live
 from ..app.preferences import ROOT, TICK_BUDGET, get_preferences
-from ..engine.errors import SettingsError
-from . import colors
+from ..engine.errors import DatabaseError, SettingsError
+from . import colors, keymaps
 from .play import layers
 from .typed_properties import annotate, choice, number, switch, text
 
+STEER, START = "motion_matching.steer", "motion_matching.start"
 # by action: its label, its keys as Blender's events name them, and its button as SDL names it
 ACTIONS = {
     "ahead": ("Ahead", "W, UP_ARROW", ""),
@@ -54,15 +55,21 @@ _NO_KEY = re.compile(
 _RESPONSE: Any = {"min": 0.1, "max": 10.0, "soft_min": 0.5, "soft_max": 3.0, "subtype": "FACTOR"}
 _BUDGET: Any = {"min": 1e-5, "max": 10.0, "soft_min": 0.001, "soft_max": 0.05}
 _LOCATION_HELP = "Folder of the databases, which can be built again at any time"
+_FOLDER_HELP = "Another folder for databases; empty for one in Blender's user folder"
 _HOLD = "while the key or button is held, instead of until it is pressed again"
 _KEY_HELP = (
-    "Keys for this, by Blender's names and separated by commas, such as W, UP_ARROW or LEFT_SHIFT"
+    "Default keys for this, by Blender's names and separated by commas, such as W, UP_ARROW or "
+    "LEFT_SHIFT; keys that are pressed in the preferences replace them"
 )
+
+
+def _update_keys(preferences: Any, context: bpy.types.Context) -> None:
+    create_keys()
 
 
 def _key(action: str) -> str:
     name, default, _ = ACTIONS[action]
-    return text(default, name, _KEY_HELP)
+    return text(default, name, _KEY_HELP, update=_update_keys)
 
 
 def _button(action: str) -> str:
@@ -71,7 +78,10 @@ def _button(action: str) -> str:
 
 
 def _get_location(preferences: Any) -> str:
-    return str(scene.reading.library.get_folder())
+    try:
+        return str(app.library.get_folder())
+    except DatabaseError as error:
+        return str(error)
 
 
 @annotate
@@ -90,6 +100,7 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         precision=1,
     )
     location: str = text("", "Location", _LOCATION_HELP, get=_get_location)
+    folder: str = text("", "Folder", _FOLDER_HELP, subtype="DIR_PATH")
 
     use_gamepad: bool = switch(
         True,
@@ -149,6 +160,9 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         column.prop(self, "location")
         row = column.row()
         row.separator()
+        row.operator("motion_matching.move_databases", icon="FILE_FOLDER")
+        if self.folder:
+            row.operator("motion_matching.move_databases_back", icon="LOOP_BACK")
         row.operator("motion_matching.clear_cache", icon="TRASH")
 
     def _draw_devices(self, column: bpy.types.UILayout) -> None:
@@ -160,17 +174,25 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         sticks.prop(self, "curve")
         column.prop(self, "hold_run")
         column.prop(self, "hold_strafe")
-        keys = column.column(align=True)
-        for action, (_, _, button) in ACTIONS.items():
-            row = keys.row(align=True)
-            row.prop(self, f"key_{action}")
+        keymaps.draw_shortcut(column, START)
+        self._draw_keys(column.column(align=True))
+        wrong = find_problem()
+        if wrong:
+            column.label(text=wrong, icon="ERROR")
+
+    def _draw_keys(self, column: bpy.types.UILayout) -> None:
+        """Draw, for each action, buttons that take the next key pressed, and its gamepad button."""
+        items: dict[str, list[Any]] = {}
+        for item in keymaps.iterate_items(STEER):
+            items.setdefault(item.properties.action, []).append(item)
+        for action, (label, _, button) in ACTIONS.items():
+            row = column.row(align=True, heading=label)
+            for item in items.get(action, ()):
+                keymaps.draw_key(row, item)
             if button:
                 pad = row.row(align=True)
                 pad.active = self.use_gamepad
                 pad.prop(self, f"pad_{action}", text="")
-        wrong = find_problem()
-        if wrong:
-            column.label(text=wrong, icon="ERROR")
 
     def _draw_layers(self, column: bpy.types.UILayout) -> None:
         column.use_property_split = True
@@ -214,17 +236,14 @@ def find_problem() -> str:
 
 
 def _read_keys() -> dict[str, list[str]]:
-    """Return the keys of each action. SettingsError if unknown, reserved, or with two tasks."""
-    event_type: Any = bpy.types.Event.bl_rna.properties["type"]
-    known = event_type.enum_items
-    keys = {action: _parse_key_names(text) for action, text in _get_keys().items()}
+    """Return the keys of each action. SettingsError if reserved, or with two tasks."""
+    keys = _get_keys()
     for action, names in keys.items():
         label = ACTIONS[action][0]
         for name in names:
-            if name not in known or _NO_KEY.match(name):
+            if _NO_KEY.match(name):
                 problem = f"There is no key '{name}' for '{label}'"
-                example = "write one such as W, UP_ARROW or LEFT_SHIFT"
-                raise SettingsError(f"{problem}; {example} {_HERE}.")
+                raise SettingsError(f"{problem}; press one of the keyboard {_HERE}.")
             if name == "ESC":
                 problem = f"The key ESC cannot do '{label}': it stops the session"
                 raise SettingsError(f"{problem}; choose another {_HERE}.")
@@ -258,29 +277,41 @@ def _check_tasks(what: str, given: Mapping[str, Sequence[str]]) -> None:
             tasks[name] = label
 
 
-def _get_keys() -> dict[str, str]:
-    """Return the text of the keys of each action."""
+def create_keys() -> None:
+    """Make the default keys those of the keymap: those of the text that older versions stored."""
+    keymaps.write_keys(STEER, _get_default_keys())
+
+
+def _get_keys() -> dict[str, list[str]]:
+    """Return the keys of each action, as the user's keymap has them."""
+    return keymaps.read_keys(STEER, tuple(ACTIONS)) or _get_default_keys()
+
+
+def _get_default_keys() -> dict[str, list[str]]:
     settings = get_preferences()
-    if not settings:
-        return {action: keys for action, (_, keys, _) in ACTIONS.items()}
-    return {action: getattr(settings, f"key_{action}") for action in ACTIONS}
+    texts = {action: keys for action, (_, keys, _) in ACTIONS.items()}
+    if settings:
+        texts = {action: getattr(settings, f"key_{action}") for action in ACTIONS}
+    return {action: _parse_key_names(keys) for action, keys in texts.items()}
 
 
 def _parse_key_names(text: str) -> list[str]:
     return [name.strip().upper() for name in text.split(",") if name.strip()]
 
 
-def describe_keys() -> str:
-    """Describe in a line which keys do what."""
-    return _format_keys(*_get_keys().values())
+def describe_keys(*, with_start: bool = False) -> str:
+    """Describe in a line which keys do what, and maybe the shortcut that starts."""
+    shortcut = keymaps.get_shortcut(START) if with_start else ""
+    starts = f"{shortcut} starts,  " if shortcut else ""
+    return starts + _format_keys(*map(tuple, _get_keys().values()))
 
 
 @cache
-def _format_keys(*keys: str) -> str:
+def _format_keys(*keys: tuple[str, ...]) -> str:
     """Return the line for the keys of each action; panels show it at every redraw."""
     first = {
-        action: (_parse_key_names(text) or ["-"])[0].replace("_", " ").title()
-        for action, text in zip(ACTIONS, keys, strict=True)
+        action: (names or ("-",))[0].replace("_", " ").title()
+        for action, names in zip(ACTIONS, keys, strict=True)
     }
     steer = " ".join(first[action] for action in ("ahead", "left", "back", "right"))
     return (

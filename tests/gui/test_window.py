@@ -76,6 +76,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
         "field.py",
         "pad.py",
         "grasp.py",
+        "keys.py",
         "endings.py",
         "files_and_windows.py",
     ],

@@ -168,3 +168,18 @@ def test_keys_can_be_rebound():
         Keyboard({"ahead": ("A",)})
     with pytest.raises(SettingsError, match="no action 'jump'"):
         Keyboard({"jump": ("J",)})
+
+
+def test_a_tap_does_what_a_key_does_and_holds_a_direction():
+    keyboard = Keyboard({"run": ("R",)})
+    keyboard.tap("left")
+    assert get_intent(keyboard).move == pytest.approx((1.0, 0.0))
+    keyboard.tap("left")
+    assert get_intent(keyboard).move == (0.0, 0.0)
+    keyboard.tap("run")
+    assert get_intent(keyboard).gait == 1.0
+    keyboard.tap("run")
+    assert get_intent(keyboard).gait == 0.0
+    keyboard.tap("record")
+    keyboard.tap("record")
+    assert keyboard.take_commands() == ["record", "record"]

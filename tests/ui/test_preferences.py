@@ -14,7 +14,7 @@ from motion_matching.engine.errors import SettingsError
 from motion_matching.live.inputs.gamepad import BUTTONS
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.steering import SteeringInput
-from motion_matching.ui import preferences
+from motion_matching.ui import keymaps, preferences
 from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import layers
 from tests.live.virtual_pad import VirtualPad, sdl2
@@ -50,9 +50,12 @@ def test_conflicting_keys_and_buttons_are_reported(addon):
     check_refused("key E", "twice", "'Push'")
     chosen.key_push = "Esc"
     check_refused("key ESC", "'Push'", "stop")
-    for name in ("MIDDLEMOUSE", "TIMER", "NOTHING_LIKE_IT"):
+    for name in ("MIDDLEMOUSE", "TIMER"):
         chosen.key_push = name
         check_refused(f"no key '{name}'", "'Push'")
+    chosen.key_push = "NOTHING_LIKE_IT, Q"
+    assert preferences.find_problem() == "", "an unknown key is left out"
+    assert preferences.create_devices()[0].uses("Q")
     chosen.key_push = "Q"
     assert preferences.find_problem() == ""
     assert preferences.create_devices()[0].uses("Q")
@@ -67,6 +70,59 @@ def test_conflicting_keys_and_buttons_are_reported(addon):
     chosen.use_gamepad = False
     assert preferences.find_problem() == ""
     assert preferences.create_devices()[1] == ()
+
+
+def find_items(action):
+    return [
+        item
+        for item in keymaps.iterate_items(preferences.STEER)
+        if item.properties.action == action
+    ]
+
+
+def test_a_key_that_is_pressed_in_the_keymap_steers(addon):
+    preferences.create_keys()
+    [item] = find_items("push")
+    item.type = "Q"
+    keyboard, _ = preferences.create_devices()
+    assert keyboard.uses("Q")
+    assert not keyboard.uses("E")
+    assert "Q pushes" in preferences.describe_keys()
+    first, second = find_items("ahead")
+    first.type, second.active = "I", False
+    keyboard, _ = preferences.create_devices()
+    assert keyboard.uses("I")
+    assert not keyboard.uses("W")
+    assert not keyboard.uses("UP_ARROW")
+    assert preferences.describe_keys().startswith("I A S D steer")
+    item.type = "I"
+    check_refused("key I", "'Ahead'", "'Push'")
+    item.type = "NONE"
+    assert preferences.find_problem() == ""
+    assert "- pushes" in preferences.describe_keys()
+
+
+def test_keys_that_an_earlier_version_stored_are_carried_over(addon):
+    chosen = addon.preferences
+    chosen.key_ahead, chosen.key_push = "i, NUMPAD_8, HOME", "Q"
+    keymaps.remove_keys()
+    assert keymaps.get_keymap(keymaps.NAME) is None
+    preferences.create_keys()  # as registering does
+    assert [item.type for item in find_items("ahead")] == ["I", "NUMPAD_8", "HOME"]
+    assert [item.type for item in find_items("push")] == ["Q"]
+    assert [item.type for item in find_items("left")] == ["A", "LEFT_ARROW"]
+    keyboard, _ = preferences.create_devices()
+    assert keyboard.uses("HOME")
+
+
+def test_the_shortcut_of_start_is_told_as_it_is(addon):
+    assert keymaps.get_shortcut(preferences.START) == "Ctrl Alt M"
+    item = keymaps.find_shortcut(preferences.START)
+    item.type, item.alt = "F8", False
+    assert keymaps.get_shortcut(preferences.START) == "Ctrl F8"
+    item.active = False
+    assert keymaps.get_shortcut(preferences.START) == ""
+    item.active, item.type, item.alt = True, "M", True
 
 
 def test_gamepad_buttons_follow_the_preferences(addon):

@@ -107,6 +107,7 @@ def test_every_operator_says_why_it_cannot_run(monkeypatch):
         "stop": "Start a live session first",
         "record": "Start a live session first",
         "push": "Start a live session first",
+        "steer": "Start a live session first",
         "recover_take": "was cut off",
         "discard_recording": "was cut off",
         "cancel": "Nothing is running",
@@ -114,7 +115,8 @@ def test_every_operator_says_why_it_cannot_run(monkeypatch):
     for name, words in while_live.items():
         check_reason(name, words)
     everyone = [name for name in everyone if name not in while_live]
-    free = {"add_demo_performer", "add_files", "add_folder", "import_motion", "clear_cache"}
+    free = {"move_databases", "move_databases_back"}
+    free |= {"add_demo_performer", "add_files", "add_folder", "import_motion", "clear_cache"}
     for name in set(everyone) - free:
         check_reason(name, "Select an armature first")
     monkeypatch.setattr(runtime, "progress", ("Building", 0.5))
@@ -133,7 +135,12 @@ def test_every_operator_says_why_it_cannot_run(monkeypatch):
         source.enabled = False
     check_reason("build", "Switch on")
     bpy.ops.object.mode_set(mode="EDIT")
-    for name in set(everyone) - {"clear_cache", "add_demo_performer"}:
+    for name in set(everyone) - {
+        "clear_cache",
+        "move_databases",
+        "move_databases_back",
+        "add_demo_performer",
+    }:
         check_reason(name, "Edit Mode")
     check_reason("add_demo_performer", "Object Mode")
     bpy.ops.object.mode_set(mode="OBJECT")

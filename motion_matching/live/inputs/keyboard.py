@@ -19,6 +19,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "tag": ("C",),
     "record": ("SPACE",),
 }
+_DIRECTIONS = ("ahead", "back", "left", "right")
 _PRESSED = ("PRESS", "DOUBLE_CLICK")  # a quick second press arrives as a double click
 _HALF = 0.5**0.5
 
@@ -77,6 +78,14 @@ class Keyboard(Device):
         if not (is_repeat or was_down):
             self.press(action)
         return True
+
+    def tap(self, action: str) -> None:
+        """Press and release an action's key; a direction is held until it is tapped again."""
+        self._actions[action] = action  # a key of no keyboard, as Blender writes keys in capitals
+        is_down = action in self._down
+        self.handle(action, "RELEASE" if is_down else "PRESS")
+        if action not in _DIRECTIONS:
+            self.handle(action, "RELEASE")
 
     def uses(self, key: str) -> bool:
         """Return whether a key has an action."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         hand_path,
         imports,
         library,
+        library_moving,
         moving_pose,
         path_preview,
         sampling,

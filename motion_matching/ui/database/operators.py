@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -11,7 +13,7 @@ from ...app.characters import get_active_armature, get_active_settings, get_arma
 from ...app.items import get_active
 from ...app.runtime import runtime
 from ...app.typed import settings_of
-from ...engine.errors import SettingsError
+from ...engine.errors import DatabaseError, SettingsError
 from ..operator_base import (
     CHARACTER,
     IDLE,
@@ -120,6 +122,52 @@ any time"""
             message = f"Kept {files} still in use; clear the cache again after a restart"
             self.report({"WARNING"}, message)
         return f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear"
+
+
+class MOTION_MATCHING_OT_move_databases(SteppedOperator, bpy.types.Operator):
+    """Choose another folder for databases and trained motion fields, and move what is there. \
+Other Blenders that are open look there after a restart"""
+
+    bl_idname = "motion_matching.move_databases"
+    bl_label = "Move Databases"
+    bl_options = {"REGISTER"}
+    requires = IDLE
+
+    directory: str = text("", "Folder", "Folder to move the databases to", subtype="DIR_PATH")
+    _was_invoked = False
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        self._was_invoked = True
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        """Work in slices after the file browser, and at once in scripts."""
+        was_invoked, self._was_invoked = self._was_invoked, False
+        if bpy.app.background or not was_invoked:
+            return SteppedOperator.execute(self, context)
+        return SteppedOperator.invoke(self, context, None)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        if not self.directory:
+            raise DatabaseError("No folder was chosen; choose one to move the databases to.")
+        message = yield from app.library.move_steps(Path(bpy.path.abspath(self.directory)))
+        app.status.invalidate()
+        return message
+
+
+class MOTION_MATCHING_OT_move_databases_back(SteppedOperator, bpy.types.Operator):
+    """Move the databases and trained motion fields back to Blender's user folder"""
+
+    bl_idname = "motion_matching.move_databases_back"
+    bl_label = "Move Back"
+    bl_options = {"REGISTER"}
+    requires = IDLE
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        message = yield from app.library.move_steps(None)
+        app.status.invalidate()
+        return message
 
 
 class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):

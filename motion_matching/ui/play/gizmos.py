@@ -20,7 +20,7 @@ _TOPS = ((0, 0, 1), (0, 0, -1))
 _WAIST = ((1, 0, 0), (0, 1, 0), (-1, 0, 0), (0, -1, 0), (1, 0, 0))
 _DIAMOND = [corner for top in _TOPS for k in range(4) for corner in (top, _WAIST[k], _WAIST[k + 1])]
 _SIZES = {"target": 0.16, "facing": 0.1, "point": 0.11, "obstacle": 0.13}
-_ROLES = {"target": "desired", "facing": "desired", "point": "desired", "obstacle": "guide"}
+_ROLES = {"target": "desired", "facing": "desired", "point": "desired", "obstacle": "contact"}
 _ALPHA = 0.85
 
 

@@ -23,7 +23,7 @@ from ..operator_base import (
     n_,
     not_live,
 )
-from ..typed_properties import text
+from ..typed_properties import choice, text
 from . import navigation, pointing
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     Ready = tuple[Database, Method, PerformerSettings]
     Devices = tuple[Keyboard, tuple[Device, ...]]
 
+_ACTIONS = [(name, words[0], f"{words[0]}, live") for name, words in preferences.ACTIONS.items()]
 _TICK = 1.0 / 60.0  # seconds between two looks at the clock
 _FILES_AND_UNDO = "ZYONSQW"  # with Ctrl or the system's key
 _PASSED_LETTERS = "NT"  # letters that open and close sidebars
@@ -165,7 +166,7 @@ Esc ends the session and restores what was there before"""
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        return f"{cls.__doc__}.\n{preferences.describe_keys()}"
+        return f"{cls.__doc__}.\n{preferences.describe_keys(with_start=True)}"
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
@@ -235,6 +236,20 @@ class MOTION_MATCHING_OT_record(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         runtime.live.toggle_recording()
+
+
+class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
+    """Do what a key of the live session does; a direction is held until this runs again"""
+
+    bl_idname = "motion_matching.steer"
+    bl_label = "Steer"
+    bl_options = set()
+    requires = (is_live,)
+
+    action: str = choice("ahead", "Action", "What the key does while live", _ACTIONS)
+
+    def run(self, context: bpy.types.Context) -> None:
+        runtime.live.keyboard.tap(self.action)
 
 
 def is_steered_by_hand(context: bpy.types.Context) -> str:
