@@ -32,10 +32,8 @@ from .operators_sources import get_shown_indices
 from .properties import MotionMatchingDatabase, MotionMatchingSource
 
 _ELSEWHERE = "Built on another machine, or cleared since: build it again"
-# what to do, by the kind of a status
+# what to do, by the kind of a status, where the strip does not say it all
 _HINTS = {
-    "empty": "Add actions of this armature, or files",
-    "none": "Build the database",
     "elsewhere": _ELSEWHERE,
     "stale": "Sources or settings have changed: build again",
 }
