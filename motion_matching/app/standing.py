@@ -71,6 +71,8 @@ def get_standing(context: bpy.types.Context, obj: bpy.types.Object | None) -> St
     if found.kind == "fresh" or (found.kind == "unknown" and settings.built_key):
         text = "Ready" if icon == "CHECKMARK" else f"Ready with {words} Sources"
         return Standing(icon, text if found.kind == "fresh" else words, (START, BAKE))
+    if icon == "ERROR" and found.kind == "none":
+        words = f"Not Built, {words} Fit"
     return Standing(icon, words, (_BUILD,))
 
 

@@ -75,7 +75,7 @@ class _Kind(NamedTuple):
 
 
 _SELECT, _EDIT = "motion_matching.select_source", "motion_matching.edit_named_sources"
-_WHOLE = Button("Use Whole Range", _EDIT, "FULLSCREEN_ENTER", (("edit", "whole"),))
+_WHOLE = Button("Whole Range", _EDIT, "FULLSCREEN_ENTER", (("edit", "whole"),))
 _NO_LOOP = Button("Do Not Loop", _EDIT, "X", (("edit", "no_loop"),))
 _SPINE = Button("Use Spine and Hips", "motion_matching.smooth_path", "BONE_DATA")
 _LACKS = "that this armature lacks"
@@ -101,9 +101,7 @@ SOURCE_KINDS = {
         "have other skeletons than most",
         "Other Skeleton",
     ),
-    "bones": _Kind(
-        "character", f"moves bones {_LACKS}", f"move bones {_LACKS}", "Bones Missing", False
-    ),
+    "bones": _Kind("character", f"moves bones {_LACKS}", f"move bones {_LACKS}", "Bones Missing"),
     "loop": _Kind(
         "database",
         "does not end as it starts",
@@ -170,7 +168,7 @@ def _describe_sources(kind: str, alike: Sequence[SourceProblem]) -> WarningItem:
         text += f" ({reason})"
     listed = (("names", json.dumps(names)),)
     buttons = [Button("Select", _SELECT, "RESTRICT_SELECT_OFF", listed)]
-    if words.is_left_out or kind == "bones":
+    if words.is_left_out:
         off = (("edit", "off"), *listed)
         buttons.append(Button("Switch Off", _EDIT, "CHECKBOX_DEHLT", off))
     if button := words.button:

@@ -54,6 +54,8 @@ def test_a_file_for_another_character_is_told_when_it_is_added(tmp_path, clip):
     assert "and 1 more" in item.text
     assert "'MyHips'" in item.text
     assert standing.get_character_state(obj) == ("ERROR", "Bones Missing")
+    assert standing.get_database_state(obj) == ("ERROR", "3 of 7")
+    assert standing.get_standing(bpy.context, obj).text == "Not Built, 3 of 7 Fit"
 
     assert run(find_button(item, "Switch Off")) == {"FINISHED"}
     assert list_warnings(obj) == []
@@ -101,7 +103,7 @@ def test_each_problem_of_a_source_has_its_kind_and_its_button(tmp_path, clip):
 
     assert run(find_button(found["still"], "Select")) == {"FINISHED"}
     assert settings.sources[settings.source_index].name == "still"
-    assert run(find_button(found["range"], "Use Whole Range")) == {"FINISHED"}
+    assert run(find_button(found["range"], "Whole Range")) == {"FINISHED"}
     assert not walk.use_range
     assert "range" not in {item.kind for item in list_warnings(obj)}
 
