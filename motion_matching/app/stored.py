@@ -61,7 +61,8 @@ def find_idle_tags(
     obj: bpy.types.Object, content: Content, database: Database
 ) -> tuple[BuildNote, ...]:
     """Return notes on tags of the sources that cover no frame of their database."""
-    if not retagging.can_retag(database):
+    is_gone = max(content.source_keys, default=-1) >= len(settings_of(obj).sources)
+    if is_gone or not retagging.can_retag(database):  # a source was removed during the build
         return ()
     return retagging.find_idle_tags(database, _collect_tags(obj, content))
 
