@@ -320,3 +320,52 @@ def test_nothing_turns_the_long_way_around_between_two_frames_of_a_seam(root):
     middle = 0.5 * (whole[1:] + whole[:-1])
     off = np.linalg.norm(half - middle, axis=-1)
     assert off.max() < 0.05
+
+
+def test_a_session_starts_from_what_the_nla_plays():
+    hero = create_hero()
+    take, data = record_take(hero), hero.obj.animation_data
+    strip = data.nla_tracks.new().strips.new(take.name, 21, take)
+    data.action = None
+    assert strip.frame_start == 21
+    before = play(hero.obj, range(57, 61))
+    live = steer(hero, 5)
+    seen = [get_bone_matrices(hero.obj)[:, :3, 3]]
+    np.testing.assert_allclose(seen[0], before[-1], atol=1e-3)
+    for _ in range(6):
+        hero.run(1)
+        live.session.writer.show(live.session._frame.pose)
+        seen.append(get_bone_matrices(hero.obj)[:, :3, 3])
+    joints = np.concatenate([before[:-1], seen])
+    assert measure_accelerations(joints, FPS).max() < get_limit()
+    host.end()
+    np.testing.assert_allclose(play(hero.obj, range(57, 61)), before, atol=1e-5)
+
+
+@pytest.mark.parametrize("fps", [30, 24])
+def test_recordings_along_the_timeline_have_no_seams(fps):
+    hero = create_hero(timeline=True)
+    scene, limit, step = bpy.context.scene, get_limit(), fps / FPS
+    scene.render.fps = fps
+    settings = hero.obj.motion_matching.play
+    scene.frame_set(10)
+    live = steer(hero, 2)
+    hero.run(20)
+
+    def along(mode, begin, count):
+        settings.mode = mode
+        scene.frame_set(begin)
+        live.toggle_recording()
+        first = scene.frame_current
+        hero.play(*range(first + 1, first + count + 1))
+        live.toggle_recording()
+
+    along("new", 10, 120)
+    take = hero.obj.animation_data.action
+    end = float(take.frame_range[1])
+    along("append", 3, 80)
+    along("overwrite", 60, 40)
+    host.end()
+    assert hero.obj.animation_data.action == take
+    for frame in (end, 60 + step, 100):
+        assert measure_seam(hero, frame, step=step) < limit, frame

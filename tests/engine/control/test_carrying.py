@@ -7,7 +7,10 @@ import pytest
 
 from motion_matching.engine.control import carrying, rollout
 from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.sources import find_sources
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.takes import takes
 from tests.engine.control.test_start_state import (
     build_script,
     compute_joints,
@@ -79,3 +82,19 @@ def test_feet_that_stand_do_not_slide_in_the_rest(demo_database, settings, perfo
         stands = (before < 1e-3) & low
         slides.append((steps[stands] * base.fps).mean())
     assert np.mean(slides) < 0.05, slides
+
+
+def test_real_motion_goes_on_without_a_seam(mocap):
+    database = build(find_sources([mocap / "bandai-namco"]), BuildSettings(mirror=True))[0]
+    settings = takes.make_default_settings(database)
+    performer = Performer(MotionMatching(database, settings), settings)
+    limit = measure_largest_acceleration(database)
+    for seed in range(4):
+        for lead_back in (0.0, 3.0):
+            base, poses, end, _ = splice(
+                performer, settings, database, seed, 200, 60 + 7 * seed, lead_back=lead_back
+            )
+            joints = compute_joints(poses, base.skeleton)
+            for seam in (200, end):
+                part = joints[seam - 5 : seam + 20]
+                assert measure_accelerations(part, base.fps).max() < limit, (seed, seam)
