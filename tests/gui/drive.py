@@ -135,11 +135,13 @@ def send_to_sidebar(y: int, kind: str = "MOUSEMOVE", value: str = "NOTHING", dx:
 
 
 def scroll_sidebar(notches: int) -> None:
-    """Scroll the sidebar down, or up; at its margin, where no list takes the scrolling."""
+    """Scroll the sidebar down, or up; at its margin, where no list takes the scrolling, and at its
+    top: where it is empty, the view behind it would take it.
+    """
     sidebar = region_of(view()[1], "UI")
     for _ in range(abs(notches)):
         send_to_sidebar(
-            sidebar.y + sidebar.height // 2,
+            sidebar.y + sidebar.height - 24,
             "WHEELDOWNMOUSE" if notches > 0 else "WHEELUPMOUSE",
             "PRESS",
             dx=4 - sidebar.width // 3,

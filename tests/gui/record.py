@@ -20,9 +20,7 @@ from __future__ import annotations
 import math
 import os
 import random
-import struct
 import sys
-import zlib
 from pathlib import Path
 
 import bpy
@@ -47,9 +45,9 @@ from drive import (
     until,
     view,
 )
+from screen import read_screen, save_png
 
 FPS = 12
-SCREEN = Path(os.environ["SCREEN_FILE"])  # in the format XWD
 WHAT, FOLDER = sys.argv[-2], Path(sys.argv[-1])
 
 # seconds, a key, and whether it is pressed or released
@@ -66,22 +64,12 @@ KEYS = (
     (6.6, "S", "RELEASE"),
 )
 SECONDS = 8.0
-COLOURS = 256  # of a still
 PANELS = slice(8, -30)  # pixels of the sidebar, between its edge and its tabs
 PANEL_GAP = 12  # pixels between two panels in one still
 PAPER = 48  # the grey behind them
 
 
 # ---------------------------------------------------------------- pictures
-
-
-def read_screen():
-    """What the screen shows (H, W, 3)."""
-    screen = SCREEN.read_bytes()
-    header = np.frombuffer(screen, ">u4", 25)
-    height, line = int(header[5]), int(header[12])
-    rows = np.frombuffer(screen, np.uint8, line * height, int(header[0] + 12 * header[19]))
-    return rows.reshape(height, -1, 4)[..., 2::-1]
 
 
 def crop_to(place):
@@ -116,44 +104,8 @@ def take_picture(number):
 
 def save_still(pixels):
     """Save a still as PNG."""
-    palette, indices = reduce_colours(pixels)
-    height, width = indices.shape
-    rows = np.pad(indices, ((0, 0), (1, 0))).tobytes()  # a filter before each row: none
-    chunks = (
-        (b"IHDR", struct.pack(">2I5B", width, height, 8, 3, 0, 0, 0)),
-        (b"PLTE", palette.tobytes()),
-        (b"IDAT", zlib.compress(rows, 9)),
-        (b"IEND", b""),
-    )
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with (FOLDER / f"{WHAT}.png").open("wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n")
-        for kind, content in chunks:
-            check = struct.pack(">I", zlib.crc32(kind + content))
-            file.write(struct.pack(">I", len(content)) + kind + content + check)
-
-
-def reduce_colours(pixels):
-    """The colours (N, 3) that show a picture best, and the index of each pixel's (H, W)."""
-    packed = pixels.astype(np.uint32) @ np.array((65536, 256, 1), np.uint32)
-    seen, indices, counts = np.unique(packed, return_inverse=True, return_counts=True)
-    colours = np.stack((seen >> 16, seen >> 8 & 255, seen & 255), 1).astype(float)
-    weights, palette = np.sqrt(counts), colours[[counts.argmax()]]
-    missed = np.full(len(colours), np.inf)
-    while len(palette) < min(COLOURS, len(colours)):  # next the one that is missed most
-        missed = np.minimum(missed, ((colours - palette[-1]) ** 2).sum(1))
-        palette = np.vstack((palette, colours[[(missed * weights).argmax()]]))
-    for _ in range(8):
-        nearest = find_nearest(colours, palette)
-        total = np.bincount(nearest, weights, len(palette)).clip(1e-9)
-        sums = [np.bincount(nearest, weights * channel, len(palette)) for channel in colours.T]
-        palette = np.stack(sums, 1) / total[:, None]
-    nearest = find_nearest(colours, palette)[indices.reshape(packed.shape)]
-    return palette.round().astype(np.uint8), nearest.astype(np.uint8)
-
-
-def find_nearest(colours, palette):
-    return ((palette**2).sum(1) - 2.0 * colours @ palette.T).argmin(1)
+    save_png(pixels, FOLDER / f"{WHAT}.png")
 
 
 def save_view():

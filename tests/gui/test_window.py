@@ -67,6 +67,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
 @pytest.mark.parametrize(
     "script",
     [
+        "first_hour.py",
         "strip.py",
         "steer.py",
         "author.py",
