@@ -37,7 +37,7 @@ class MOTION_MATCHING_UL_takes(NamedList, bpy.types.UIList):
         if item.action:
             tail = row.row()
             tail.alignment = "RIGHT"
-            tail.label(text=f"{item.seconds:.1f} s")
+            tail.label(text=f"{item.seconds:.{0 if item.seconds >= 10.0 else 1}f} s")
             _draw_shield(tail, item)
 
     def draw_cells(self, item: MotionMatchingTake, *cells: bpy.types.UILayout) -> None:
