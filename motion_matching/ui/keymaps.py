@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from .panel_base import set_options
+from .panel_base import draw_right, set_options
 
 NAME = "Motion Matching Live"
 _VIEW = "3D View"
@@ -92,6 +92,14 @@ def get_shortcut(operator: str) -> str:
     return item.to_string() if item and item.active and item.type != "NONE" else ""
 
 
+def draw_label(layout: bpy.types.UILayout, label: str) -> bpy.types.UILayout:
+    """Draw a label where those of settings are, and return the row beside it."""
+    split = layout.split(factor=0.4)
+    split.use_property_split = False
+    draw_right(split, label)
+    return split.row(align=True)
+
+
 def draw_key(layout: bpy.types.UILayout, item: Any) -> None:
     """Draw a button that takes the next key pressed for a live session."""
     layout.row(align=True).prop(item, "type", text="", event=True)
@@ -101,7 +109,7 @@ def draw_key(layout: bpy.types.UILayout, item: Any) -> None:
 def draw_shortcut(layout: bpy.types.UILayout, operator: str) -> None:
     """Draw the shortcut of an operator in the 3D Viewport, to change it."""
     if item := find_shortcut(operator):
-        row = layout.row(align=True, heading="Start")
+        row = draw_label(layout, "Start")
         row.prop(item, "active", text="")
         row.prop(item, "type", text="", full_event=True)
         _draw_reset(row, item, _VIEW)

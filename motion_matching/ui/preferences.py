@@ -186,7 +186,7 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         for item in keymaps.iterate_items(STEER):
             items.setdefault(item.properties.action, []).append(item)
         for action, (label, _, button) in ACTIONS.items():
-            row = column.row(align=True, heading=label)
+            row = keymaps.draw_label(column, label)
             for item in items.get(action, ()):
                 keymaps.draw_key(row, item)
             if button:
