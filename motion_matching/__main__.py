@@ -1,7 +1,6 @@
 """`python -m motion_matching`: the command line."""
 
 import io
-import os
 import signal
 import sys
 
@@ -18,10 +17,7 @@ except KeyboardInterrupt:  # while modules are loaded, before anything was begun
     code = 130
     if sys.stderr is not None:
         print("motion_matching: cancelled.", file=sys.stderr)
-if code == 130:
-    # Python ends with another code if Ctrl-C came while it ran code from a text, as dataclasses do
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
-    os._exit(code)
+# where Ctrl-C came while code from a text ran, as in dataclasses, Python would end by that signal;
+# it forgets that as other code from a text runs
+exec("")
 sys.exit(code)

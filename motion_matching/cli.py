@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import FrameType
 
 from .commands.arguments import build_parser, join_negative_values
 from .commands.output import Output
@@ -25,8 +27,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _run(arguments, Output(arguments.quiet))
 
 
+class _Interrupts:
+    """Notes that Ctrl-C was pressed: libraries take it for an error of their own while they load.
+
+    Blender's own handler stays.
+    """
+
+    def __init__(self) -> None:
+        self.happened = False
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.happened = True
+        raise KeyboardInterrupt
+
+
 def _run(arguments: argparse.Namespace, out: Output) -> int:
     """Run the command of parsed arguments, and return the exit code."""
+    interrupts = _Interrupts()
     try:
         # the module of the command brings numpy, which help and wrong command lines do without
         command = import_module(f".commands.{arguments.command.replace('-', '_')}", __package__)
@@ -49,3 +68,7 @@ def _run(arguments: argparse.Namespace, out: Output) -> int:
     except (OverflowError, RecursionError) as error:
         text = f"a file or a setting is too large or nested too deeply to work with ({error})"
         return out.fail(f"{text}; correct it", 1)
+    except Exception:
+        if not interrupts.happened:
+            raise
+        return out.fail_cancelled()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import bpy
 
@@ -22,6 +22,8 @@ from .typed_properties import annotate
 
 # What an operator requires: given the context, what to do first, or an empty string.
 Requirement = Callable[[bpy.types.Context], str]
+
+ReportKind = Literal["INFO", "WARNING", "ERROR"]
 
 # A mixin: Blender finds no texts to translate below a class that is not registered
 if TYPE_CHECKING:
@@ -185,16 +187,20 @@ class Operator(_Base):
             return self._fail(error)
         except NothingToDoError as reason:
             if str(reason):
-                self.report({"INFO"}, str(reason))
+                self.tell("INFO", str(reason))
             return {"CANCELLED"}
+
+    def tell(self, kind: ReportKind, text: str) -> None:
+        """Report a text, which may hold names of files that Blender refuses as they are."""
+        self.report({kind}, to_readable(text))
 
     def _finish(self, message: str | None) -> set[Any]:
         if message:
-            self.report({"INFO"}, to_readable(message))
+            self.tell("INFO", message)
         return {"FINISHED"}
 
     def _fail(self, error: MotionMatchingError) -> set[Any]:
-        self.report({"ERROR"}, str(error))
+        self.tell("ERROR", str(error))
         return {"CANCELLED"}
 
 
@@ -268,7 +274,7 @@ class SteppedOperator(Operator):
             return {"CANCELLED"}
         if runtime.is_cancelled or (event.type == "ESC" and event.value == "PRESS"):
             app.steps.stop()
-            self.report({"INFO"}, self.get_cancel_message())
+            self.tell("INFO", self.get_cancel_message())
             return {"CANCELLED"}
         if event.type != "TIMER":
             # in the tab, all but the strip is greyed out

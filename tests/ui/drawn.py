@@ -73,7 +73,8 @@ def draw_panels() -> int:
     region = next(region for region in area.regions if region.type == "UI")
     with context.temp_override(window=window, area=area, region=region):
         for panel in classes.ALL:
-            if not issubclass(panel, bpy.types.Panel) or not panel.poll(bpy.context):
+            is_panel = issubclass(panel, bpy.types.Panel)
+            if not is_panel or (hasattr(panel, "poll") and not panel.poll(bpy.context)):
                 continue
             drawn = _Drawn(panel)
             for name in ("draw_header", "draw_header_preset", "draw"):

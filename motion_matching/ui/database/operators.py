@@ -57,7 +57,7 @@ class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
         obj = get_armature(uid)
         notes = app.warnings.describe_notes(settings_of(obj).built_notes)
         for item in (*notes, *app.status.get_status(obj).warnings):
-            self.report({"WARNING"}, item.text)
+            self.tell("WARNING", item.text)
         return f"Built {app.status.describe_database(database)}"
 
 
@@ -120,7 +120,7 @@ any time"""
         if in_use:
             files = format_count(in_use, "file")
             message = f"Kept {files} still in use; clear the cache again after a restart"
-            self.report({"WARNING"}, message)
+            self.tell("WARNING", message)
         return f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear"
 
 
@@ -200,7 +200,7 @@ class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
         try:
             app.databases.remove(get_active_settings(context))
         except SettingsError as error:  # it comes with a linked file
-            self.report({"WARNING"}, str(error))
+            self.tell("WARNING", str(error))
             raise NothingToDoError from None
 
 

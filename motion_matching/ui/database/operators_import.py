@@ -225,7 +225,7 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
             raise
         app.status.invalidate()
         for sentence in failed if added else failed[1:]:
-            self.report({"WARNING"}, sentence)
+            self.tell("WARNING", sentence)
         if failed and not added:
             raise SettingsError(failed[0])
         return describe_added(added, "action")

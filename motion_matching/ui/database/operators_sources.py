@@ -254,5 +254,5 @@ class MOTION_MATCHING_OT_remove_sources(Operator, bpy.types.Operator):
             except SettingsError as error:
                 refused = str(error)
         if refused:
-            self.report({"WARNING"}, refused)
+            self.tell("WARNING", refused)
         _finish_removal(settings)

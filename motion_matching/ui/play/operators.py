@@ -50,7 +50,7 @@ class _LiveOperator(SteppedOperator):
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         message = "Characters are steered live only in a window; bake a script here instead."
-        self.report({"ERROR"}, message)
+        self.tell("ERROR", message)
         return {"CANCELLED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -138,9 +138,9 @@ class _LiveOperator(SteppedOperator):
     def _report_messages(self, live: LiveSession) -> None:
         messages, live.messages = live.messages, []
         for message in messages:
-            self.report({"INFO"}, message)
+            self.tell("INFO", message)
         if live.ending:
-            self.report({"WARNING"} if runtime.end_message else {"INFO"}, live.ending)
+            self.tell("WARNING" if runtime.end_message else "INFO", live.ending)
             live.ending = ""
 
     def cancel(self, context: bpy.types.Context) -> None:

@@ -93,11 +93,11 @@ class _BakeOperator(Script, SteppedOperator):
         problems = [find_bake_problem(obj) if self.all_selected else "" for obj, _ in jobs]
         for (obj, _), problem in zip(jobs, problems, strict=True):
             if problem:
-                self.report({"WARNING"}, f"'{obj.name}' was left out: {problem}.")
+                self.tell("WARNING", f"'{obj.name}' was left out: {problem}")
         ready = [job for job, problem in zip(jobs, problems, strict=True) if not problem]
         message, refused = yield from app.baking.bake_steps(ready)
         for sentence in refused:
-            self.report({"WARNING"}, sentence)
+            self.tell("WARNING", sentence)
         return message
 
 
@@ -235,7 +235,7 @@ back"""
             except MotionMatchingError as error:  # it comes with a linked file
                 refused.append(str(error))
         for note in filter(None, (*refused[-1:], *notes)):
-            self.report({"WARNING"}, note)
+            self.tell("WARNING", note)
         report = f"Discarded {format_count(len(loose) - len(refused), 'take')}"
         if len(refused) == len(loose):
             raise NothingToDoError(report)
