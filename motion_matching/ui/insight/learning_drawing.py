@@ -42,7 +42,7 @@ overlay = drawing.Overlay((_draw, "POST_PIXEL"))
 
 def _draw_curves(curves: Curves, above: float) -> None:
     width, height = _PLOT
-    colors = {
+    palette = {
         kind: colors.get_color(name, "dark") if name else _WHITE
         for kind, (name, _) in _KINDS.items()
     }
@@ -51,11 +51,11 @@ def _draw_curves(curves: Curves, above: float) -> None:
         drawing.draw_boxes(drawing.build_box_batch(np.array([paper]), np.array([drawing.PAPER])))
         levels = (np.array([(0.0, level), (1.0, level)]) for level, _ in curves.scale)
         batches = [(_build_line(line, _GRID), 1.0) for line in levels]
-        for kind, color in colors.items():
+        for kind, color in palette.items():
             batch = _build_line(curves.lines[kind], color)
             batches.append((batch, 1.0 if kind == "promised" else 2.0))
         drawing.draw_lines(batches)
-    _draw_labels(curves, corner, colors)
+    _draw_labels(curves, corner, palette)
 
 
 def _build_line(points: np.ndarray, color: drawing.Color) -> drawing.Batch | None:
