@@ -342,4 +342,4 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(name: str, tmp_path: Pa
 @pytest.mark.parametrize("name", KINDS)
 def test_many_damaged_files_are_read_or_refused_in_a_sentence(name: str, tmp_path: Path):
     with limited_memory():
-        read_damaged_files(name, range(COUNT, 20 * COUNT), tmp_path)
+        read_damaged_files(name, range(COUNT, 6 * COUNT), tmp_path)
