@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, groupby, takewhile
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ..app.runtime import runtime
-from .typed_properties import text
+from .typed_properties import Class, text
 
 ELLIPSIS = "…"
 _ENOUGH = 14  # letters, which fit into the sidebar as it opens; shorter names stay whole
@@ -122,43 +122,56 @@ def _get_shown_name(item: Any) -> str:
     return runtime.get_cache(ShortNames).find(item).shown
 
 
-def _set_shown_name(item: Any, edited: str) -> None:
-    item.rename(runtime.get_cache(ShortNames).find(item).restore(edited).strip())
-
-
-def _get_tip(item: Any) -> str:
-    return "\n".join((get_full_name(item), *item.describe()))
-
-
 class ListItem:
     """A mixin of items of an armature's lists: the name that a row shows, and the row's tooltip.
 
-    `LIST` is the list, a property of the armature's settings.
+    `LIST` is the list, a property of the armature's settings. `named_by` makes the properties.
     """
 
     LIST = ""
     id_data: bpy.types.ID
 
-    shown_name: str = text(
-        "",
-        "Name",
-        "Name, with an ellipsis for what it shares with others",
-        get=_get_shown_name,
-        set=_set_shown_name,
-    )
-    whole_name: str = text(
-        "",
-        "Name",
-        "Name",
-        get=get_full_name,
-        set=lambda item, name: item.rename(name.strip()),
-    )
-    tip: str = text("", "Details", "The whole name, and what else is known", get=_get_tip)
+    shown_name: str
+    whole_name: str
+    tip: str
 
-    def describe(self) -> tuple[str, ...]:
-        """Return what a tooltip says below the name, a line each."""
-        return ()
 
-    def rename(self, name: str) -> None:
-        """Give it another name, unless that is empty."""
-        raise NotImplementedError
+def named_by(
+    rename: Callable[[Any, str], None] | None = None,
+    describe: Callable[[Any], Iterable[str]] | None = None,
+) -> Callable[[Class], Class]:
+    """Return a decorator of items: what renames one, and the lines of its tooltip below the name.
+
+    These are functions outside the class, as Blender 4.2 crashes at its end if a class of settings
+    has methods.
+    """
+
+    def set_shown(item: Any, edited: str) -> None:
+        set_whole(item, runtime.get_cache(ShortNames).find(item).restore(edited))
+
+    def set_whole(item: Any, name: str) -> None:
+        if rename and name.strip(ELLIPSIS + " "):
+            rename(item, name.strip())
+
+    def get_tip(item: Any) -> str:
+        return "\n".join((get_full_name(item), *(describe(item) if describe else ())))
+
+    names: Any = {
+        "shown_name": text(
+            "",
+            "Name",
+            "Name, with an ellipsis for what it shares with others",
+            get=_get_shown_name,
+            set=set_shown,
+        ),
+        "whole_name": text("", "Name", "Name", get=get_full_name, set=set_whole),
+        "tip": text("", "Details", "The whole name, and what else is known", get=get_tip),
+    }
+
+    def decorate(cls: Class) -> Class:
+        cls.__annotations__ |= dict.fromkeys(names, "str")
+        for name, declared in names.items():
+            setattr(cls, name, declared)
+        return cls
+
+    return decorate

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
 
 from ...engine.motion.settings import SimulationBoneSettings
 from ..property_updates import invalidate_status
-from ..short_names import ELLIPSIS, ListItem
+from ..short_names import ListItem, named_by
 from ..tags.properties import FRAME, MotionMatchingTag
 from ..typed_properties import (
     Items,
@@ -51,7 +52,13 @@ def _change_filepath(self: MotionMatchingSource, context: bpy.types.Context) -> 
     invalidate_status(self, context)
 
 
+def _describe_source(source: Any) -> Iterable[str]:
+    gait = "" if source.gait == "none" else source.gait.title()
+    return filter(None, (", ".join(filter(None, (gait, source.tags))), source.filepath))
+
+
 @settings_group
+@named_by(describe=_describe_source)  # a source is called as its action or file is
 @updates(invalidate_status)
 class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
     """A piece of motion that the database is built from, and how it is used"""
@@ -121,13 +128,6 @@ class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
     )
     tag_index: int = integer(0, "Active Tag", "Range whose details are shown", update=None)
 
-    def describe(self) -> tuple[str, ...]:
-        gait = "" if self.gait == "none" else self.gait.title()
-        return tuple(filter(None, (", ".join(filter(None, (gait, self.tags))), self.filepath)))
-
-    def rename(self, name: str) -> None:
-        """Do nothing: a source is called as its action or file is."""
-
 
 def _role(label: str) -> str:
     return text("", label, "Bone with this role; leave empty to find it by names, shape and motion")
@@ -177,7 +177,12 @@ class BuildRecord:
     built_notes: str = hidden_text("Build Notes", "Notes on its last build")
 
 
+def _rename_database(database: Any, name: str) -> None:
+    database.label = name
+
+
 @settings_group
+@named_by(_rename_database)
 class MotionMatchingDatabase(ListItem, BuildRecord, bpy.types.PropertyGroup):
     """A database with a name, built from some of the sources"""
 
@@ -188,7 +193,3 @@ class MotionMatchingDatabase(ListItem, BuildRecord, bpy.types.PropertyGroup):
         "Sources", "Names of the sources that it is built from, while another database is shown"
     )
     trained_key: str = hidden_text("Trained Key", "Motion field that was last trained from it")
-
-    def rename(self, name: str) -> None:
-        if name.strip(ELLIPSIS):
-            self.label = name

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
 
 from ..property_updates import suggest_tags
-from ..short_names import ELLIPSIS, ListItem
+from ..short_names import ListItem, named_by
 from ..typed_properties import (
     choice,
     integer,
@@ -93,7 +94,20 @@ def _set_kept(take: MotionMatchingTake, is_kept: bool) -> None:
         take.action.use_fake_user = is_kept
 
 
+def _describe_take(take: Any) -> Iterable[str]:
+    if take.action is None:
+        return ("Its action was deleted",)
+    frames = take.action.frame_range
+    return (f"{take.seconds:.1f} s, frames {frames[0]:.0f} to {frames[1]:.0f}",)
+
+
+def _rename_take(take: Any, name: str) -> None:
+    if take.action and not take.action.library:
+        take.action.name = name
+
+
 @settings_group
+@named_by(_rename_take, _describe_take)
 class MotionMatchingTake(ListItem, bpy.types.PropertyGroup):
     """A take of this character, recorded or baked"""
 
@@ -118,16 +132,6 @@ class MotionMatchingTake(ListItem, bpy.types.PropertyGroup):
         get=_is_kept,
         set=_set_kept,
     )
-
-    def describe(self) -> tuple[str, ...]:
-        if self.action is None:
-            return ("Its action was deleted",)
-        frames = self.action.frame_range
-        return (f"{self.seconds:.1f} s, frames {frames[0]:.0f} to {frames[1]:.0f}",)
-
-    def rename(self, name: str) -> None:
-        if self.action and not self.action.library and name.strip(ELLIPSIS):
-            self.action.name = name
 
 
 def is_comparable(settings: Any, action: bpy.types.Action) -> bool:
