@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import FunctionType
+
+import bpy
 import pytest
 from traces import TRACES
 
 from motion_matching import registration
+from motion_matching.ui import classes
 from tests.traces_in_blender import give_back, watch
 
 TWICE_AND_NO_TRACE = (
@@ -157,3 +161,14 @@ def test_a_failed_registration_is_undone(monkeypatch):
     assert done == ["+a", "+b", "-b", "-a"]
     registration.unregister()
     assert done == ["+a", "+b", "-b", "-a"]
+
+
+def test_settings_have_no_methods():
+    """Blender 4.2 keeps classes of settings until Python is gone, and crashes on their methods."""
+    groups = [cls for cls in classes.ALL if issubclass(cls, bpy.types.PropertyGroup)]
+    assert groups
+    for group in groups:
+        own = group.__mro__[: group.__mro__.index(bpy.types.PropertyGroup)]
+        found = [(name, value) for cls in own for name, value in vars(cls).items()]
+        methods = [name for name, value in found if isinstance(value, FunctionType)]
+        assert not methods, (group, methods)
