@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import bpy
 import numpy as np
@@ -74,7 +75,8 @@ def _move(
 def _measure_demo(demo: Skeleton) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return head and tail of each bone of the demo; the hips' part goes up to the spine."""
     _, heads = demo.compute_rest_world()
-    at = dict(zip(demo.names, heads.astype(np.float64), strict=True))
+    places: Any = heads.astype(np.float64)  # numpy 2 has no type for what its rows are
+    at: dict[str, np.ndarray] = dict(zip(demo.names, places, strict=True))
     tips = {demo.names[bone]: at[demo.names[bone]] + offset for bone, offset in demo.end_sites}
     nexts = dict(pairwise(_TRUNK)) | {"UpperChest": "Neck", "Neck": "Head"}
     for side in _SIDES:

@@ -120,7 +120,8 @@ def splice_channel(
         edges.append(before)
     if after <= extent[1]:
         edges.append(after)
-    factor, winding = 1.0, np.zeros(len(values))
+    factor = 1.0
+    winding: np.ndarray = np.zeros(len(values))
     if mode := _ROTATION_MODES.get(track.path.rpartition(".")[2]):
         if before in edges:
             values = keep_near(values, _evaluate(action, track, np.array([before]))[:, 0], mode)
