@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..engine import json_files
+from ..engine.errors import SettingsError
 from .runtime import runtime
 
 if TYPE_CHECKING:
@@ -207,8 +209,10 @@ def notes_to_text(notes: Iterable[SourceProblem]) -> str:
 def parse_notes(text: str) -> tuple[SourceProblem, ...]:
     """Return the notes on a build; those of earlier versions were sentences, and are dropped."""
     try:
-        notes = tuple(SourceProblem(*map(str, note)) for note in json.loads(text or "[]"))
-    except (ValueError, TypeError):
+        notes = tuple(
+            SourceProblem(*map(str, note)) for note in json_files.parse(text or "[]", "notes")
+        )
+    except (SettingsError, TypeError):
         return ()
     return tuple(note for note in notes if note.kind in SOURCE_KINDS)
 

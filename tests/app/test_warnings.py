@@ -155,6 +155,7 @@ def test_a_build_without_some_sources_says_how_many_and_why_and_has_no_tick(tmp_
 
 def test_notes_of_the_version_before_are_not_shown_as_something_else():
     assert warnings.parse_notes("Left out 'walk': it has 2 frames and needs at least 30.") == ()
+    assert warnings.parse_notes("[" * 100_000) == ()
 
 
 def test_a_dismissed_warning_stays_away_until_it_is_about_something_else():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import bpy
@@ -10,6 +9,7 @@ import bpy
 from ... import app
 from ...app.characters import get_active_armature, get_active_settings
 from ...app.runtime import runtime
+from ...engine import json_files
 from ...engine.errors import SettingsError
 from ..database.operators_sources import EDIT_ITEMS, EDITS, change_sources
 from ..operator_base import CHARACTER, CHARACTER_ALSO_LIVE, Operator, n_
@@ -80,8 +80,8 @@ class _NamedSources:
 
 def _parse(names: str) -> list[str]:
     try:
-        return [str(name) for name in json.loads(names or "[]")]
-    except (ValueError, TypeError):
+        return [str(name) for name in json_files.parse(names or "[]", "names")]
+    except (SettingsError, TypeError):
         raise SettingsError(f"'{names}' is no list of names in JSON; give one.") from None
 
 
