@@ -22,6 +22,8 @@ Steps = Generator[tuple[str, float], None, Result]
 
 _MIN_ESTIMATE_TIME = 0.5  # seconds that a stage lasts before its end is estimated
 _JOIN_TIMEOUT = 0.005  # seconds that a step waits for the thread
+_MIN_SHOWN_TIME = 0.1  # seconds between two redraws of the progress
+_PAUSE_PER_REDRAW = 4.0  # what they take is at most a fifth of the time
 
 
 class _Cancelled(Exception):  # noqa: N818  # nothing went wrong
@@ -149,3 +151,25 @@ class TimeLeft:
             return ""
         minutes, seconds = divmod(round(spent * (1.0 - part) / done), 60)
         return f"{minutes} min {seconds} s left" if minutes else f"{seconds} s left"
+
+
+class RedrawPace:
+    """Says when progress is drawn again: as it changes, but slow redraws must not hold up work."""
+
+    def __init__(self) -> None:
+        self._drawn: object = None
+        self._tagged_at: float | None = None
+        self._next = 0.0
+
+    def start_slice(self, now: float) -> None:
+        """Work goes on at `now` (s): since the last slice, what was due was drawn."""
+        if self._tagged_at is not None:
+            pause = _PAUSE_PER_REDRAW * (now - self._tagged_at)
+            self._next, self._tagged_at = now + max(pause, _MIN_SHOWN_TIME), None
+
+    def is_due(self, progress: object, now: float) -> bool:
+        """Return whether to redraw as a slice ends at `now` (s); then that is what is drawn."""
+        if progress == self._drawn or now < self._next:
+            return False
+        self._drawn, self._tagged_at = progress, now
+        return True

@@ -32,9 +32,8 @@ else:
     _Base = object
 
 _TICK = 0.02  # seconds between two slices
-_SLICE = 0.03  # seconds that a slice takes, or what a single step needs
+_SLICE = 0.08  # seconds that a slice takes, or what a single step needs
 _MOUSE = ("LEFTMOUSE", "MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "WHEELUPMOUSE", "WHEELDOWNMOUSE")
-_PROGRESS_INTERVAL = 0.15  # seconds between two updates of the progress
 
 
 def n_(message: str) -> str:
@@ -264,7 +263,7 @@ class SteppedOperator(Operator):
             return self.execute(context)
         app.steps.stop()
         self._steps, self._time_left = self.steps(context), app.steps.TimeLeft()
-        self._last_progress = 0.0
+        self._pace = app.steps.RedrawPace()
         app.steps.start(self._steps, context.window, type(self).bl_idname, self.bl_label, _TICK)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -280,12 +279,7 @@ class SteppedOperator(Operator):
             # in the tab, all but the strip is greyed out
             return {"PASS_THROUGH"} if _is_in_tab(context, event) else {"RUNNING_MODAL"}
         try:
-            now, longest = time.perf_counter(), 0.0
-            until = now + _SLICE
-            while now + longest < until:  # as long as there is time for another step
-                runtime.progress, began = next(self._steps), now
-                now = time.perf_counter()
-                longest = max(longest, now - began)
+            self._show_progress(context, *self._run_slice())
         except StopIteration as done:
             app.steps.stop()
             return self._finish(done.value)
@@ -295,8 +289,6 @@ class SteppedOperator(Operator):
         except BaseException:
             app.steps.stop()
             raise
-        if time.perf_counter() > self._last_progress + _PROGRESS_INTERVAL:
-            self._show_progress(context, *runtime.progress)
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
@@ -307,11 +299,24 @@ class SteppedOperator(Operator):
     def _is_at_work(self) -> bool:
         return runtime.work is not None and runtime.work.steps is self._steps
 
+    def _run_slice(self) -> tuple[str, float]:
+        """Run steps as long as there is time for another one; return the progress."""
+        now, longest = time.perf_counter(), 0.0
+        until = now + _SLICE
+        self._pace.start_slice(now)
+        while now + longest < until:
+            progress, began = next(self._steps), now
+            now = time.perf_counter()
+            longest = max(longest, now - began)
+        return progress
+
     def _show_progress(self, context: bpy.types.Context, text: str, part: float) -> None:
-        context.window_manager.progress_update(part)
-        left = self._time_left.estimate(part, time.perf_counter())
-        words = (f"{text} {part:.0%}", left, "Esc: Cancel")
-        context.workspace.status_text_set("    ".join(filter(None, words)))
+        now = time.perf_counter()
+        left, percent = self._time_left.estimate(part, now), f"{part:.0%}"
         runtime.progress = f"{text}, {left}" if left else text, part
+        if not self._pace.is_due((text, percent, left), now):
+            return
+        context.window_manager.progress_update(part)
+        words = (f"{text} {percent}", left, "Esc: Cancel")
+        context.workspace.status_text_set("    ".join(filter(None, words)))
         app.callbacks.redraw()
-        self._last_progress = time.perf_counter()

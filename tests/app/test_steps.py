@@ -9,7 +9,7 @@ import bpy
 from motion_matching.app import status
 from motion_matching.app.build import read_sources_steps
 from motion_matching.app.library import get_library
-from motion_matching.app.steps import TimeLeft
+from motion_matching.app.steps import RedrawPace, TimeLeft
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.ui.database import operators_import
@@ -26,6 +26,35 @@ def test_the_remaining_time_is_estimated_from_the_part_done():
     # progress that falls back starts a new stage
     assert left.estimate(0.5, 200.0) == ""
     assert left.estimate(0.75, 210.0) == "10 s left"
+
+
+def test_progress_that_has_not_changed_is_not_drawn_again():
+    pace = RedrawPace()
+    pace.start_slice(10.0)
+    assert pace.is_due(("Reading", "0%"), 10.08)
+    pace.start_slice(10.1)
+    assert not pace.is_due(("Reading", "0%"), 11.0)
+    pace.start_slice(11.0)
+    assert pace.is_due(("Reading", "1%"), 11.08)
+
+
+def test_progress_that_changes_all_the_time_is_drawn_ten_times_a_second():
+    pace, draws = RedrawPace(), 0
+    for number in range(500):  # slices of 0.01 s, redraws of none
+        now = 10.0 + 0.01 * number
+        pace.start_slice(now)
+        draws += pace.is_due(number, now + 0.01)
+    assert 40 <= draws <= 51
+
+
+def test_slow_redraws_take_a_fifth_of_the_time_at_most():
+    pace, now, drawing = RedrawPace(), 10.0, 0.0
+    for number in range(200):
+        pace.start_slice(now)
+        now += 0.08
+        if pace.is_due(number, now):
+            now, drawing = now + 0.2, drawing + 0.2
+    assert 0.1 * (now - 10.0) < drawing < 0.21 * (now - 10.0)
 
 
 def test_progress_never_goes_backwards(tmp_path):

@@ -156,14 +156,15 @@ def fit(
             f"motion expects it; {CHOOSE}"
         )
     moved = {*names, *at_rest}
-    rest = np.stack([quat.mul(back[0], standing.rests[name][0]) for name in names])
+    rest = quat.mul(back[0], np.stack([standing.rests[name][0] for name in names]))
     # the motion's positions, to keep its proportions
     turned, local = rest.copy(), positions.copy()
-    for i, (name, parent) in enumerate(zip(names, parents, strict=True)):
+    for i, name in enumerate(names):
         if _is_posed_between(standing, name, moved):
             turned[i], local[i] = compose(back, standing.compute_posed_rest(name, moved))
-        if parent >= 0:
-            local[i] = quat.inv_mul_vec(rotations[parent], local[i] - positions[parent])
+    hung = parents >= 0
+    over = parents[hung]
+    local[hung] = quat.inv_mul_vec(rotations[over], local[hung] - positions[over])
     above = np.where(parents[:, None] < 0, quat.IDENTITY, rotations[parents])
     before, after = quat.inv_mul(turned, above), quat.inv_mul(rotations, rest)
     return BoneMap(names, before, after, local, standing.scale)
@@ -259,6 +260,6 @@ def _find_farthest_rest(
     standing: ArmatureState, names: tuple[str, ...], positions: np.ndarray, back: Transform
 ) -> tuple[str, float]:
     """Return the bone farthest from its position (B, 3) in the motion, and how far in metres."""
-    theirs = np.stack([compose(back, standing.rests[name])[1] for name in names])
+    theirs = back[1] + quat.mul_vec(back[0], np.stack([standing.rests[n][1] for n in names]))
     away = np.linalg.norm(theirs - positions, axis=-1)
     return names[np.argmax(away)], float(np.max(away))

@@ -53,10 +53,15 @@ class Plan:
 
 
 def build_plan(
-    obj: bpy.types.Object, clip: Clip, root: RootTarget | None, root_bone: str, hips: str | None
+    obj: bpy.types.Object,
+    clip: Clip,
+    root: RootTarget | None,
+    root_bone: str,
+    hips: str | None,
+    standing: ArmatureState | None = None,
 ) -> Plan:
     """Plan how a clip goes onto an armature, as `bake` does; raise RigError if it does not fit."""
-    standing = ArmatureState.from_object(obj)
+    standing = standing or ArmatureState.from_object(obj)
     skeleton = clip.skeleton.with_names(to_blender_names(clip.skeleton.names))
     carriers = find_carriers(replace(clip, skeleton=skeleton), hips)
     source = apply_armature_rest(obj, standing, skeleton, carriers, find_sliding_bones(clip))

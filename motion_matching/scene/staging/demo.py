@@ -13,6 +13,7 @@ from ...engine.locomotion.humanoid import build_humanoid_skeleton
 from ...engine.motion.clip import Clip
 from ..blender import playback
 from ..rig.armature import create_armature
+from ..rig.fitting import ArmatureState
 from ..writing.bake import bake
 from ..writing.pose_guard import preserve_pose
 from .mannequin import create_mannequin
@@ -61,8 +62,9 @@ def add_demo_actions(armature: bpy.types.Object, clips: Iterable[Clip]) -> list[
     created: list[bpy.types.Action] = []
     try:
         with preserve_pose(armature), playback.preserve_animation(armature):
+            standing = ArmatureState.from_object(armature)
             for clip in clips:
-                created.append(bake(clip, armature, name=clip.name))
+                created.append(bake(clip, armature, name=clip.name, standing=standing))
                 created[-1].use_fake_user = True
     except BaseException:
         for action in created:

@@ -27,6 +27,7 @@ from ..blender.keys import KeyTrack
 from ..blender.rotation_modes import from_mode, get_rotation_property, to_mode
 from ..blender.transforms import REST, ROTATIONS, Transform
 from ..rig.armature import BoneMap
+from ..rig.fitting import ArmatureState
 from ..rig.plan import Plan, build_plan, check_follows_keys
 from ..rig.root_target import RootTarget
 from . import splicing
@@ -59,6 +60,7 @@ def bake(
     keep_active: bool = False,
     bones: Collection[str] | None = None,
     beside: bpy.types.Action | None = None,
+    standing: ArmatureState | None = None,
 ) -> bpy.types.Action:
     """Bake a clip into a new action for an armature object; it starts at `frame_start`.
 
@@ -75,12 +77,13 @@ def bake(
       action is no longer played unless `keep_active`.
     - With `bones`, only these are keyed, and the object with those that carry the body. What an
       action has `beside` them goes into the new one.
+    - `standing` is how the armature stands, which is read from it if it is not known.
 
     Other actions, frame, mode and selection stay as they are; on an error nothing is left behind.
     Raises RigError if the armature does not fit.
     """
     clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
-    plan = build_plan(obj, clip, root, root_bone, hips)
+    plan = build_plan(obj, clip, root, root_bone, hips, standing)
     names = plan.clip.skeleton.names
     bones = set(plan.standing.rests) if bones is None else bones
     check_follows_keys(obj, tuple(name for name in names if name in bones))

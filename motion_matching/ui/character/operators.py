@@ -70,15 +70,16 @@ and to bake"""
                 obj = scene.staging.demo.add_performer()
                 uid = obj.session_uid
             _hide_children(obj, True)  # or each update deforms its body
-            for number, clip in enumerate(clips):
-                if number % _CLIPS_AT_ONCE == 0:
-                    yield f"Adding {clip.name}", number / len(clips)
+            for first in range(0, len(clips), _CLIPS_AT_ONCE):
+                some = clips[first : first + _CLIPS_AT_ONCE]
+                yield f"Adding {some[0].name}", first / len(clips)
                 obj = get_armature(uid)
-                moved = scene.staging.demo.start_from(clip, obj)
+                moved = [scene.staging.demo.start_from(clip, obj) for clip in some]
                 with _note_new(made):
-                    action = scene.staging.demo.add_demo_actions(obj, [moved])[0]
-                gait = _GAITS.get(clip.name.partition("_")[0], "walk")
-                add_source(obj, action.name, kind="ACTION", action=action, gait=gait)
+                    actions = scene.staging.demo.add_demo_actions(obj, moved)
+                for clip, action in zip(some, actions, strict=True):
+                    gait = _GAITS.get(clip.name.partition("_")[0], "walk")
+                    add_source(obj, action.name, kind="ACTION", action=action, gait=gait)
             _hide_children(obj, False)
         settings_of(obj).source_index = 0
         app.status.invalidate()
