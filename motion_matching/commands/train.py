@@ -46,7 +46,11 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     unfinished.unlink(missing_ok=True)
     out.say(f"{arguments.output}: {summarize(function)}.")
     if arguments.plot:
-        residual_plot.save(function.residuals, function.discount, arguments.plot)
+        try:
+            residual_plot.save(function.residuals, function.discount, arguments.plot)
+        except SettingsError as cause:
+            text = f"{cause} The field is saved; the same command draws the plot alone."
+            raise SettingsError(text) from cause
         out.say(f"Written: {arguments.plot}.")
 
 
