@@ -130,18 +130,20 @@ def _compare_rests(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the turn (4,) of the body between two rests, and how far bones (B,) are off then.
 
-    A bone is measured from its parent. There is no turn if one does not make both more alike.
+    A bone is measured from its parent. Only directions say how the body is turned, as a longer shin
+    turns nothing, and there is no turn unless it explains most of what differs in them.
     """
     ours, theirs = (_compute_world_offsets(skeleton) for skeleton in (source, target))
-    compared = ~sliding
-    left, _, right = np.linalg.svd(theirs[compared].T @ ours[compared])
+    lengths, theirs_lengths = (np.linalg.norm(ways, axis=-1) for ways in (ours, theirs))
+    alike = theirs * (lengths / np.maximum(theirs_lengths, _SAME))[:, None]
+    ours[sliding] = theirs[sliding] = alike[sliding] = 0.0
+    left, _, right = np.linalg.svd(alike.T @ ours)
     matrix = left @ np.diag([1.0, 1.0, np.linalg.det(left @ right)]) @ right
     turns = np.stack([quat.IDENTITY, quat.from_matrix(matrix)])
-    errors = np.linalg.norm(quat.mul_vec(turns[:, None], ours) - theirs, axis=-1)
-    errors[:, sliding] = 0.0
-    total = np.square(errors).sum(axis=-1)
-    best = int(total[0] > 1.05 * total[1] + _SAME**2 * len(ours))
-    return turns[best], errors[best]
+    turned = quat.mul_vec(turns[:, None], ours)
+    plain, best = np.square(turned - alike).sum(axis=(1, 2))
+    chosen = int(plain > 2.0 * best + _SAME**2 * len(ours))
+    return turns[chosen], np.linalg.norm(turned[chosen] - theirs, axis=-1)
 
 
 def _compute_world_offsets(skeleton: Skeleton) -> np.ndarray:
