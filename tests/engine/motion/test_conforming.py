@@ -58,11 +58,10 @@ def test_a_clip_of_the_same_skeleton_stays_as_it_is(clip: Clip):
     assert moved.positions is clip.positions
 
 
-def test_a_longer_shin_turns_nothing(clip: Clip):
-    """What is measured anew for each file differs a little, and not evenly on both sides."""
+def test_a_shin_of_other_measures_does_not_turn_the_body(clip: Clip):
+    """One side of a skeleton that is measured for each file differs a little."""
     shins, longer = clip.skeleton.index("RightFoot"), clip.skeleton.rest_positions.copy()
-    longer[shins] *= 1.001
-    longer[shins, 0] += 2e-5
+    longer[shins, 0] += 4e-4
     moved = conform(clip, replace(clip.skeleton, rest_positions=longer), find_sliding_bones(clip))
     assert moved.rotations is clip.rotations
 
