@@ -41,17 +41,17 @@ class _Poses:
 
 
 class Stance(NamedTuple):
-    """A skeleton that rests as it stands, and the limbs of its body."""
+    """A skeleton that rests as it stands, and its limbs if it is built as a human body."""
 
     skeleton: Skeleton
-    limbs: Limbs
+    limbs: Limbs | None
 
 
 def find_stance(clips: Sequence[Clip]) -> Stance | None:
     """Return the first clip's skeleton with a standing pose of clips of that skeleton as its rest.
 
-    It stands upright on the ground, over the origin, and faces -Y. None if it is no body with two
-    legs and two arms, or never stands.
+    It stands upright on the ground, over the origin, and faces -Y. What is not built as a human
+    body stands on straight legs as it usually does. None if it has no legs or never stands.
     """
     clips = _choose_alike(clips)
     skeleton = clips[0].skeleton
@@ -61,17 +61,15 @@ def find_stance(clips: Sequence[Clip]) -> Stance | None:
     except RigError:
         return None
     limbs = find_limbs(skeleton, roles)
-    if limbs is None:
-        return None
     poses = _collect_poses(clips)
     ahead = quat.mul_vec(poses.worlds[:, roles.hips], forward)
     ahead = quat.normalize_vectors(ahead * [1.0, 1.0, 0.0])
-    scores = _rate(poses, limbs, ahead)
+    scores = _rate(poses, limbs, ahead) if limbs else _rate_legs(poses, roles, ahead)
     best = int(np.argmin(scores))
     if not np.isfinite(scores[best]):
         return None
     worlds, heads = (part[best].astype(np.float64) for part in (poses.worlds, poses.heads))
-    if scores[best] > _FOUND:
+    if limbs and scores[best] > _FOUND:
         worlds, heads = _straighten(skeleton, limbs, worlds, heads, ahead[best])
     return Stance(_stand(clips, poses, roles, (worlds, heads), ahead[best]), limbs)
 
@@ -132,6 +130,22 @@ def _rate(poses: _Poses, limbs: Limbs, ahead: np.ndarray) -> np.ndarray:
     mirrored = hands[1] - 2.0 * np.sum(hands[1] * left, axis=-1, keepdims=True) * left
     odd = np.linalg.norm(hands[0] - mirrored, axis=-1)
     score = trunk + bent + arms + (uneven + odd) / np.maximum(size, 1e-6)
+    return np.where(leaning < _UPRIGHT, score, np.inf)
+
+
+def _rate_legs(poses: _Poses, roles: Roles, ahead: np.ndarray) -> np.ndarray:
+    """Return how far (F,) poses are from a usual one on straight legs; infinite if one leans."""
+    heads, up = poses.heads.astype(np.float64), np.array([0.0, 0.0, 1.0])
+    facing = quat.from_yaw(-np.arctan2(ahead[:, 0], -ahead[:, 1]))
+    seen = quat.mul_vec(facing[:, None], heads - heads[:, [roles.hips]])
+    size = float(np.ptp(np.median(seen, axis=0), axis=0).max())
+    score = np.linalg.norm(seen - np.median(seen, axis=0), axis=-1).mean(axis=-1) / size
+    leaning = np.zeros(len(heads))
+    for leg in roles.legs:
+        thigh, shin, foot = (heads[:, bone] for bone in (leg.thigh, leg.shin, leg.foot))
+        lean = _measure_angle(thigh - foot, up)
+        leaning = np.maximum(leaning, lean)
+        score = score + lean + 0.1 * _measure_angle(thigh - shin, shin - foot)
     return np.where(leaning < _UPRIGHT, score, np.inf)
 
 

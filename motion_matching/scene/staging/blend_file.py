@@ -12,13 +12,12 @@ import numpy as np
 
 from ...engine.control.ground import Box, Wall
 from ...engine.motion.clip import Clip
+from ...engine.motion.standing import Stance
 from ..blender.files import check_background, save_after
-from ..rig.armature import compute_standing_rest, create_armature
-from ..rig.fitting import store_rest
 from ..rig.root_target import RootTarget
 from ..writing.bake import BakeOptions, Mark, bake
-from .body import create_body
-from .mannequin import create_mannequin, is_demo_skeleton
+from .character import create_standing_character, find_rest
+from .mannequin import is_demo_skeleton
 from .stage import add_obstacles, build_stage
 
 FIRST_FRAME = 1
@@ -66,8 +65,8 @@ def build_character(
 ) -> bpy.types.Object:
     """Create an armature with a body that performs the clip in the current scene.
 
-    The scene gets the clip's rate and frames. The demo's skeleton gets the mannequin and rests as
-    that does; others rest as they stand, in a simple body.
+    The scene gets the clip's rate and frames. The demo's skeleton rests as its mannequin does, and
+    others as a character of files does.
     """
     scene = bpy.context.scene
     scene.render.fps = max(1, round(clip.fps))
@@ -76,13 +75,11 @@ def build_character(
     scene.unit_settings.system = "METRIC"
 
     is_demo = is_demo_skeleton(clip.skeleton)
-    if not is_demo:
-        clip = replace(clip, skeleton=compute_standing_rest(clip))
-    armature = create_armature(clip.skeleton, title)
-    store_rest(armature, clip.skeleton)
+    stance = Stance(clip.skeleton, None) if is_demo else find_rest([clip])
+    clip = replace(clip, skeleton=stance.skeleton)
+    armature = create_standing_character(stance, title)
     armature.show_in_front = True
     armature.data.display_type = "STICK"
-    (create_mannequin if is_demo else create_body)(armature, clip.skeleton, f"{title} body")
     action = bake(clip, armature, name=title, frame_start=FIRST_FRAME, **options)
     if mark:
         mark(action, FIRST_FRAME)

@@ -11,11 +11,12 @@ import bpy
 from ...engine.errors import MotionDataError
 from ...engine.motion import bvh
 from ...engine.motion.clip import Clip
-from ...engine.motion.standing import find_stance
+from ...engine.motion.standing import Stance, find_stance
 from ..rig.armature import compute_standing_rest, create_armature
 from ..rig.fitting import store_rest
 from .body import create_body
 from .fitted import create_fitted_mannequin
+from .mannequin import create_mannequin, is_demo_skeleton
 
 _MOST_BYTES = 16_000_000  # of files that are read for a rest pose: about a second
 # words in the names of files that may hold a pose to rest in, the likeliest first
@@ -25,16 +26,27 @@ _RESTING = ("tpose", "apose", "bind", "calib", "rest", "stand", "idle")
 def create_character(clips: Sequence[Clip], name: str) -> bpy.types.Object:
     """Create an armature with the first clip's skeleton and a body, in the active collection.
 
-    It rests at the origin as `find_stance` says, in a mannequin of its measures. What is not built
-    as a human body rests in the most upright pose of the first clip, in a simple body.
+    It rests at the origin as `find_rest` says, in a mannequin of its measures, or in a simple body
+    if it is not built as a human one.
     """
-    stance = find_stance(clips)
-    skeleton = stance.skeleton if stance else compute_standing_rest(clips[0])
+    return create_standing_character(find_rest(clips), name)
+
+
+def find_rest(clips: Sequence[Clip]) -> Stance:
+    """Return how the first clip's skeleton stands: as in the most upright pose if nothing tells."""
+    return find_stance(clips) or Stance(compute_standing_rest(clips[0]), None)
+
+
+def create_standing_character(stance: Stance, name: str) -> bpy.types.Object:
+    """Create an armature that rests in a stance, with a body, in the active collection."""
+    skeleton, limbs = stance
     obj = create_armature(skeleton, name)
     try:
         store_rest(obj, skeleton)
-        if stance:
-            create_fitted_mannequin(obj, skeleton, stance.limbs, f"{name} body")
+        if is_demo_skeleton(skeleton):
+            create_mannequin(obj, skeleton, f"{name} body")
+        elif limbs:
+            create_fitted_mannequin(obj, skeleton, limbs, f"{name} body")
         else:
             create_body(obj, skeleton, f"{name} body")
     except BaseException:

@@ -15,6 +15,7 @@ from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.limbs import Limbs
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.motion.standing import find_stance
+from tests.engine import rigs
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +122,31 @@ def test_a_root_that_stays_behind_rests_at_the_origin(run: Clip):
     np.testing.assert_allclose(stance.skeleton.rest_rotations[0], quat.IDENTITY, atol=1e-6)
 
 
-def test_what_is_not_built_as_a_human_is_left_to_others(run: Clip):
-    names = tuple(f"Bone{number}" for number in range(run.skeleton.bone_count))
-    assert find_stance([replace(run, skeleton=run.skeleton.with_names(names))]) is None
+def test_what_is_not_built_as_a_human_stands_on_its_legs_as_it_usually_does():
+    dog = rigs.roll_axes(
+        rigs.make_dog(), rigs.make_random_rolls(23, np.random.default_rng(1)), keep_rest=False
+    )
+    turn = quat.from_yaw(np.array(2.0))
+    dog.rotations[:, 0] = quat.mul(turn, dog.rotations[:, 0])
+    there = np.array([3.0, -2.0, 0.0])
+    dog.positions[:, 0] = quat.mul_vec(turn, dog.positions[:, 0]) + there
+    stance = find_stance([dog])
+    assert stance is not None
+    assert stance.limbs is None
+    skeleton = stance.skeleton
+    heads = dict(zip(skeleton.names, skeleton.compute_rest_world()[1], strict=True))
+    assert np.abs(heads["pelvis"][:2]).max() < 1e-6
+    assert heads["skull"][1] < -0.6, "it faces -Y"
+    for leg in ("hind_thigh_l", "hind_thigh_r"):
+        assert heads[leg][2] == pytest.approx(0.55, abs=0.05)
+    feet = [heads[f"{end}_toe_{side}"][2] for end in ("hind", "fore") for side in "lr"]
+    assert -0.01 < min(feet) < max(feet) < 0.15
+
+
+def test_what_has_no_legs_is_left_to_others():
+    clip = rigs.make_dog()
+    legless = rigs.remove_bones(clip, {n for n in clip.skeleton.names if "_" in n})
+    assert find_stance([legless]) is None
 
 
 @pytest.mark.parametrize("pattern", ["bandai-namco/dataset-1_dash*", "lafan1/*", "cmu/*"])

@@ -8,14 +8,20 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+import pytest
 from bpy_extras.object_utils import world_to_camera_view
 from mathutils import Vector
 
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
+from motion_matching.engine.motion.attachment import attach
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.rig import find_hips_forward, find_roles
+from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, find_track
 from motion_matching.scene.rig.armature import compute_standing_rest, find_sides
 from motion_matching.scene.staging.blend_file import build_scene, save_take
+from motion_matching.scene.staging.character import create_character, find_rest
 from tests.blender import reset_blender
+from tests.engine.rigs import make_walk
 from tests.scene.motions import (
     assert_moves_like,
     evaluate_motion_from_rest,
@@ -123,8 +129,8 @@ def test_the_body_follows_its_bones_and_shows_its_sides() -> None:
     rng = np.random.default_rng(2)
     person = build_humanoid_skeleton()
     person = person.with_names(
-        tuple(name.replace("Hips", "Pelvis") for name in person.names)
-    )  # not the demo's own
+        tuple(name.replace("Arm", "Wing").replace("Shoulder", "Plume") for name in person.names)
+    )  # no human body
     positions = np.repeat(person.rest_positions[None], 5, axis=0)
     clip = Clip("body", person, positions, make_random_rotations(rng, 5, person.bone_count), 30.0)
     clip.rotations[2] = person.rest_rotations
@@ -166,6 +172,33 @@ def test_the_body_follows_its_bones_and_shows_its_sides() -> None:
             :, :3
         ]
         np.testing.assert_allclose(points, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("rig", ["LAFAN1", "Mixamo"])
+def test_a_take_of_other_humans_gets_the_mannequin_and_rest_pose_of_an_imported_character(
+    rig: str,
+) -> None:
+    walk = make_walk(rig, frames=60)
+    take = attach_simulation_bone(walk)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    armature = build_scene(take, "Take")
+    imported = create_character([walk], "Imported")
+    bodies = [bpy.data.objects[f"{name} body"] for name in ("Take", "Imported")]
+    points = [np.array([vertex.co for vertex in body.data.vertices]) for body in bodies]
+    np.testing.assert_allclose(*points, atol=2e-3)
+    for bone in imported.data.bones:
+        away = armature.data.bones[bone.name].head_local - bone.head_local
+        assert away.length < 2e-3, bone.name
+    skeleton = find_rest([take]).skeleton
+    assert_moves_like(armature, take, skeleton, 1 + np.arange(take.frame_count))
+
+
+def attach_simulation_bone(clip: Clip) -> Clip:
+    """Return a clip as a take has it, below a simulation bone."""
+    roles = find_roles(clip.skeleton, [clip])
+    forward = find_hips_forward([clip], roles)
+    track = find_track(clip, roles.hips, roles.spine, forward, SimulationBoneSettings())
+    return attach(clip, track, roles.hips)
 
 
 def test_a_failed_save_is_reported_and_keeps_the_old_file(
