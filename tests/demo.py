@@ -1,4 +1,4 @@
-"""The database of the built-in clips, built once in each process."""
+"""The built-in clips and their database, made once in each process."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.takes import takes
+
+
+@cache
+def generate_clips(fps: float = 30.0) -> tuple[Clip, ...]:
+    """Return the clips, whose arrays cannot be written to: all tests of a process share them."""
+    clips = tuple(locomotion.generate(fps=fps))
+    for clip in clips:
+        clip.positions.flags.writeable = clip.rotations.flags.writeable = False
+    return clips
 
 
 @cache
 def load_demo() -> Database:
     """Return the clips and their mirror images with the shipped settings."""
-    return build([Source(clip=clip) for clip in locomotion.generate()], BuildSettings(mirror=True))[
-        0
-    ]
+    return build([Source(clip=clip) for clip in generate_clips()], BuildSettings(mirror=True))[0]
 
 
 @cache

@@ -17,8 +17,8 @@ from motion_matching.app.build import load_or_build_steps
 from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
+from tests.demo import generate_clips
 from tests.ui.characters import create_character, expect_refusal
 
 ops = bpy.ops.motion_matching
@@ -28,7 +28,7 @@ def create_mixed_character(folder: Path) -> bpy.types.Object:
     """A character whose sources are two actions, one of a part of its frames, and a file."""
     obj = create_character(clips=("walk_curves", "run_curves"))
     ops.add_actions()
-    clip = next(clip for clip in locomotion.generate() if clip.name == "walk_starts_and_stops")
+    clip = next(clip for clip in generate_clips() if clip.name == "walk_starts_and_stops")
     bvh.save(clip, folder / "starts.bvh")
     ops.add_files(filepath=str(folder / "starts.bvh"))
     part = obj.motion_matching.sources[1]

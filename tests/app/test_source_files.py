@@ -8,8 +8,8 @@ import bpy
 
 from motion_matching.app import source_files, status
 from motion_matching.app.sources import find_source_problem
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
+from tests.demo import generate_clips
 
 
 def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
@@ -17,7 +17,7 @@ def test_source_files_are_found_after_the_blender_file_moves(tmp_path):
     project, elsewhere = folder / "project", folder / "elsewhere"
     (project / "clips").mkdir(parents=True)
     elsewhere.mkdir()
-    clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
+    clip = next(clip for clip in generate_clips() if clip.name == "walk_curves")
     for name in ("walk", "typed"):
         bvh.save(clip, project / "clips" / f"{name}.bvh")
 

@@ -16,11 +16,11 @@ import pytest
 from motion_matching.app import status, warnings
 from motion_matching.app.build import load_or_build_steps
 from motion_matching.app.steps import run_to_end
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
+from tests.demo import generate_clips
 from tests.ui.characters import expect_refusal
 
 CLIPS = ("walk_starts_and_stops", "walk_curves", "run_curves")
@@ -38,7 +38,7 @@ IMPORTS = {
 def write_files(folder: Path, layout: str = "T-pose", size: float = 1.0) -> list[Path]:
     """Write generated clips as BVH; their bones have frames of any kind, or a root that stays."""
     files = []
-    for clip in locomotion.generate(fps=30.0):
+    for clip in generate_clips(fps=30.0):
         if clip.name in CLIPS:
             if layout != "T-pose":
                 clip = turn_frames(clip)

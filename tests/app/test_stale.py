@@ -6,9 +6,9 @@ import bpy
 
 from motion_matching.app import status
 from motion_matching.app.content import compute_key
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
+from tests.demo import generate_clips
 from tests.ui.characters import create_character
 
 
@@ -83,7 +83,7 @@ def test_the_panel_names_what_changed_since_the_build(tmp_path):
     check_fresh()
 
     # new and missing sources, also missing files; long lists are shortened
-    clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
+    clip = next(clip for clip in generate_clips() if clip.name == "walk_curves")
     file = tmp_path / "new.bvh"
     bvh.save(clip, file)
     ops.add_files(filepath=str(file))

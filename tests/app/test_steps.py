@@ -10,9 +10,9 @@ from motion_matching.app import status
 from motion_matching.app.build import read_sources_steps
 from motion_matching.app.library import get_library
 from motion_matching.app.steps import RedrawPace, TimeLeft
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.ui.database import operators_import
+from tests.demo import generate_clips
 from tests.ui.characters import create_character
 
 
@@ -74,7 +74,7 @@ def test_progress_never_goes_backwards(tmp_path):
     obj.pose.bones["Head"].constraints.remove(limit)
 
     # import of several files
-    clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
+    clip = next(clip for clip in generate_clips() if clip.name == "walk_curves")
     files = []
     for number in range(3):
         bvh.save(clip, tmp_path / f"{number}.bvh")

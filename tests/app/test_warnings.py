@@ -8,14 +8,14 @@ import bpy
 import pytest
 
 from motion_matching.app import rig_status, standing, status, warnings
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
+from tests.demo import generate_clips
 from tests.ui.characters import create_character
 
 
 @pytest.fixture
 def clip():
-    return next(c for c in locomotion.generate(fps=24) if c.name == "walk_curves")
+    return next(c for c in generate_clips(fps=24) if c.name == "walk_curves")
 
 
 def save_renamed(clip, file, prefix):

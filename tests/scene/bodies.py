@@ -9,12 +9,12 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix
 
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.attachment import attach, detach
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, find_track
 from motion_matching.scene.rig.armature import create_armature
+from tests.demo import generate_clips
 from tests.scene.motions import to_matrices
 
 FORWARD = np.array([0.0, -1.0, 0.0])
@@ -23,7 +23,7 @@ FORWARD = np.array([0.0, -1.0, 0.0])
 @cache
 def make_walk(frames: int = 60) -> Clip:
     """Return a walk with turns, away from the origin, with a simulation bone as in a take; 30 fps."""
-    clip = next(c for c in locomotion.generate() if c.name == "walk_curves").crop(100, 100 + frames)
+    clip = next(c for c in generate_clips() if c.name == "walk_curves").crop(100, 100 + frames)
     hips, spine = clip.skeleton.index("Hips"), clip.skeleton.index("UpperChest")
     moved = attach(clip, find_track(clip, hips, spine, FORWARD, SimulationBoneSettings()), hips)
     place = quat.from_yaw(np.array(2.0))

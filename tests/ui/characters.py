@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import bpy
 
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.scene.blender import actions
 from motion_matching.scene.rig import armature, fitting
 from motion_matching.scene.writing import bake
+from tests.demo import generate_clips
 
 CLIPS = ("walk_starts_and_stops", "walk_curves", "run_curves")
 
@@ -26,7 +26,7 @@ def add_character(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object
     """Add such a character to the open file."""
     made = [
         clip
-        for clip in locomotion.generate(fps=actions.get_scene_fps(bpy.context.scene))
+        for clip in generate_clips(fps=actions.get_scene_fps(bpy.context.scene))
         if clip.name in clips
     ]
     obj = armature.create_armature(made[0].skeleton, name)

@@ -14,10 +14,10 @@ from motion_matching.app.build import load_or_build_steps
 from motion_matching.app.library import get_library
 from motion_matching.engine.database import build
 from motion_matching.engine.errors import MotionMatchingError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.ui.character import operators as character_operators
 from motion_matching.ui.takes import operators as takes_operators
+from tests.demo import generate_clips
 from tests.ui.characters import create_character, expect_refusal, read_state
 
 
@@ -68,7 +68,7 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     assert status.refresh(obj).kind == "fresh", "the same database"
 
     # a source with another skeleton
-    clip = locomotion.generate()[1]
+    clip = generate_clips()[1]
     bvh.save(
         replace(
             clip, skeleton=clip.skeleton.with_names(tuple(f"My{n}" for n in clip.skeleton.names))

@@ -13,9 +13,9 @@ from motion_matching.app.build import load_or_build_steps
 from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
 from motion_matching.engine.errors import RigChangedError, SettingsError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
+from tests.demo import generate_clips
 from tests.ui.characters import CLIPS, create_character, expect_refusal, read_state
 
 
@@ -308,7 +308,7 @@ def test_settings_are_saved_and_missing_databases_reported(tmp_path):
 def test_motion_capture_files_create_their_own_character(tmp_path):
     folder = tmp_path / "capture"
     (folder / "below").mkdir(parents=True)
-    for clip in locomotion.generate():
+    for clip in generate_clips():
         if clip.name in CLIPS:
             bvh.save(
                 clip, folder / ("below" if clip.name.startswith("run") else "") / f"{clip.name}.bvh"

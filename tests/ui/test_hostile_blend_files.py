@@ -22,7 +22,6 @@ from motion_matching.app import status as app_status
 from motion_matching.engine.control import performance, scripts
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.errors import MotionMatchingError, RigError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.live.recorder import RecordingPlan
 from motion_matching.scene.blender import evaluation
@@ -30,6 +29,7 @@ from motion_matching.scene.rig import armature
 from motion_matching.scene.writing import recording, saved_pose
 from motion_matching.scene.writing.bake import bake
 from motion_matching.ui.tags.drawing import assign_lanes
+from tests.demo import generate_clips
 from tests.live.stage import FPS, Stage
 from tests.ui.characters import create_character
 from tests.ui.drawn import draw_panels
@@ -321,7 +321,7 @@ def test_damaged_settings_of_a_file_are_reset_when_it_is_opened(obj, tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 def test_files_whose_names_are_no_text_are_sources_like_others(tmp_path):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    clip = locomotion.generate()[1]
+    clip = generate_clips()[1]
     odd = Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), b"w\xfe.bvh")))
     bvh.save(clip, tmp_path / "walk.bvh")
     (tmp_path / "walk.bvh").rename(odd)
@@ -403,7 +403,7 @@ def test_a_cut_off_recording_of_a_linked_armature_stays(tmp_path):
 
 
 def test_a_bone_whose_name_blender_cuts_is_named(obj):
-    clip = locomotion.generate()[1]
+    clip = generate_clips()[1]
     for letter in ("\0", "\udcfe"):
         names = tuple(f"{name}{letter}x" for name in clip.skeleton.names)
         skeleton = clip.skeleton.with_names(names)

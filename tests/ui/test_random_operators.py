@@ -18,11 +18,11 @@ import pytest
 from motion_matching.app import takes
 from motion_matching.engine.control import performance, scripts
 from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions, evaluation
 from motion_matching.scene.writing import recording, saved_pose
 from motion_matching.ui import classes
+from tests.demo import generate_clips
 from tests.ui.characters import create_character
 from tests.ui.drawn import draw_panels
 from tests.ui.every_property import fill
@@ -44,7 +44,7 @@ class User:
     def __init__(self, seed, folder):
         self.random, self.folder, self.log, self.number = random.Random(seed), folder, [], 0
         self.obj = create_character(clips=("walk_starts_and_stops",))
-        bvh.save(locomotion.generate()[0], folder / "idle.bvh")
+        bvh.save(generate_clips()[0], folder / "idle.bvh")
         for name in ("Mine", "Mine Too"):
             self.mark(bpy.data.actions[0].copy()).name = name
         self.mark(bpy.data.texts.new("notes")).from_string("print('mine')")

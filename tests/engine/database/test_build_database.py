@@ -26,7 +26,6 @@ from motion_matching.engine.errors import (
     RigError,
     SettingsError,
 )
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh, resampling
@@ -40,6 +39,7 @@ from motion_matching.engine.motion.simulation_bone import (
     SimulationBoneSettings,
 )
 from motion_matching.engine.motion.skeleton import Skeleton
+from tests.demo import generate_clips
 from tests.engine import rigs
 
 POSE_ONLY = Schema((Feature("bone_position", "left_foot"), Feature("bone_velocity", "left_foot")))
@@ -977,7 +977,7 @@ def test_real_mocap_of_a_long_take(mocap: Path):
 
 
 def test_broken_sources_are_named_and_the_rest_is_built(tmp_path):
-    good = locomotion.generate()[:3]
+    good = generate_clips()[:3]
     broken = tmp_path / "broken.bvh"
     broken.write_text("HIERARCHY\nROOT Hips\n{ nonsense")
     renamed = good[2].skeleton.with_names(tuple(f"My{name}" for name in good[2].skeleton.names))

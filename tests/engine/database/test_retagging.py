@@ -14,7 +14,7 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.tags import TagRange
 from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.errors import DatabaseError
-from motion_matching.engine.locomotion import locomotion
+from tests.demo import generate_clips
 
 SETTINGS = BuildSettings(mirror=True, fps=30.0, speed=1.1)
 LOOP = TagRange("loop", 60, 121)
@@ -22,7 +22,7 @@ LOOP = TagRange("loop", 60, 121)
 
 @pytest.fixture(scope="module")
 def sources():
-    clips = list(locomotion.generate())[:4]
+    clips = list(generate_clips())[:4]
     sources = [Source(clip=clip, key=str(number)) for number, clip in enumerate(clips)]
     sources[1] = replace(sources[1], start=10, stop=200, mirror=False)
     sources[2] = replace(sources[2], loop=True, speed=0.9)

@@ -21,9 +21,9 @@ from motion_matching.engine.field.integration import compute_action_weights, int
 from motion_matching.engine.field.method import WALKING, MotionField, classify_gaits
 from motion_matching.engine.field.neighbours import Metric, Neighbours, compute_similarity_weights
 from motion_matching.engine.field.states import MotionStates
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import takes
+from tests.demo import generate_clips
 
 SPEED = 1.2
 
@@ -102,7 +102,7 @@ def test_running_is_reached_without_a_clip_from_walking_to_running():
     """The motion itself reaches the running speed, even though walking turns better, and walks
     again.
     """
-    clips = {clip.name: clip for clip in locomotion.generate()}
+    clips = {clip.name: clip for clip in generate_clips()}
     walks = [Source(clip=clips[name]) for name in ("walk_curves", "walk_corners")]
     # skips the start of the clip, before it runs
     runs, settings = Source(clip=clips["run_curves"], start=90), BuildSettings(mirror=True)
@@ -130,7 +130,7 @@ def test_running_is_reached_without_a_clip_from_walking_to_running():
 
 def test_a_gait_of_only_a_few_frames_is_played():
     """Walk with the few walking frames at the start of a run, for any number of neighbours."""
-    clips = {clip.name: clip for clip in locomotion.generate()}
+    clips = {clip.name: clip for clip in generate_clips()}
     database = build([Source(clip=clips["run_curves"], start=46, stop=200)], BuildSettings())[0]
     assert 0 < (classify_gaits(database)[0] == WALKING).sum() < 10
     for neighbours in (15, 100):

@@ -27,10 +27,10 @@ from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.field.tasks import TaskGoal, Tasks
 from motion_matching.engine.field.training import Training, choose_evenly
 from motion_matching.engine.field.value_function import DataFingerprint
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.planar import rotate_xy, wrap
 from motion_matching.engine.takes import takes
+from tests.demo import generate_clips
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,7 @@ QUICK = TrainingSettings(states=240, neighbours=5, sweeps=20)
 @pytest.fixture(scope="module")
 def database() -> Database:
     """Build walks from the built-in clips, with proposed tags."""
-    sources = [Source(clip=clip) for clip in locomotion.generate() if clip.name in CLIPS]
+    sources = [Source(clip=clip) for clip in generate_clips() if clip.name in CLIPS]
     return build(sources, BuildSettings(mirror=True, auto_tags=AutoTagSettings()))[0]
 
 
@@ -153,9 +153,7 @@ def test_a_heading_is_reached_within_three_degrees(database, trained, degrees):
 def test_strafing_reaches_the_desired_speed(sideways):
     """Although values cover only forward movement, the character strafes and keeps its facing."""
     clips = [
-        Source(clip=clip)
-        for clip in locomotion.generate()
-        if clip.name in ("walk_curves", "strafes")
+        Source(clip=clip) for clip in generate_clips() if clip.name in ("walk_curves", "strafes")
     ]
     database = build(clips, BuildSettings(mirror=True))[0]
     function = make_training(
@@ -201,7 +199,7 @@ def test_the_discount_means_the_same_at_any_frame_rate():
     """
     rewards = {}
     for fps in (30.0, 60.0):
-        clips = [Source(clip=clip) for clip in locomotion.generate() if clip.name == CLIPS[0]]
+        clips = [Source(clip=clip) for clip in generate_clips() if clip.name == CLIPS[0]]
         database = build(clips, BuildSettings(fps=fps))[0]
         settings = TrainingSettings(states=round(8 * fps), neighbours=5, sweeps=150, discount=0.98)
         function = make_training(database, Tasks(directions=5), settings).run()
@@ -492,7 +490,7 @@ def test_a_tag_without_states_is_refused_by_name(database):
 
 
 def test_a_tag_without_trained_states_asks_to_train_more():
-    [clip] = [clip for clip in locomotion.generate() if clip.name == "walk_curves"]
+    [clip] = [clip for clip in generate_clips() if clip.name == "walk_curves"]
     sources = [Source(clip=clip, tags=(TagRange("hop", 301, 305),))]
     database, tasks = build(sources, BuildSettings())[0], Tasks(tags=("hop",))
     with pytest.raises(

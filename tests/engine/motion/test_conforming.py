@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.conforming import conform, find_sliding_bones, reorder
 from motion_matching.engine.motion.skeleton import Skeleton
+from tests.demo import generate_clips
 
 
 @pytest.fixture(scope="module")
 def clip() -> Clip:
-    return locomotion.generate()[0].crop(0, 60)
+    return generate_clips()[0].crop(0, 60)
 
 
 def turn_rest(skeleton: Skeleton, seed: int = 3) -> Skeleton:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.rig import Roles, find_hips_forward, find_roles
 from motion_matching.engine.motion.skeleton import Skeleton
+from tests.demo import generate_clips
 from tests.engine import rigs
 
 REAL = (
@@ -289,7 +289,7 @@ def test_real_hips_face_where_the_toes_point(mocap, file: str) -> None:
 
 def test_arms_do_not_become_legs_when_legs_are_missing() -> None:
     """Refuse a recording of the upper body, although its arms look like a pair of legs."""
-    clip = locomotion.generate()[0]
+    clip = generate_clips()[0]
     gone = [
         i for i, name in enumerate(clip.skeleton.names) if re.search("UpLeg|Leg|Foot|Toe", name)
     ]

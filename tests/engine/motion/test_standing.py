@@ -8,20 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.limbs import Limbs
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.motion.standing import find_stance
+from tests.demo import generate_clips
 from tests.engine import rigs
 
 
 @pytest.fixture(scope="module")
 def run() -> Clip:
     """A run, without the frames in which it starts and stops."""
-    [clip] = [clip for clip in locomotion.generate() if clip.name == "run_curves"]
+    [clip] = [clip for clip in generate_clips() if clip.name == "run_curves"]
     middle = clip.frame_count // 2
     return clip.crop(middle - 60, middle + 60)
 

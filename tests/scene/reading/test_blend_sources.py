@@ -13,13 +13,13 @@ import pytest
 
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.tags import load_tags
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.takes import takes
 from motion_matching.scene.reading.tag_markers import MarkedRange, write_tags
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
 from motion_matching.scene.writing.bake import bake
 from tests.command_line import run, run_line
+from tests.demo import generate_clips
 
 
 def open_new_file(fps):
@@ -93,11 +93,10 @@ def check_same_take(folder, *options):
 
 @pytest.mark.parametrize("options", [[], ["--mirror"]], ids=["as they are", "mirrored too"])
 def test_actions_and_their_files_give_the_same_take(tmp_path: Path, options: list[str]) -> None:
-    from motion_matching.engine.locomotion import locomotion
     from motion_matching.engine.motion import bvh
 
     (tmp_path / "clips").mkdir()
-    for clip in locomotion.generate():
+    for clip in generate_clips():
         bvh.save(clip, tmp_path / "clips" / f"{clip.name}.bvh")
     check_same_take(tmp_path, *options)
 
@@ -113,7 +112,7 @@ def test_actions_and_files_of_real_mocap_give_the_same_take(tmp_path: Path, moca
 def test_armature_actions_and_frames_can_be_chosen(tmp_path: Path, capsys) -> None:
     folder = tmp_path
 
-    clips = locomotion.generate()[:3]
+    clips = generate_clips()[:3]
     open_new_file(30)
     rest = compute_standing_rest(clips[0])
     person, _other = (
@@ -191,7 +190,7 @@ def test_armature_actions_and_frames_can_be_chosen(tmp_path: Path, capsys) -> No
 def test_tag_markers_of_an_action_become_tags_of_its_clip(tmp_path: Path) -> None:
     folder = tmp_path
 
-    clips = locomotion.generate()[:2]
+    clips = generate_clips()[:2]
     open_new_file(30)
     rest = compute_standing_rest(clips[0])
     person = create_armature(rest, "Person")

@@ -19,9 +19,9 @@ from motion_matching.engine.database import database
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.errors import DatabaseError, SettingsError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.scene.blender import actions
 from motion_matching.scene.reading import library
+from tests.demo import generate_clips
 from tests.ui.characters import create_character
 
 
@@ -230,7 +230,7 @@ def test_keyed_and_driven_values_do_not_change_the_key_between_frames():
 def test_the_oldest_databases_go_when_space_is_short(tmp_path):
     (tmp_path / "databases").mkdir()
     folder = tmp_path / "databases"
-    made = build([Source(clip=clip) for clip in locomotion.generate()[:3]], BuildSettings())[0]
+    made = build([Source(clip=clip) for clip in generate_clips()[:3]], BuildSettings())[0]
     databases = library.Library(folder)
     databases.store("a", made)
     size = (folder / "a.npz").stat().st_size

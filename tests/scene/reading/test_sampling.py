@@ -15,7 +15,6 @@ import pytest
 from mathutils import Matrix
 
 from motion_matching.engine.errors import MotionDataError, RigError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.scene.blender import actions, curve_poses
@@ -23,6 +22,7 @@ from motion_matching.scene.reading import sampling
 from motion_matching.scene.reading.sampling import sample, sample_steps
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature, read_skeleton
 from motion_matching.scene.writing.bake import bake as bake_bake
+from tests.demo import generate_clips
 from tests.scene.motions import fit_bones, to_basis
 from tests.scene.rigs import (
     add_sway,
@@ -360,7 +360,7 @@ def test_the_slot_of_the_armature_is_sampled() -> None:
 
 
 def test_sampling_leaves_the_file_unchanged(scene) -> None:
-    clip = next(c for c in locomotion.generate() if c.name.startswith("walk"))
+    clip = next(c for c in generate_clips() if c.name.startswith("walk"))
     clip = clip.crop(0, 40)
     obj = create_armature(clip.skeleton, "Person")
     walk = bake_bake(clip, obj, name="Walk")
@@ -478,7 +478,7 @@ def test_round_trips_of_mocap_mixamo_and_rigify_rigs() -> None:
     rng = np.random.default_rng(5)
 
     walks = [
-        c.crop(0, 60) for c in locomotion.generate() if c.name.startswith(("walk_curves", "turns"))
+        c.crop(0, 60) for c in generate_clips() if c.name.startswith(("walk_curves", "turns"))
     ][:2]
 
     # motion capture, below a rotated object that stands elsewhere

@@ -14,7 +14,6 @@ from scipy.spatial import cKDTree
 from building.mannequin.lofts import Surface
 from building.mannequin.shape import MOST_WEIGHTS, sculpt_mannequin
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.skeleton import Skeleton
@@ -23,6 +22,7 @@ from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.staging import demo
 from motion_matching.scene.staging.blend_file import build_scene
 from motion_matching.scene.staging.mannequin import is_demo_skeleton
+from tests.demo import generate_clips
 from tests.scene.bodies import make_walk
 from tests.scene.motions import assert_moves_like, fit_bones, to_basis
 
@@ -346,7 +346,7 @@ def test_demo_clips_become_actions_with_the_same_motion() -> None:
 
     armature = demo.add_performer()
     scene.render.fps = 30
-    clips = locomotion.generate()[:2]
+    clips = generate_clips()[:2]
     made = demo.add_demo_actions(armature, clips)
     assert [action.name for action in made] == [clip.name for clip in clips]
     assert all(action.use_fake_user for action in made)

@@ -15,11 +15,11 @@ from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.errors import MotionMatchingError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.reading.sampling import sample
 from motion_matching.ui.database import operators_import
 from motion_matching.ui.database.operators_sources import find_shown_indices, get_shown_indices
+from tests.demo import generate_clips
 from tests.ui.characters import add_character, create_character, expect_refusal, read_state
 
 
@@ -114,7 +114,7 @@ def test_all_listed_sources_are_edited_at_once():
 
 def test_a_file_that_changes_during_a_build_is_reported(tmp_path):
     ops, folder = bpy.ops.motion_matching, tmp_path
-    clips = {clip.name: clip for clip in locomotion.generate(fps=30.0)}
+    clips = {clip.name: clip for clip in generate_clips(fps=30.0)}
     file = folder / "walk.bvh"
     bvh.save(clips["run_curves"], folder / "run.bvh")
     bvh.save(clips["walk_curves"], file)

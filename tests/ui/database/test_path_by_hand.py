@@ -16,11 +16,11 @@ from motion_matching.app.characters import get_active_armature
 from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
 from motion_matching.app.warnings import describe_notes
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing import bake
+from tests.demo import generate_clips
 from tests.ui.characters import create_character, expect_refusal
 
 ops = bpy.ops.motion_matching
@@ -228,7 +228,7 @@ def test_a_path_moves_with_its_armature_and_works_for_files(obj):
     settings = obj.motion_matching
 
     # a rotated, small armature elsewhere, whose action moves only its bones
-    clip = next(clip for clip in locomotion.generate(fps=24) if clip.name == "walk_curves")
+    clip = next(clip for clip in generate_clips(fps=24) if clip.name == "walk_curves")
     made = bake.bake(clip, obj, name="hips", root=RootTarget.HIPS)
     obj.animation_data.action = None
     for bone in obj.pose.bones:

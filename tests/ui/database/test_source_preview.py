@@ -12,11 +12,11 @@ import pytest
 import motion_matching
 from motion_matching.app import requested_tags, source_preview
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
 from motion_matching.ui.database import preview_drawing
 from motion_matching.ui.tags import drawing as tags_drawing
+from tests.demo import generate_clips
 from tests.ui.characters import create_character, expect_refusal, read_state
 
 ops = bpy.ops.motion_matching
@@ -28,7 +28,7 @@ def obj(tmp_path):
     """A character that plays one of its two actions; a file at twice the rate is its third."""
     obj = create_character(clips=("walk_curves", "run_curves"))
     ops.add_actions(mirror=False)
-    clip = next(c for c in locomotion.generate(fps=2.0 * FPS) if c.name == "walk_starts_and_stops")
+    clip = next(c for c in generate_clips(fps=2.0 * FPS) if c.name == "walk_starts_and_stops")
     bvh.save(clip, tmp_path / "starts.bvh")
     ops.add_files(filepath=str(tmp_path / "starts.bvh"))
     obj.location, obj.rotation_euler = (2.0, 1.0, 0.5), (0.0, 0.0, 0.7)
