@@ -25,7 +25,7 @@ from ..engine.takes import baking
 from ..engine.takes import takes as engine_takes
 from ..engine.takes.joining import continue_from, splice
 from ..scene.blender.actions import get_scene_fps, keep_in_file, pin_moving_group
-from ..scene.blender.handle import Handle
+from ..scene.blender.handle import Handle, fit_name
 from ..scene.reading import contact_markers
 from ..scene.rig.bone_choice import get_collection_bones
 from ..scene.writing import recording
@@ -41,6 +41,7 @@ from .typed import settings_of
 # Says, given a session_uid, a database and settings, what is to be baked
 RequestFactory = Callable[[int, Database, PerformerSettings], Steps["BakeRequest"]]
 _NUMBER = re.compile(r"(?: (\d{2,3})|\.(\d{3}))$")  # at the end of a take's name
+_NUMBER_BYTES = 4
 
 
 class TakePart(NamedTuple):
@@ -299,7 +300,7 @@ def find_free_name(name: str) -> str:
 
     A number that the name has already does not count.
     """
-    stem = _NUMBER.sub("", name) or name
+    stem = fit_name(_NUMBER.sub("", name) or name, _NUMBER_BYTES)
     taken = [_read_number(action.name, stem) for action in bpy.data.actions]
     last = max(taken, default=0)
     return f"{stem} {last + 1:02d}" if last else stem

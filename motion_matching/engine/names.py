@@ -33,3 +33,9 @@ def to_readable(name: str) -> str:
     Python reads such letters from names of files that are not UTF-8; Blender refuses them.
     """
     return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def shorten_to_bytes(name: str, count: int) -> str:
+    """Return as many letters of a name as fit into bytes of UTF-8, without a space at the end."""
+    data = to_readable(name).encode("utf-8")
+    return data[:count].decode("utf-8", "ignore").rstrip() if len(data) > count else name

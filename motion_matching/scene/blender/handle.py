@@ -1,4 +1,4 @@
-"""Blocks remembered by name: they must not be held over ticks, undo or a file load."""
+"""Blocks by name: they must not be held over ticks, undo or a file load; and how long names are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ...engine.errors import RigChangedError, RigError
+from ...engine.names import shorten_to_bytes
 
 
 @dataclass
@@ -31,6 +32,15 @@ class Handle:
             if block is not None:
                 self.name = block.name
         return block
+
+
+def fit_name(name: str, reserved: int = 0) -> str:
+    """Return the part of a name that fits a block's, but for bytes that are `reserved`.
+
+    Blender cuts longer names off in the middle of what they are told apart by.
+    """
+    declared: Any = bpy.types.ID.bl_rna.properties["name"]
+    return shorten_to_bytes(name, declared.length_max - 1 - reserved)  # one byte is Blender's own
 
 
 def find_read_armature(armature: Handle) -> Any:

@@ -25,7 +25,7 @@ from ...engine.json_files import (
 from ..blender import actions, id_properties, playback, removal
 from ..blender.channels import has_motion
 from ..blender.curves import build_bone_path
-from ..blender.handle import Handle, find_posable
+from ..blender.handle import Handle, find_posable, fit_name
 from ..blender.transforms import ROTATIONS
 from . import splicing
 from .pose_writer import CarrierMove, Track
@@ -35,6 +35,7 @@ MODES = ("new", "append", "overwrite")
 PARTS = "motion_matching_takes"  # custom property of a take's action: what was recorded into it
 GROWING = "motion_matching_growing"  # custom property of an action that shows a recording
 _TEXT = ".performance.json"  # in the name of a text of a take
+_TEXT_BYTES = len(_TEXT) + len(".001")  # Blender cuts a name off to number it
 
 
 class RestTicks(NamedTuple):
@@ -279,7 +280,7 @@ def store_performance(
     lead_back: float = 0.0,
 ) -> None:
     """Store which performance, as JSON, a take was made of, as a part with a text of the file."""
-    text = bpy.data.texts.new(f"{action.name}{_TEXT}")
+    text = bpy.data.texts.new(fit_name(action.name, _TEXT_BYTES) + _TEXT)
     text.from_string(performance)
     part: dict[str, Any] = {"frame": frame, "ticks": ticks, "fps": fps, "lead_in": lead_in}
     part |= {"performance": text, "collection": collection, "lead_back": lead_back}
