@@ -79,7 +79,9 @@ class _Kind(NamedTuple):
 _SELECT, _EDIT = "motion_matching.select_source", "motion_matching.edit_named_sources"
 _WHOLE = Button("Whole Range", _EDIT, "FULLSCREEN_ENTER", (("edit", "whole"),))
 _NO_LOOP = Button("Do Not Loop", _EDIT, "X", (("edit", "no_loop"),))
+_COMPUTED = Button("Back to Computed", "motion_matching.use_computed_paths", "LOOP_BACK")
 _SPINE = Button("Use Spine and Hips", "motion_matching.smooth_path", "BONE_DATA")
+_OF_SOURCES = (_EDIT, _COMPUTED.operator)  # operators that are given the names
 _LACKS = "that this armature lacks"
 RIG_KIND = "rig"
 LIVE_KINDS = frozenset(("speed", "slow", "missing tags", "tags at once", "untrained tags"))
@@ -92,7 +94,11 @@ SOURCE_KINDS = {
         "database", "ends before it starts", "end before they start", "Wrong Range", button=_WHOLE
     ),
     "path": _Kind(
-        "database", "has lost its path by hand", "have lost their paths by hand", "Path Lost"
+        "database",
+        "has lost its path by hand",
+        "have lost their paths by hand",
+        "Path Lost",
+        button=_COMPUTED,
     ),
     "unreadable": _Kind("database", "cannot be read", "cannot be read", "Unreadable"),
     "still": _Kind("database", "moves no bone", "move no bone", "No Motion"),
@@ -174,7 +180,7 @@ def _describe_sources(kind: str, alike: Sequence[SourceProblem]) -> WarningItem:
         off = (("edit", "off"), *listed)
         buttons.append(Button("Switch Off", _EDIT, "CHECKBOX_DEHLT", off))
     if button := words.button:
-        given = listed if button.operator == _EDIT else ()
+        given = listed if button.operator in _OF_SOURCES else ()
         buttons.append(button._replace(properties=(*button.properties, *given)))
     return WarningItem(kind, text, words.area, names, tuple(buttons))
 

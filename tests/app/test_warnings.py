@@ -108,6 +108,25 @@ def test_each_problem_of_a_source_has_its_kind_and_its_button(tmp_path, clip):
     assert "range" not in {item.kind for item in list_warnings(obj)}
 
 
+def test_lost_paths_by_hand_go_back_to_the_computed_ones_by_one_button():
+    obj = create_character()
+    ops, settings = bpy.ops.motion_matching, obj.motion_matching
+    ops.add_actions()
+    for index in (0, 2):
+        settings.source_index = index
+        ops.edit_path()
+        bpy.context.scene.collection.objects.unlink(settings.sources[index].path)
+    settings.source_index = 1
+    [item] = list_warnings(obj)
+    assert item.kind == "path"
+    assert run(find_button(item, "Back to Computed")) == {"FINISHED"}
+    assert list_warnings(obj) == []
+    assert settings.source_index == 1
+    assert [source.use_path for source in settings.sources] == [False] * 3
+    assert [source.path for source in settings.sources] == [None] * 3
+    assert not [other for other in bpy.data.objects if other.type == "EMPTY"]
+
+
 def test_selecting_goes_through_the_sources_that_a_warning_is_about():
     obj = create_character()
     ops, settings = bpy.ops.motion_matching, obj.motion_matching

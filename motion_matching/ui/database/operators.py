@@ -30,6 +30,7 @@ from ..operator_base import (
 from ..panel_base import format_count
 from ..typed_properties import TOLERANCE, choice, number, switch, text
 from .operators_sources import select_only
+from .properties import MotionMatchingSource
 
 _NOTEBOOK = "Two seconds for both, which removes all sway and blunts starts, stops and turns"
 PRESET_ITEMS = (
@@ -278,6 +279,22 @@ def has_hand_path(context: bpy.types.Context) -> str:
     return "" if get_active_source(context).use_path else message
 
 
+def use_computed_path(context: bpy.types.Context, source: MotionMatchingSource) -> str:
+    """Build a source from its computed path again; say so if the object of the path stays."""
+    if context.object == source.path and context.mode == "OBJECT":
+        # with the empty, the panels would be gone
+        select_only(get_active_armature(context), context)
+    path, source.path, source.use_path = source.path, None, False
+    app.status.invalidate()
+    if path is None:
+        return ""
+    # earlier versions only set the performer
+    is_own = settings_of(path).performer is not None
+    if scene.reading.hand_path.remove_path(path, is_own):
+        return ""
+    return f"'{path.name}' stays: something else uses it, or it is not from Edit by Hand"
+
+
 class MOTION_MATCHING_OT_computed_path(Operator, bpy.types.Operator):
     """Build from the computed path of the active source again, and remove the empty that was \
 edited by hand"""
@@ -287,18 +304,7 @@ edited by hand"""
     requires = (*CHARACTER, has_active_source, has_hand_path)
 
     def run(self, context: bpy.types.Context) -> str | None:
-        obj, source = get_active_armature(context), get_active_source(context)
-        if context.object == source.path and context.mode == "OBJECT":
-            select_only(obj, context)  # with the empty, the panels would be gone
-        path, source.path, source.use_path = source.path, None, False
-        app.status.invalidate()
-        if path is None:
-            return None
-        # earlier versions only set the performer
-        is_own = settings_of(path).performer is not None
-        if not scene.reading.hand_path.remove_path(path, is_own):
-            return f"'{path.name}' stays: something else uses it, or it is not from Edit by Hand"
-        return None
+        return use_computed_path(context, get_active_source(context)) or None
 
 
 def has_path_here(context: bpy.types.Context) -> str:

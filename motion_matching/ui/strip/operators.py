@@ -11,6 +11,7 @@ from ...app.characters import get_active_armature, get_active_settings
 from ...app.runtime import runtime
 from ...engine import json_files
 from ...engine.errors import SettingsError
+from ..database.operators import use_computed_path
 from ..database.operators_sources import EDIT_ITEMS, EDITS, change_sources
 from ..operator_base import CHARACTER, CHARACTER_ALSO_LIVE, Operator, n_
 from ..panel_base import format_count
@@ -120,6 +121,21 @@ class MOTION_MATCHING_OT_edit_named_sources(_NamedSources, Operator, bpy.types.O
         indices = self.find_indices(settings)
         change_sources(settings, self.edit, indices)
         return f"{EDITS[self.edit][0]}: {format_count(len(indices), 'source')}"
+
+
+class MOTION_MATCHING_OT_use_computed_paths(_NamedSources, Operator, bpy.types.Operator):
+    """Build these sources from their computed paths instead of those that were lost"""
+
+    bl_idname = "motion_matching.use_computed_paths"
+    bl_label = "Back to Computed"
+    requires = CHARACTER
+
+    def run(self, context: bpy.types.Context) -> str:
+        settings = get_active_settings(context)
+        indices = self.find_indices(settings)
+        said = [use_computed_path(context, settings.sources[index]) for index in indices]
+        counted = f"{self.bl_label}: {format_count(len(indices), 'source')}"
+        return ". ".join([counted, *filter(None, said)])
 
 
 class MOTION_MATCHING_OT_match_speeds(Operator, bpy.types.Operator):
