@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bpy
 
-from .. import app, scene  # whose modules load on use: Blender starts with `refresh`
+from .. import app, live, scene  # whose modules load on use: Blender starts with `refresh`
+from ..engine.control import performance
 from ..engine.errors import MotionMatchingError
 from ..live import recovery
 from .runtime import runtime
 
 if TYPE_CHECKING:
     from ..live.recovery import Origin
+    from ..scene.writing.recording import RecordedTicks
 
 
 def get_folder() -> Path:
@@ -63,11 +66,18 @@ def recover(path: Path) -> bpy.types.Action:
                 f"{text}, which is not in this file, or is linked; open {file} first, or make a "
                 "library override."
             )
-        action = scene.writing.recording.write_take(obj, ticks)
+        action = scene.writing.recording.write_take(obj, _rename(ticks))
         app.takes.list_take(obj, action)
     path.unlink(missing_ok=True)
     refresh()
     return action
+
+
+def _rename(ticks: RecordedTicks) -> RecordedTicks:
+    """Name ticks after their gait: what steered is not in a recovery file."""
+    performed = performance.from_json(ticks.performance, "The recording that was cut off")
+    gait = live.inputs.steering.name_gait(performed.intents[ticks.lead_in :])
+    return replace(ticks, name=app.takes.find_free_name(f"Recovered {gait}"))
 
 
 def _is_here(origin: Origin) -> bool:

@@ -72,7 +72,7 @@ def recover_after(load):
     assert not find_hero().motion_matching.takes
     assert call(bpy.ops.motion_matching.recover_take) == {"FINISHED"}
     take = find_hero().animation_data.action
-    assert take.name.startswith("Live Take")
+    assert take.name.startswith("Recovered ")
     assert take.frame_range[1] - take.frame_range[0] >= 38
     assert not alive().interrupted
     call(bpy.ops.wm.revert_mainfile)

@@ -56,15 +56,21 @@ class SteeringInput(Input):
     def name_take(self, intents: Sequence[Intent]) -> str:
         """Return the device that steered, with the gait that was asked for most of the time."""
         device = self._steered_by.label if self._steered_by else "Live"
-        moving = [intent.gait > 0.5 for intent in intents if intent.move != (0.0, 0.0)]
-        gait = "Run" if 2 * sum(moving) > len(moving) else "Walk"
-        return f"{device} {gait if moving else 'Standing'}"
+        return f"{device} {name_gait(intents)}"
 
     def take_commands(self) -> list[str]:
         return [command for device in self.devices for command in device.take_commands()]
 
     def take_messages(self) -> list[str]:
         return [message for device in self.devices for message in device.take_messages()]
+
+
+def name_gait(intents: Sequence[Intent]) -> str:
+    """Return the gait that was asked for most of the time while moving, as in names of takes."""
+    moving = [i.gait > 0.5 for i in intents if i.move != (0.0, 0.0) or i.path or i.velocity]
+    if not moving:
+        return "Standing"
+    return "Run" if 2 * sum(moving) > len(moving) else "Walk"
 
 
 def _merge(first: Controls, second: Controls) -> Controls:

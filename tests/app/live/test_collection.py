@@ -239,7 +239,7 @@ def test_an_interrupted_collection_recording_recovers_all_bones() -> None:
     bpy.ops.ed.undo()
     obj = bpy.data.objects["Hero"]
     take, own = obj.animation_data.action, bpy.data.actions["Own"]
-    assert take.name == "Live Take"
+    assert take.name == "Recovered Standing"
     assert np.array_equal(read_first_channels(take)[head], read_first_channels(own)[head])
     assert len(read_first_channels(take)[leg]) == 50
 

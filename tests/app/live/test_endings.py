@@ -189,11 +189,12 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
             "the panel says so when the extension is enabled again"
         )
     c.check_ended(*words)
-    take = bpy.data.actions["Live Take"]
+    name = "Recovered Walk" if what == "undo" else "Live Take"
+    take = bpy.data.actions[name]
     assert take.frame_range[0] == 20, tuple(take.frame_range)
     assert take.frame_range[1] - take.frame_range[0] >= 58, tuple(take.frame_range)
-    assert [listed.action.name for listed in find_hero().motion_matching.takes] == ["Live Take"]
-    assert get_action_name(find_hero()) == "Live Take"
+    assert [listed.action.name for listed in find_hero().motion_matching.takes] == [name]
+    assert get_action_name(find_hero()) == name
     if what == "bone renamed":
         paths = {path for path, _ in read_channels(take)}
         assert 'pose.bones["Kopf"].rotation_quaternion' in paths
@@ -244,7 +245,7 @@ def test_a_recording_of_a_deleted_armature_can_be_recovered() -> None:
         assert left.exists()
         obj = create_person("Hero")
         assert ops.motion_matching.recover_take() == {"FINISHED"}
-        assert get_action_name(obj).startswith("Live Take")
+        assert get_action_name(obj).startswith("Recovered Walk")
         assert not runtime.interrupted
         assert not left.exists()
         assert (
@@ -276,7 +277,7 @@ def test_a_recording_can_be_recovered_after_its_file_is_closed(tmp_path: Path) -
         [_left] = runtime.interrupted
         ops.wm.open_mainfile(filepath=saved)
         assert ops.motion_matching.recover_take() == {"FINISHED"}
-        assert get_action_name(find_hero()) == "Live Take"
+        assert get_action_name(find_hero()) == "Recovered Walk"
         assert tuple(find_hero().animation_data.action.frame_range) == (20, 20 + 69)
         assert len(find_hero().motion_matching.takes) == 1
 

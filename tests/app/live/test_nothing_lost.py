@@ -63,18 +63,18 @@ def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
     ed.undo()
     assert runtime.live is None
     assert sorted(action.name for action in bpy.data.actions) == [
-        "Live Take",
-        "Live Take.001",
         "Own",
+        "Recovered Standing",
+        "Recovered Walk",
     ]
-    assert count_ticks("Live Take", "Live Take.001") == [100, 20]
+    assert count_ticks("Recovered Walk", "Recovered Standing") == [100, 20]
     assert [take.name for take in bpy.data.objects["Hero"].motion_matching.takes] == [
-        "Live Take",
-        "Live Take.001",
+        "Recovered Walk",
+        "Recovered Standing",
     ]
-    assert get_action_name() == "Live Take.001"
-    assert "'Live Take'" in runtime.end_message, runtime.end_message
-    assert "'Live Take.001'" in runtime.end_message, runtime.end_message
+    assert get_action_name() == "Recovered Standing"
+    assert "'Recovered Walk'" in runtime.end_message, runtime.end_message
+    assert "'Recovered Standing'" in runtime.end_message, runtime.end_message
     assert not runtime.interrupted
     assert not list(recordings.get_folder().iterdir())
 
@@ -93,11 +93,11 @@ def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
     ed.undo()
     assert sorted(action.name for action in bpy.data.actions) == [
         "Live Take",
-        "Live Take.001",
         "Other",
         "Own",
+        "Recovered Walk",
     ]
-    assert count_ticks("Live Take", "Live Take.001") == [40, 50]
+    assert count_ticks("Live Take", "Recovered Walk") == [40, 50]
     assert not runtime.interrupted
     assert not list(recordings.get_folder().iterdir())
 

@@ -96,7 +96,7 @@ def test_redo_ends_a_session_and_restores_its_take() -> None:
     obj = bpy.data.objects["Hero"]
     assert runtime.live is None
     assert not runtime.interrupted
-    assert obj.animation_data.action.name == "Live Take"
+    assert obj.animation_data.action.name == "Recovered Walk"
     assert obj.animation_data.action.frame_range[1] == 70
     assert [take.action for take in obj.motion_matching.takes] == [obj.animation_data.action]
 
@@ -117,7 +117,7 @@ def test_redo_ends_a_session_and_restores_its_take() -> None:
         ed.undo()
         hero.obj = bpy.data.objects["Hero"]
         assert not hero.obj.motion_matching.takes
-        assert "Live Take" not in bpy.data.actions
+        assert "Recovered Walk" not in bpy.data.actions
         ed.redo()
         hero.obj = bpy.data.objects["Hero"]
         [take] = hero.obj.motion_matching.takes
