@@ -46,6 +46,7 @@ BUTTONS = [
     ("dpleft", "Pad Left", "Left on the directional pad"),
     ("dpright", "Pad Right", "Right on the directional pad"),
 ]
+_STEERED = {"click": "Click on the ground to go there,  "}  # by what steers instead of keys
 _HERE = "in the preferences of the extension"
 # events that are not keys, or that move the view
 _NO_KEY = re.compile(
@@ -299,22 +300,25 @@ def _parse_key_names(text: str) -> list[str]:
     return [name.strip().upper() for name in text.split(",") if name.strip()]
 
 
-def describe_keys(*, with_start: bool = False) -> str:
-    """Describe in a line which keys do what, and maybe the shortcut that starts."""
+def describe_keys(steer: str = "devices", *, with_start: bool = False) -> str:
+    """Describe in a line which keys work with what steers, and maybe the shortcut that starts."""
     shortcut = keymaps.get_shortcut(START) if with_start else ""
     starts = f"{shortcut} starts,  " if shortcut else ""
-    return starts + _format_keys(*map(tuple, _get_keys().values()))
+    return starts + _format_keys(steer, *map(tuple, _get_keys().values()))
 
 
 @cache
-def _format_keys(*keys: tuple[str, ...]) -> str:
+def _format_keys(steer: str, *keys: tuple[str, ...]) -> str:
     """Return the line for the keys of each action; panels show it at every redraw."""
     first = {
         action: (names or ("-",))[0].replace("_", " ").title()
         for action, names in zip(ACTIONS, keys, strict=True)
     }
-    steer = " ".join(first[action] for action in ("ahead", "left", "back", "right"))
+    commands = f"{first['tag']} asks for the next tag,  {first['record']} records,  Esc stops"
+    if steer != "devices":  # which leave the steering to it
+        return f"{_STEERED.get(steer, '')}{commands}"
+    directions = " ".join(first[action] for action in ("ahead", "left", "back", "right"))
     return (
-        f"{steer} steer,  {first['run']} runs,  {first['strafe']} keeps facing,  {first['push']} "
-        f"pushes,  {first['tag']} asks for the next tag,  {first['record']} records,  Esc stops"
+        f"{directions} steer,  {first['run']} runs,  {first['strafe']} keeps facing,  "
+        f"{first['push']} pushes,  {commands}"
     )

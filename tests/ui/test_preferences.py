@@ -115,6 +115,16 @@ def test_keys_that_an_earlier_version_stored_are_carried_over(addon):
     assert keyboard.uses("HOME")
 
 
+def test_the_line_of_keys_lists_what_works_with_what_steers():
+    assert "W A S D steer" in preferences.describe_keys()
+    clicks = preferences.describe_keys("click")
+    assert clicks == (
+        "Click on the ground to go there,  C asks for the next tag,  Space records,  Esc stops"
+    )
+    for steer in ("curve", "target", "take"):
+        assert preferences.describe_keys(steer) == clicks.partition(",  ")[2]
+
+
 def test_the_shortcut_of_start_is_told_as_it_is(addon):
     assert keymaps.get_shortcut(preferences.START) == "Ctrl Alt M"
     item = keymaps.find_shortcut(preferences.START)
@@ -308,6 +318,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     assert live.session.is_recording
     assert full.recorded > 0.5
     assert len(full.texts) == 4
+    assert full.texts[-1].endswith(f"{fps:.0f} of {fps:.0f} ticks/s"), full.texts
     assert len(full.lines) > 4
     for name, part in (
         ("paths", "lines"),

@@ -138,11 +138,11 @@ def _get_bone_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
-    database, pace = live.database, live.pace
+    database, rate = live.database, f"{app.standing.describe_rate(live)} ticks/s"
     if database is None:
         (vx, vy), (wx, wy) = live.session.velocity, frame.desired_velocity
         speeds = f"Speed  {math.hypot(vx, vy):.2f} m/s    desired  {math.hypot(wx, wy):.2f} m/s"
-        return (f"{speeds}    {pace.rate:.0f} ticks/s",)
+        return (f"{speeds}    {rate}",)
     source = database.get_frame_source(frame.frame)
     bits = int(database.tags[frame.frame])
     tags = ", ".join(name for k, name in enumerate(database.tag_names) if bits >> k & 1) or "none"
@@ -151,7 +151,7 @@ def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
         f"{source.clip_label}  frame {source.frame}",
         f"Tags  {tags}{f'    requested  {requested}' if requested else ''}",
         *_describe_choice(live, frame),
-        f"Tick  {1000.0 * pace.seconds:.1f} ms    {pace.rate:.0f} ticks/s",
+        f"Tick  {1000.0 * live.pace.seconds:.1f} ms    {rate}",
     )
 
 

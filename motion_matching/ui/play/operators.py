@@ -83,7 +83,8 @@ class _LiveOperator(SteppedOperator):
                 workspace.status_text_set(None)
 
         live.on_end(restore_window)
-        context.workspace.status_text_set(preferences.describe_keys())
+        steer = settings_of(get_armature(self._uid)).play.steer
+        context.workspace.status_text_set(preferences.describe_keys(steer))
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -166,7 +167,9 @@ Esc ends the session and restores what was there before"""
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        return f"{cls.__doc__}.\n{preferences.describe_keys(with_start=True)}"
+        obj = get_active_armature(context)
+        steer = settings_of(obj).play.steer if obj else "devices"
+        return f"{cls.__doc__}.\n{preferences.describe_keys(steer, with_start=True)}"
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)

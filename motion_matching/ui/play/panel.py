@@ -41,7 +41,7 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, play, live = self.layout, settings.play, runtime.live
-        draw_wrapped_text(layout, preferences.describe_keys(), "INFO")
+        draw_wrapped_text(layout, preferences.describe_keys(play.steer), "INFO")
         column = split_layout(layout)
         column.prop(play, "steer")
         if play.steer in ("curve", "target", "take"):
