@@ -178,8 +178,18 @@ def preview_steps(
         returns_to=scene.frame_current,
     )
     runtime.source_preview = preview
+    _enter_used_frames(preview)
     _redraw()
     return preview
+
+
+def _enter_used_frames(preview: SourcePreview) -> None:
+    """Go to the first used frame, if the current one of the timeline shows none of its own."""
+    if source := preview.find_source():
+        span, scene = preview.compute_span(source), bpy.context.scene
+        frame = span.to_source(scene.frame_current)
+        if frame != span.limit(frame):
+            scene.frame_set(round(span.to_timeline(span.first)))
 
 
 def _find_hips(clip: Clip, roles: Mapping[str, str]) -> int:

@@ -134,7 +134,14 @@ class Performed(NamedTuple):
             get_armature(self.uid), self.request, self.takes, self.database
         )
         text = f"Baked '{action.name}': {seconds:.1f} s from frame {self.request.frame} on"
-        return f"{text}. {self.request.note}" if self.request.note else text
+        notes = (self.request.note, _describe_cut(action))
+        return ". ".join((text, *(note for note in notes if note)))
+
+
+def _describe_cut(action: bpy.types.Action) -> str:
+    """Say that the scene ends before a take does, if so: playback would begin again there."""
+    last, end = math.floor(action.frame_range[1]), bpy.context.scene.frame_end
+    return f"It ends at frame {last}, the scene at {end}" if last > end else ""
 
 
 def bake_steps(obj: bpy.types.Object, build_request: RequestFactory) -> Steps[str]:

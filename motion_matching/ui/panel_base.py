@@ -185,12 +185,14 @@ def draw_small_lines(layout: bpy.types.UILayout, lines: Iterable[str], icon: Any
         icon = "BLANK1" if icon != "NONE" else icon
 
 
-def draw_wrapped_text(layout: bpy.types.UILayout, text: str, icon: Any) -> None:
-    """Draw a sentence in as many lines as the width of the panel needs."""
+def draw_wrapped_text(
+    layout: bpy.types.UILayout, text: str, icon: Any, reserved: float = 60.0
+) -> None:
+    """Draw a sentence in as many lines as the width of the panel less `reserved` pixels needs."""
     scale = bpy.context.preferences.system.ui_scale or 1.0  # zero without a window
     width = bpy.context.region.width / scale
     text = shorten(text, _LONGEST)  # it may come from a file
-    draw_small_lines(layout, _wrap_lines(text, max(20, int((width - 60) / 6.2))), icon)
+    draw_small_lines(layout, _wrap_lines(text, max(20, int((width - reserved) / 6.2))), icon)
 
 
 @lru_cache(maxsize=200)
@@ -227,7 +229,7 @@ def draw_warning(layout: bpy.types.UILayout, item: WarningItem) -> None:
     """Draw a warning with a button for each thing that can be done about it, and to dismiss it."""
     box = layout.box()
     row = box.row(align=True)
-    draw_wrapped_text(row, item.text, "ERROR" if item.is_serious else "INFO")
+    draw_wrapped_text(row, item.text, "ERROR" if item.is_serious else "INFO", reserved=105.0)
     close = row.operator("motion_matching.dismiss_warning", text="", icon="X", emboss=False)
     set_options(close, warning=json.dumps(item.identity))
     if item.buttons:

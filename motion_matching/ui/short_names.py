@@ -20,7 +20,7 @@ from .typed_properties import Class, text
 
 ELLIPSIS = "…"
 _ENOUGH = 14  # letters, which fit into the sidebar as it opens; shorter names stay whole
-_LETTER = 7.0  # width in pixels at the interface's scale, on average
+_LETTER = 6.0  # width in pixels at the interface's scale, on average
 _WORD = re.compile(r"[^\s_\-.:/\\|]*[\s_\-.:/\\|]+|[^\s_\-.:/\\|]+")  # with what ends it
 
 
@@ -56,6 +56,8 @@ def shorten(names: Sequence[str]) -> dict[str, ShortName]:
 
 def _find_shared_end(names: Collection[str]) -> str:
     """Return the whole words with which all of several names end, and what comes before them."""
+    if not names:
+        return ""
     first, last = min(n[::-1] for n in names), max(n[::-1] for n in names)  # others lie between
     pairs = zip(_WORD.findall(first), _WORD.findall(last), strict=False)
     shared = "".join(word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -90,18 +92,20 @@ class ShortNames:
     """The short names of each list, found again only when the list seems to have changed."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[int, str], tuple[tuple[int, str, str], dict[str, ShortName]]] = {}
+        self._found: dict[tuple[int, str], tuple[tuple[object, ...], dict[str, ShortName]]] = {}
 
     def find(self, item: ListItem) -> ShortName:
         """Return the short name of an item of an armature's list."""
-        obj: Any = item.id_data
-        items, key = getattr(obj.motion_matching, item.LIST), (obj.session_uid, item.LIST)
-        name = get_full_name(item)
+        return self.find_in(item.id_data, item.LIST, get_full_name(item))
+
+    def find_in(self, obj: Any, kind: str, name: str) -> ShortName:
+        """Return the short form of a name in an armature's list; one that it lacks stays whole."""
+        items, key = getattr(obj.motion_matching, kind), (obj.session_uid, kind)
         # reading thousands of names at each redraw would be slow
-        state = len(items), get_full_name(items[0]), get_full_name(items[-1])
+        state = len(items), *(get_full_name(item) for item in (*items[:1], *items[-1:]))
         before, names = self._found.get(key, (None, {}))
         if state != before or name not in names:
-            names = shorten([get_full_name(each) for each in items])
+            names = {name: ShortName(name)} | shorten([get_full_name(each) for each in items])
             self._found[key] = state, names
         return names[name]
 
@@ -116,6 +120,11 @@ def has_room(name: str, reserved: float) -> bool:
     """Return whether a name fits into the region beside so many `reserved` pixels."""
     scale = bpy.context.preferences.system.ui_scale or 1.0  # zero without a window
     return bpy.context.region.width / scale - reserved > _LETTER * len(name)
+
+
+def find_short_name(obj: bpy.types.Object, kind: str, name: str) -> str:
+    """Return what is shown of a name in an armature's list."""
+    return runtime.get_cache(ShortNames).find_in(obj, kind, name).shown
 
 
 def _get_shown_name(item: Any) -> str:

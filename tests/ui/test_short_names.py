@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.ui.short_names import shorten
+from motion_matching.ui.short_names import find_short_name, shorten
 from tests.ui.characters import create_character
 
 ops = bpy.ops.motion_matching
@@ -126,3 +126,14 @@ def test_takes_are_named_by_script_gait_and_order():
     bpy.context.object.motion_matching.take_index = 0
     ops.bake_again(use_markers=False)
     assert takes[3].action.name == "Shot 08"
+
+
+def test_a_clip_is_called_as_in_the_list_of_sources():
+    obj = create_character()
+    for name in MOCAP:
+        bpy.data.actions[0].copy().name = name
+    ops.add_actions()
+    assert [source.name for source in obj.motion_matching.sources if source.name in MOCAP]
+    for source in obj.motion_matching.sources:
+        assert find_short_name(obj, "sources", source.name) == source.shown_name
+    assert find_short_name(obj, "sources", "not in the list") == "not in the list"

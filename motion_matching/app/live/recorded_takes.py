@@ -22,6 +22,12 @@ from .. import recordings
 from ..typed import settings_of
 from . import timeline
 
+_ENDINGS = {
+    "new": "Recorded '{name}': {seconds:.1f} s.",
+    "append": "Appended {seconds:.1f} s to '{name}'.",
+    "overwrite": "Overwrote {seconds:.1f} s of '{name}'.",
+}
+
 
 class LiveTakes:
     """The recordings of a session; `names` are those of its takes, `on_take` is given each."""
@@ -36,6 +42,7 @@ class LiveTakes:
         reader: PoseReader | None = None,
     ) -> None:
         self.names: list[str] = []
+        self._mode = "new"
         self._name, self._session, self._armature = name, session, armature
         self._follower, self._on_take, self._reader = follower, on_take, reader
 
@@ -46,6 +53,7 @@ class LiveTakes:
         MotionMatchingError if none can begin.
         """
         scene, play = bpy.context.scene, settings_of(self._armature.find()).play
+        self._mode = play.mode
         mode = self._align_with_timeline(scene, play.mode) if play.timeline else play.mode
         frame = scene.frame_float if play.timeline else float(scene.frame_current)
         step = get_scene_fps(scene) / self._session.performer.method.fps
@@ -117,4 +125,4 @@ class LiveTakes:
         action = bpy.data.actions[name]
         self._on_take(action)
         self.names.append(action.name)
-        return f"Recorded '{action.name}': {seconds:.1f} s."
+        return _ENDINGS[self._mode].format(name=action.name, seconds=seconds)

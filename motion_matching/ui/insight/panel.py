@@ -22,6 +22,7 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
+from ..short_names import find_short_name
 
 if TYPE_CHECKING:
     from ...engine.insight.frame_inspector import FrameInspection
@@ -103,7 +104,7 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, insight, inspector = self.layout, settings.insight, runtime.inspector
         column = split_layout(layout)
-        column.prop(insight, "inspect")
+        _draw_choice(column, insight)
         is_own = inspector is not None and inspector.armature.uid == obj.session_uid
         seeks = insight.inspect != "take" and not (is_own and inspector.subject != "source")
         if insight.inspect == "source" or seeks:
@@ -135,6 +136,14 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
             _draw_actions(layout, inspector, inspected.choice)
 
 
+def _draw_choice(layout: bpy.types.UILayout, insight: Any) -> None:
+    """Draw what is inspected; until something is chosen, what the button takes."""
+    if insight.is_property_set("inspect"):
+        layout.prop(insight, "inspect")
+    else:
+        layout.row(heading="Inspect").prop_menu_enum(insight, "inspect", text="On Screen")
+
+
 def _draw_frame(layout: bpy.types.UILayout, inspector: app.inspector.Inspector, frame: int) -> None:
     source = inspector.database.get_frame_source(frame)
     position = f"Frame {source.frame}, {frame} of the database"
@@ -164,7 +173,15 @@ def _draw_candidates(
         row.label(text=name, icon=_VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE"))
         draw_right(row, f"{weighed.cost:.2f}")
         _draw_buttons(row, inspector, weighed.frame, is_candidate=weighed is not here)
-        draw_wrapped_text(lines, f"{weighed.verdict[:1].upper()}{weighed.verdict[1:]}", "BLANK1")
+        draw_wrapped_text(lines, format_verdict(inspector, weighed.verdict), "BLANK1")
+
+
+def format_verdict(inspector: app.inspector.Inspector, verdict: str) -> str:
+    """Return a verdict with the feature in words, as the table of costs has it."""
+    for feature in inspector.database.schema.features:
+        title = format_kind(feature.kind, feature.bone)
+        verdict = verdict.replace(f"most by {feature.label} (", f"most by {title} (")
+    return f"{verdict[:1].upper()}{verdict[1:]}"
 
 
 def _draw_similar(layout: bpy.types.UILayout, inspector: app.inspector.Inspector) -> None:
@@ -211,8 +228,9 @@ def _draw_actions(
 
 
 def _format_frame(inspector: app.inspector.Inspector, frame: int) -> str:
-    source = inspector.database.get_frame_source(frame)
-    return f"{source.clip} {source.frame}{' (mirrored)' if source.mirrored else ''}"
+    source, obj = inspector.database.get_frame_source(frame), inspector.armature.find()
+    clip = find_short_name(obj, "sources", source.clip) if obj else source.clip
+    return f"{clip} {source.frame}{' (mirrored)' if source.mirrored else ''}"
 
 
 class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
-from bpy_extras.view3d_utils import region_2d_to_location_3d
+from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_location_3d
 from mathutils import Quaternion, Vector
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _DRAG = 0.006  # the same for a pixel, as a logarithm
 _STEEP = 0.05  # least part of the view's direction along the ground for it to count
 _WHEELS = {"WHEELUPMOUSE": 1.0 / _WHEEL, "WHEELDOWNMOUSE": _WHEEL}
 _TRACKPAD = ("TRACKPADPAN", "TRACKPADZOOM")
+_SEEN_HEIGHTS = (0.0, 1.0, 1.8)  # metres above the ground: of a character, one is enough
 
 
 class View(NamedTuple):
@@ -141,6 +142,12 @@ def _zoom(view: View, factor: float) -> None:
     view.data.view_distance = min(max(view.data.view_distance * factor, 0.01), 10_000.0)
 
 
+def _shows(view: View, point: Vector) -> bool:
+    """Tell whether a point of the scene lies within a view."""
+    pixel, region = location_3d_to_region_2d(*view, point), view.region
+    return bool(pixel and 0.0 <= pixel.x < region.width and 0.0 <= pixel.y < region.height)
+
+
 class ViewFollower:
     """Moves views along with the character."""
 
@@ -148,6 +155,14 @@ class ViewFollower:
 
     def __init__(self, window: bpy.types.Window | None, position: tuple[float, float]) -> None:
         self._screen, self._position = window.screen.name if window else "", position
+
+    def look_at(self, window: bpy.types.Window | None, ground: float) -> None:
+        """Move views that do not show the character, who stands at the `ground`, to it."""
+        x, y = self._position
+        points = [Vector((x, y, ground + height)) for height in _SEEN_HEIGHTS]
+        for view in find_views(window):
+            if view.data.view_perspective != "CAMERA" and not any(_shows(view, p) for p in points):
+                view.data.view_location = points[1]
 
     def set_position(self, position: tuple[float, float]) -> None:
         """Note the character's position (x, y) without moving views."""

@@ -73,6 +73,8 @@ class _LiveOperator(SteppedOperator):
         self._navigation = navigation.Navigation(live.keyboard)
         self._clicks = pointing.GroundClicks(live)
         self._view_follower = follower = navigation.ViewFollower(context.window, live.position)
+        if live.view_follows:
+            follower.look_at(context.window, get_armature(self._uid).matrix_world.translation.z)
         self._window = context.window.as_pointer()
         live.on_end(app.callbacks.start_timer(context.window, _TICK))
 

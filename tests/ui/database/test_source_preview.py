@@ -125,6 +125,19 @@ def test_a_file_goes_by_its_rate_speed_and_range_from_where_the_character_stands
     assert scene.frame_current == 7
 
 
+def test_a_preview_begins_at_the_start_of_a_source_that_the_current_frame_is_not_in(obj):
+    scene, source = bpy.context.scene, choose(obj, "starts")
+    source.use_range, source.frame_start, source.frame_end = True, 20, 100
+    scene.frame_set(3000)
+    ops.preview_source()
+    assert (scene.frame_current, get_bones(obj)[0]) == (20, 20)
+    ops.stop_preview()
+    assert scene.frame_current == 3000
+    scene.frame_set(30)
+    ops.preview_source()
+    assert scene.frame_current == 30
+
+
 def test_tags_are_set_and_drawn_at_the_frames_that_are_seen(obj):
     scene, source = bpy.context.scene, choose(obj, "starts")
     ops.preview_source()

@@ -10,6 +10,7 @@ from motion_matching.app import insight, inspector, source_preview, status
 from motion_matching.app.runtime import runtime
 from motion_matching.app.takes import read_parts
 from motion_matching.scene.blender import actions
+from motion_matching.ui.insight.panel import format_verdict
 from tests.ui.characters import create_character, expect_refusal
 
 ops = bpy.ops.motion_matching
@@ -111,6 +112,21 @@ def test_a_take_goes_on_with_the_candidate_that_was_chosen(obj):
     ops.bake_again()
     last = takes[obj.motion_matching.take_index].action
     assert any(intent.enter for intent in read_parts(last)[0].performance.intents)
+
+
+def test_a_verdict_names_features_as_the_panel_does(obj):
+    bake(obj)
+    ops.inspect_frame()
+    verdicts = [
+        format_verdict(seen, weighed.verdict)
+        for frame in range(2, 40)
+        for seen in [inspect_at(frame)]
+        for weighed in seen.inspection.candidates
+    ]
+    lost = [verdict for verdict in verdicts if "most by" in verdict]
+    assert lost
+    assert all("_" not in verdict for verdict in lost), lost[0]
+    assert any("most by Path (" in verdict or "Foot Position (" in verdict for verdict in lost)
 
 
 def test_a_forbidden_frame_is_entered_no_more(obj):

@@ -30,3 +30,13 @@ def test_steering_keys_do_not_turn_orbiting_into_panning(key):
 
     assert not drag(Keyboard()), "shift pans"
     assert drag(Keyboard({"run": [key]}))
+
+
+def test_a_view_that_does_not_show_the_character_is_moved_to_it():
+    window = bpy.context.window_manager.windows[0]
+    view, middle = next(navigation.find_views(window)), (0.5, -0.5, 0.25)
+    view.data.view_location = middle
+    navigation.ViewFollower(window, (1.0, -1.0)).look_at(window, 0.0)
+    assert view.data.view_location[:] == middle, "it is seen as the view stands"
+    navigation.ViewFollower(window, (300.0, -200.0)).look_at(window, 2.0)
+    assert view.data.view_location[:] == (300.0, -200.0, 3.0)

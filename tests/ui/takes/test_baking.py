@@ -122,6 +122,17 @@ def test_a_script_lasts_as_long_as_it_needs(obj):
     assert np.linalg.norm(path[-1] - path[-2]) * 24.0 < 0.1
 
 
+def test_a_take_that_the_scene_cuts_off_says_so(obj, capfd):
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 30
+    ops.bake_script(script="square", seconds=2.0)
+    assert "from frame 1 on. It ends at frame 48, the scene at 30" in capfd.readouterr().out
+    obj.motion_matching.set_frame_range = True
+    ops.bake_script(script="square", seconds=2.0)
+    assert "from frame 1 on\n" in capfd.readouterr().out
+    assert scene.frame_end == 48
+
+
 def test_selected_characters_are_baked_at_once_each_by_its_own_settings(obj):
     other, empty = add_character("Second"), add_character("Third", CLIPS[:1])
     ops.add_actions()  # of the last one
