@@ -17,7 +17,7 @@ from ..engine.json_files import EntryError, expect_object, expect_text
 from ..scene.reading import library
 from ..scene.reading.hand_path import compute_fingerprint
 from .characters import get_armature
-from .library import get_file_digests
+from .library import get_action_digests, get_file_digests
 from .settings import get_build_settings
 from .source_files import find_file
 from .sources import get_enabled_indices, get_source, get_tag_name
@@ -54,8 +54,11 @@ def compute_key(obj: bpy.types.Object) -> str:
     return run_to_end(content_steps(obj.session_uid)).key
 
 
-def content_steps(uid: int) -> Steps[Content]:
-    """Find what the database is made of, one source or a part of it between two yields."""
+def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
+    """Find what the database is made of, one source or a part of it between two yields.
+
+    Unless it `reads_all`, actions that Blender has reported no change of are not read again.
+    """
     obj = get_armature(uid)
     settings, sources = settings_of(obj), settings_of(obj).sources
     with_files = any(source.kind == "FILE" for source in sources)
@@ -68,7 +71,11 @@ def content_steps(uid: int) -> Steps[Content]:
     content = build_settings.get_content(with_files=with_files) | bones
     untagged = replace(build_settings, auto_tags=None)
     motion = untagged.get_content(with_files=with_files) | bones
-    builder = library.DatabaseKeyBuilder(content, motion, get_file_digests())
+    action_digests = get_action_digests()
+    if reads_all:
+        used = (sources[index].action for index in indices)
+        action_digests.forget(action.session_uid for action in used if action)
+    builder = library.DatabaseKeyBuilder(content, motion, get_file_digests(), action_digests)
     for number, index in enumerate(indices, 1):
         obj, source = get_source(uid, index)  # references from before a yield may be invalid
         names.append(source.name)

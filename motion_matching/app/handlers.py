@@ -21,6 +21,9 @@ _STARTUP_DELAY = 1.0  # seconds after which recordings that were cut off are loo
 
 @persistent
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if runtime.action_digests and depsgraph.id_type_updated("ACTION"):
+        uids = (update.id.original.session_uid for update in depsgraph.updates)
+        runtime.action_digests.forget(uids)
     # to Blender, every pose that a session shows changes the armature: only the restored one counts
     if runtime.live:
         runtime.live.note_update(depsgraph)
@@ -89,6 +92,8 @@ def _forget_data() -> None:
     statuses = runtime.statuses
     statuses.refresh = None
     statuses.change_count += 1
+    if runtime.action_digests:
+        runtime.action_digests.clear()
     for known in (statuses.by_uid, statuses.stale, statuses.watched):
         known.clear()
 

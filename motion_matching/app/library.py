@@ -1,4 +1,4 @@
-"""The library of databases on the disk, and digests of the files of sources."""
+"""The library of databases on the disk, and digests of files and actions of sources."""
 
 from __future__ import annotations
 
@@ -67,3 +67,10 @@ def get_file_digests() -> library.FileDigests:
     if runtime.file_digests is None:
         runtime.file_digests = library.FileDigests()
     return runtime.file_digests
+
+
+def get_action_digests() -> library.ActionDigests:
+    """Return the digests of actions, which Blender's reports of changes keep true."""
+    if runtime.action_digests is None:
+        runtime.action_digests = library.ActionDigests()
+    return runtime.action_digests

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..engine.control.performer import Frame, Placement
     from ..engine.insight.residual_plot import Curves
-    from ..scene.reading.library import FileDigests, Library
+    from ..scene.reading.library import ActionDigests, FileDigests, Library
     from ..scene.rig.rig_check import RigState
     from .comparing import Comparison
     from .insight import CoverageReport, MappedPoses
@@ -74,6 +74,7 @@ class Runtime:
     stop_message: str = ""  # what is left of the training that was stopped last
     library: Library | None = None
     file_digests: FileDigests | None = None  # of files that sources read
+    action_digests: ActionDigests | None = None  # of actions that are sources
     statuses: Statuses = field(default_factory=Statuses)
     inspector: Inspector | None = None
     source_preview: SourcePreview | None = None

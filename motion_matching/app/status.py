@@ -122,11 +122,11 @@ def mark_stale() -> None:
     callbacks.schedule(_refresh_stale, REFRESH_DELAY)
 
 
-def _compute_status_steps(uid: int) -> Steps[Status]:
+def _compute_status_steps(uid: int, reads_all: bool = True) -> Steps[Status]:
     if not any(source.enabled for source in settings_of(get_armature(uid)).sources):
         return Status("empty")
     problems = yield from find_problems_steps(uid)
-    found = yield from _compute_database_status_steps(uid)
+    found = yield from _compute_database_status_steps(uid, reads_all)
     return _add_problems(get_armature(uid), found, problems)
 
 
@@ -139,9 +139,9 @@ def _add_problems(
     return replace(found, source_count=count, problems=problems, warnings=items)
 
 
-def _compute_database_status_steps(uid: int) -> Steps[Status]:
+def _compute_database_status_steps(uid: int, reads_all: bool) -> Steps[Status]:
     try:
-        current = yield from content_to_find_steps(uid)
+        current = yield from content_to_find_steps(uid, reads_all)
         obj, key = get_armature(uid), current.key
         if (database := find_database(obj, current)) is not None:
             return _get_database_status(obj, current, database)
@@ -229,7 +229,7 @@ def _refresh_stale() -> float | None:
     statuses, until = runtime.statuses, time.perf_counter() + _SLICE
     while statuses.stale:
         uid = next(iter(statuses.stale)) if statuses.refresh is None else statuses.refresh[0]
-        statuses.refresh = statuses.refresh or (uid, _compute_status_steps(uid))
+        statuses.refresh = statuses.refresh or (uid, _compute_status_steps(uid, reads_all=False))
         try:
             while time.perf_counter() < until:
                 next(statuses.refresh[1])

@@ -20,19 +20,19 @@ from .steps import Steps, run_in_background_steps
 from .typed import settings_of
 
 
-def content_to_find_steps(uid: int) -> Steps[Content]:
+def content_to_find_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     """Return the content of an armature, once the database that is stored for it has been read.
 
     A database is read in a thread: its checksums are compared, which takes a second for 2 GB.
     """
-    content = yield from content_steps(uid)
+    content = yield from content_steps(uid, reads_all)
     library = get_library()
     key = content.key if library.has(content.key) else library.find_base(content.motion)
     if not key or library.is_loaded(key):
         return content
     with suppress(DatabaseError):  # which `find_database` raises again
         yield from run_in_background_steps(lambda report: library.load(key), "Loading")
-    return (yield from content_steps(uid))  # it may have changed meanwhile
+    return (yield from content_steps(uid, reads_all))  # it may have changed meanwhile
 
 
 def find_database(obj: bpy.types.Object, content: Content) -> Database | None:

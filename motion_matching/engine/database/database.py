@@ -227,8 +227,9 @@ class Database:
         at_start, at_end = np.zeros(self.frame_count, bool), np.zeros(self.frame_count, bool)
         guard, past = round(end_guard * self.fps), round(self.schema.past * self.fps)
         for start, stop, origin in zip(self.starts, self.stops, self.ranges, strict=True):
-            left = _count_frames_to_dead_end(self.successors[start:stop], origin.loop)
-            at_end[start:stop] = left < guard
+            if guard > 0:
+                left = _count_frames_to_dead_end(self.successors[start:stop], origin.loop)
+                at_end[start:stop] = left < guard
             at_start[start : min(start + past, stop)] = not origin.loop
         return at_start, at_end
 
@@ -238,6 +239,24 @@ class Database:
         origin = self.ranges[r]
         offset = (frame - int(self.starts[r])) * origin.source_frames_per_frame
         return FrameSource(origin.clip, round(origin.first_source_frame + offset), origin.mirrored)
+
+    def with_tags(
+        self,
+        bits: np.ndarray,
+        names: tuple[str, ...],
+        bias: np.ndarray,
+        limits: np.ndarray,
+        settings: dict[str, Any],
+    ) -> Database:
+        """Return the same motion with other tags; what was computed of it is not computed again."""
+        result = replace(
+            self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
+        )
+        kept = {"root_motion", "range_of_frame", "peaks"}
+        if np.array_equal(result.playable, self.playable):
+            kept |= {"normalization", "successors"}
+        vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})
+        return result
 
     def with_schema(self, schema: Schema) -> Database:
         """Return the same poses with other features."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 
@@ -51,15 +51,8 @@ def retag(
     if not np.array_equal(unused, ~database.playable):
         velocities = np.asarray(database.velocities)
         limits = measure_limits(velocities, database.fps, database.stops, unused, database.peaks)
-    changes = {"auto_tags": auto_tags and asdict(auto_tags)}
-    result = replace(
-        database,
-        tags=bits,
-        tag_names=names,
-        bias=compute_bias(tagged),
-        limits=limits,
-        settings=database.settings | changes,
-    )
+    settings = database.settings | {"auto_tags": auto_tags and asdict(auto_tags)}
+    result = database.with_tags(bits, names, compute_bias(tagged), limits, settings)
     if unused.any():
         check_distinct(result)
     return result

@@ -254,7 +254,7 @@ def find_slot(action: bpy.types.Action, obj: bpy.types.Object) -> Any:
         return moved > 0, slot == assigned, slot.identifier == f"OB{obj.name}", moved
 
     slots = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
-    return max(slots, key=rank, default=None)
+    return slots[0] if len(slots) == 1 else max(slots, key=rank, default=None)
 
 
 def get_active_curves(action: bpy.types.Action, slot: Any) -> list[bpy.types.FCurve]:

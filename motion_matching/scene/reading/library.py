@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -247,6 +247,35 @@ class FileDigests:
         return self._by_version[version]
 
 
+@dataclass
+class ActionUses:
+    """An action as it was read last: digests by how it is used, and the data paths that it keys."""
+
+    digests: dict[bytes, str] = field(default_factory=dict)
+    keyed: set[str] = field(default_factory=set)
+
+
+class ActionDigests:
+    """Digests of actions, until Blender reports that they changed."""
+
+    def __init__(self) -> None:
+        self._by_uid: dict[int, dict[tuple[int, str, bytes], ActionUses]] = {}
+
+    def get(self, action: bpy.types.Action, obj: bpy.types.Object, use: bytes) -> ActionUses:
+        """Return what is known of an action on an armature that has a use, to be filled."""
+        slot = actions.find_slot(action, obj)
+        key = obj.session_uid, slot.identifier if slot else "", use
+        return self._by_uid.setdefault(action.session_uid, {}).setdefault(key, ActionUses())
+
+    def forget(self, uids: Iterable[int]) -> None:
+        """Drop the actions among these session_uids: they changed, perhaps while they are read."""
+        for uid in uids:
+            self._by_uid.pop(uid, None)
+
+    def clear(self) -> None:
+        self._by_uid.clear()
+
+
 class DatabaseKeyBuilder:
     """Builds the key of the database that sources make for an armature, and that of its motion.
 
@@ -259,9 +288,10 @@ class DatabaseKeyBuilder:
         settings: Mapping[str, Any],
         motion_settings: Mapping[str, Any],
         file_digests: FileDigests,
+        action_digests: ActionDigests,
     ) -> None:
         self._settings, self._motion_settings = settings, motion_settings
-        self._file_digests = file_digests
+        self._file_digests, self._action_digests = file_digests, action_digests
         self._keyed: set[str] = set()  # data paths of all curves so far
         self._by_clip: dict[str, list[str]] = {}
         self._motion_by_clip: dict[str, list[str]] = {}
@@ -270,32 +300,27 @@ class DatabaseKeyBuilder:
 
     def add_steps(self, source: SourceContent, obj: bpy.types.Object) -> Iterator[None]:
         """Add a source in pieces; raise MotionDataError if it cannot be read or is deleted."""
-        whole = hashlib.blake2b(_encode_json(source.use), digest_size=16)
-        motion = whole
-        if source.motion_use != source.use:
-            motion = hashlib.blake2b(_encode_json(source.motion_use), digest_size=16)
-        digests, clip = {whole, motion}, ""
-
-        def update(part: bytes) -> None:
-            for digest in digests:
-                digest.update(part)
-
+        uses, clip = [_encode_json(use) for use in (source.use, source.motion_use)], ""
+        digests = {use: hashlib.blake2b(use, digest_size=16) for use in uses}
         if source.action is not None:
             clip = source.action.name
-            update(_encode_range(source.action))
-            for curve in actions.iterate_curves(source.action, obj):
-                if curve is None:
-                    yield
-                    continue
-                self._keyed.add(curve.data_path)
-                for part in _encode_curve(curve):
-                    update(part)
-        elif source.file is not None:
-            clip = source.file.stem
-            update(self._file_digests.compute(source.file))
-        self.motion_digests.append(motion.hexdigest())
-        self._by_clip.setdefault(clip, []).append(whole.hexdigest())
-        self._motion_by_clip.setdefault(clip, []).append(motion.hexdigest())
+            known = self._action_digests.get(source.action, obj, uses[-1])
+            digests = {use: made for use, made in digests.items() if use not in known.digests}
+            if digests:
+                yield from _digest_action_steps(source.action, obj, digests.values(), known.keyed)
+            self._keyed |= known.keyed
+            found = known.digests | {use: made.hexdigest() for use, made in digests.items()}
+            known.digests = {use: found[use] for use in uses}  # others are of earlier tags
+        else:
+            if source.file is not None:
+                clip = source.file.stem
+                for made in digests.values():
+                    made.update(self._file_digests.compute(source.file))
+            found = {use: made.hexdigest() for use, made in digests.items()}
+        whole, motion = (found[use] for use in uses)
+        self.motion_digests.append(motion)
+        self._by_clip.setdefault(clip, []).append(whole)
+        self._motion_by_clip.setdefault(clip, []).append(motion)
 
     def add_rig(self, obj: bpy.types.Object) -> None:
         """Add, after all sources, how the armature rests and what else moves its bones."""
@@ -315,6 +340,25 @@ class DatabaseKeyBuilder:
     def _compute_key(self, settings: Mapping[str, Any], by_clip: Mapping[str, list[str]]) -> str:
         content = [_KEYS_VERSION, settings, sorted(by_clip.values()), self.rig_digest]
         return hashlib.blake2b(_encode_json(content), digest_size=16).hexdigest()
+
+
+def _digest_action_steps(
+    action: bpy.types.Action, obj: bpy.types.Object, digests: Iterable[Any], keyed: set[str]
+) -> Iterator[None]:
+    """Add an action to digests, and the data paths of its curves to `keyed`, in pieces."""
+
+    def update(part: bytes) -> None:
+        for digest in digests:
+            digest.update(part)
+
+    update(_encode_range(action))
+    for curve in actions.iterate_curves(action, obj):
+        if curve is None:
+            yield
+            continue
+        keyed.add(curve.data_path)
+        for part in _encode_curve(curve):
+            update(part)
 
 
 def _encode_json(data: Any) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import bpy
 import numpy as np
@@ -124,6 +125,7 @@ def compute_rest_frame(obj: bpy.types.Object) -> tuple[np.ndarray, float]:
     return quat.normalize(quat.inv_mul(_extract_turn_about_z(rotation), rotation)), float(scale)
 
 
+@lru_cache(maxsize=64)  # files of one folder have the same bones
 def to_blender_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names that Blender's bones get: at most 63 bytes, and unique.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database import retagging
+from motion_matching.engine.database import retagging, statistics
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.tags import TagRange
@@ -80,6 +80,30 @@ def test_other_tags_give_the_database_of_a_build_with_them(sources, untagged, na
     # again from there, back to how it began
     plain = {source.key: () for source in sources} | {"0": (LOOP,)}
     check_same(retagging.retag(now, plain), untagged)
+
+
+COMPUTED = ("root_motion", "range_of_frame", "peaks", "playable", "successors", "normalization")
+
+
+def compute_all(database):
+    return {name: getattr(database, name) for name in COMPUTED}
+
+
+@pytest.mark.parametrize("name", TAGS)
+def test_what_was_computed_before_holds_with_other_tags(sources, untagged, name):
+    tagged = [replace(s, tags=tags) for s, tags in zip(sources, TAGS[name], strict=True)]
+    expected, _ = build(tagged, SETTINGS)
+    compute_all(untagged)
+    now = retagging.retag(untagged, {source.key: source.tags for source in tagged})
+    kept, wanted = compute_all(now), compute_all(expected)
+    normalization, other = kept.pop("normalization"), wanted.pop("normalization")
+    for field in fields(other):
+        one, two = getattr(normalization, field.name), getattr(other, field.name)
+        np.testing.assert_array_equal(one, two, err_msg=field.name)
+    for computed in wanted:
+        np.testing.assert_array_equal(kept[computed], wanted[computed], err_msg=computed)
+    assert statistics.measure_top_speeds(now) == statistics.measure_top_speeds(expected)
+    assert now.root_motion is untagged.root_motion, "computed once"
 
 
 def test_tags_that_cannot_be_used_are_refused_as_in_a_build(sources, untagged):
