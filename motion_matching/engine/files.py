@@ -6,7 +6,6 @@ import os
 import re
 import secrets
 import stat
-import tempfile
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -179,8 +178,13 @@ def _differ_in_case(path: Path, other: Path) -> bool:
     real, others = Path(os.path.realpath(path)), Path(os.path.realpath(other))
     if _fold(real.name) != _fold(others.name) or _identify(real.parent) != _identify(others.parent):
         return False
-    with suppress(OSError), tempfile.NamedTemporaryFile(prefix=".case", dir=real.parent) as trial:
-        return Path(trial.name).with_name(Path(trial.name).name.swapcase()).exists()
+    trial = real.with_name(f".case{secrets.token_hex(4)}")
+    with suppress(OSError):
+        trial.touch(exist_ok=False)
+        try:
+            return trial.with_name(trial.name.swapcase()).exists()
+        finally:
+            trial.unlink()
     return False
 
 

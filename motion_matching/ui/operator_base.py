@@ -157,6 +157,7 @@ class NothingToDoError(Exception):
     """Ends an operator without an undo step; a message is reported, but not as an error."""
 
 
+@annotate  # or Blender would evaluate the annotations below for each of them
 class Operator(_Base):
     """A mixin of all operators: they say what they require, and `run`."""
 
