@@ -115,6 +115,22 @@ def test_an_unknown_command_gets_the_list_of_commands(arguments):
     assert "build.py bench" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ((), {"ruff", "mypy", "building.tables", "mkdocs"}),
+        (("--fast",), {"ruff"}),
+        (("--types",), {"mypy"}),
+    ],
+)
+def test_lint_runs_the_parts_that_are_asked_for(arguments, parts, monkeypatch):
+    """Every part runs, and one that fails fails lint."""
+    ran = []
+    monkeypatch.setattr(Environment, "run", lambda _, *words: ran.append(words[0]) or len(ran) % 2)
+    assert build.lint(Environment(CHECKOUT), *arguments) == 1
+    assert set(ran) == parts
+
+
 def test_workflow_matrices_match_the_pins_without_a_set_up(tmp_path):
     done = run_as((3, 8), "blenders", path=str(tmp_path))
     assert done.returncode == 0
