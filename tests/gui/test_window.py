@@ -25,6 +25,14 @@ pytestmark = pytest.mark.timeout(
 )  # without graphics hardware, Blender draws only a few frames a second
 
 
+@pytest.fixture(scope="session")
+def user_with_extension(program: str, extension_zip: Path, tmp_path_factory) -> Path:
+    """A user folder that the extension is installed in, of which every test has a copy."""
+    host = Host(program, tmp_path_factory.mktemp("installed"))
+    host.command("extension", "install-file", "-r", "user_default", "--enable", extension_zip)
+    return host.user
+
+
 @pytest.fixture
 def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
     """Return `play(script) -> str`, which plays a scenario in a Blender with a window and returns
@@ -37,8 +45,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
     if not (command and host.program):
         pytest.skip("no --blender-window is given")
     # not before a window is sure: packaging takes time
-    archive = request.getfixturevalue("extension_zip")
-    host.command("extension", "install-file", "-r", "user_default", "--enable", archive)
+    shutil.copytree(request.getfixturevalue("user_with_extension"), host.user)
     scripts = tmp_path / "scripts"
     scripts.mkdir()
     for file in (
