@@ -254,7 +254,7 @@ def test_a_damaged_file_is_read_or_refused_but_never_crashes(tmp_path: Path):
                 array.tobytes()  # all of it can be read
 
 
-@pytest.mark.parametrize("limit", [array_files.READ_LIMIT, 100])
+@pytest.mark.parametrize("limit", [array_files.READ_LIMIT, 100], ids=["read", "mapped"])
 def test_every_flipped_bit_of_an_array_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
 ):
