@@ -25,9 +25,9 @@ ROLES = {
         "ffff99",
         "ffffa0",
     ),
-    "chosen": ("Chosen Motion", "the chosen motion, and a path by hand", "7777ff", "1616c0"),
-    "contact": ("Contacts", "contacts, and positions of features", "ff00aa", "480038"),
-    "trajectory": ("Trajectory", "the trajectory of features", "55bb77", "68bc88"),
+    "chosen": ("Chosen Motion", "the chosen motion, and a path by hand", "7777ff", "00005c"),
+    "contact": ("Contacts", "contacts, and positions of features", "ff00aa", "320010"),
+    "trajectory": ("Trajectory", "the trajectory of features", "55bb77", "30d898"),
     "guide": ("Guides", "moving ground, raw paths, and bodies of features", "b2b2b2", "e0e0e0"),
 }
 _LIGHT = 0.3  # brightness from which a background is light

@@ -90,8 +90,7 @@ def test_colours_stand_out_from_the_background(theme, sight):
         color = colors.get_color(role)
         assert np.linalg.norm(see(color, sight) - see(background, sight)) > APART, role
     for role in colors.ROLES:
-        least = 3.0 if colors.find_background() == "dark" else 1.8
-        assert measure_contrast(colors.get_color(role), background) >= least - 0.05, role
+        assert measure_contrast(colors.get_color(role), background) >= 3.0, role
 
 
 def test_plots_have_dark_paper_in_every_theme(theme):
