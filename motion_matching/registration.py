@@ -140,7 +140,7 @@ preview of a source."""
     start = ui.play.operators.MOTION_MATCHING_OT_start.bl_idname
     end = ui.database.operators.MOTION_MATCHING_OT_stop_preview.bl_idname
     keys: Any = (
-        (view, view.keymap_items.new(start, "M", "PRESS", ctrl=True, alt=True)),
+        (view, view.keymap_items.new(start, *ui.keymaps.SHORTCUT, ctrl=True, alt=True)),
         (view, view.keymap_items.new(end, "ESC", "PRESS")),
         (sheet, sheet.keymap_items.new(end, "ESC", "PRESS")),
     )

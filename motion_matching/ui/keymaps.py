@@ -15,6 +15,7 @@ from .panel_base import draw_right, set_options
 
 NAME = "Motion Matching Live"
 _VIEW = "3D View"
+SHORTCUT = "M", "PRESS"  # of Start, with Ctrl and Alt
 _SPACE: Any = {"space_type": "EMPTY", "region_type": "WINDOW"}
 
 
@@ -40,14 +41,52 @@ def iterate_items(operator: str) -> Iterator[Any]:
             yield item
 
 
-def find_shortcut(operator: str) -> Any:
-    """Return the item of an operator in the 3D Viewport, or None."""
+def iterate_shortcuts(operator: str) -> Iterator[Any]:
+    """Yield the items of an operator in the 3D Viewport, in the order in which they were made."""
+    keymap = _find_view_keymap(operator)
+    items = keymap.keymap_items if keymap else ()
+    yield from sorted((item for item in items if item.idname == operator), key=lambda i: i.id)
+
+
+def _find_view_keymap(operator: str) -> Any:
+    """Return the keymap of the 3D Viewport with an operator: the user's, or else the extension's.
+
+    Without a window, Blender does not merge the extension's into the user's.
+    """
     configs: Any = bpy.context.window_manager.keyconfigs
-    for config in (configs.user, configs.addon):
-        keymap = config.keymaps.get(_VIEW) if config else None
-        if keymap and (item := keymap.keymap_items.find_from_operator(operator)):
-            return item
-    return None
+    found = [config.keymaps.get(_VIEW) for config in (configs.user, configs.addon) if config]
+    keymaps = [keymap for keymap in found if keymap]
+    having = (k for k in keymaps if k.keymap_items.find_from_operator(operator))
+    return next(having, next(iter(keymaps), None))
+
+
+def add_key(operator: str, action: str) -> None:
+    """Add an item without a key to the user's keymap, for an action of a live session."""
+    if (keymap := get_keymap(NAME)) is not None:
+        keymap.keymap_items.new(operator, "NONE", "PRESS").properties.action = action
+
+
+def add_shortcut(operator: str) -> None:
+    """Add an item without a key to the user's keymap of the 3D Viewport."""
+    if (keymap := _find_view_keymap(operator)) is not None:
+        keymap.keymap_items.new(operator, "NONE", "PRESS")
+
+
+def restore_keys(operator: str) -> None:
+    """Make the keys of live sessions and the shortcut of an operator the extension's own again."""
+    configs: Any = bpy.context.window_manager.keyconfigs
+    if configs.user and (keymap := configs.user.keymaps.get(NAME)):
+        keymap.restore_to_default()
+    if (view := _find_view_keymap(operator)) is None:
+        return
+    own = [item for item in iterate_shortcuts(operator) if not item.is_user_defined]
+    for item in list(iterate_shortcuts(operator)):
+        if item.is_user_defined and own:
+            view.keymap_items.remove(item)
+        elif item.is_user_modified:
+            view.restore_item_to_default(item)
+    if not own and not any(iterate_shortcuts(operator)):  # it was removed
+        view.keymap_items.new(operator, *SHORTCUT, ctrl=True, alt=True)
 
 
 def read_keys(operator: str, actions: Sequence[str]) -> dict[str, list[str]] | None:
@@ -88,8 +127,8 @@ def remove_keys() -> None:
 
 def get_shortcut(operator: str) -> str:
     """Return the shortcut of an operator in the 3D Viewport as Blender writes it; may be empty."""
-    item = find_shortcut(operator)
-    return item.to_string() if item and item.active and item.type != "NONE" else ""
+    usable = (i for i in iterate_shortcuts(operator) if i.active and i.type != "NONE")
+    return next((item.to_string() for item in usable), "")
 
 
 def draw_label(layout: bpy.types.UILayout, label: str) -> bpy.types.UILayout:
@@ -103,21 +142,35 @@ def draw_label(layout: bpy.types.UILayout, label: str) -> bpy.types.UILayout:
 def draw_key(layout: bpy.types.UILayout, item: Any) -> None:
     """Draw a button that takes the next key pressed for a live session."""
     layout.row(align=True).prop(item, "type", text="", event=True)
-    _draw_reset(layout, item, NAME)
+    _draw_change(layout, item, NAME)
 
 
-def draw_shortcut(layout: bpy.types.UILayout, operator: str) -> None:
-    """Draw the shortcut of an operator in the 3D Viewport, to change it."""
-    if item := find_shortcut(operator):
-        row = draw_label(layout, "Start")
+def draw_shortcuts(layout: bpy.types.UILayout, operator: str) -> None:
+    """Draw the shortcuts of an operator in the 3D Viewport, to change, add and remove them."""
+    items = list(iterate_shortcuts(operator))
+    for number, item in enumerate(items):
+        row = draw_label(layout, "" if number else "Start")
         row.prop(item, "active", text="")
         row.prop(item, "type", text="", full_event=True)
-        _draw_reset(row, item, _VIEW)
+        _draw_change(row, item, _VIEW)
+        if item == items[-1]:
+            draw_add(row)
+    if not items:
+        draw_add(draw_label(layout, "Start"))
 
 
-def _draw_reset(layout: bpy.types.UILayout, item: Any, name: str) -> None:
-    if item.is_user_modified:
-        row = layout.row(align=True)
-        row.context_pointer_set("keymap", get_keymap(name))
-        button = row.operator("preferences.keyitem_restore", text="", icon="BACK")
-        set_options(button, item_id=item.id)
+def draw_add(layout: bpy.types.UILayout, action: str = "") -> None:
+    """Draw a button that adds a key for an action, or a shortcut of Start without one."""
+    button = layout.operator("motion_matching.add_key", text="", icon="ADD")
+    set_options(button, action=action)
+
+
+def _draw_change(layout: bpy.types.UILayout, item: Any, name: str) -> None:
+    """Draw the button that Blender's keymap editor has beside an item: it resets or removes it."""
+    changed = item.is_user_modified and not item.is_user_defined
+    row = layout.row(align=True)
+    row.context_pointer_set("keymap", get_keymap(name))
+    kind = "restore" if changed else "remove"
+    icon: Any = "BACK" if changed else "X"
+    button = row.operator(f"preferences.keyitem_{kind}", text="", icon=icon)
+    set_options(button, item_id=item.id)

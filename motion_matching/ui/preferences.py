@@ -14,6 +14,7 @@ from .. import app, live
 from ..app.preferences import ROOT, TICK_BUDGET, get_preferences
 from ..engine.errors import DatabaseError, SettingsError
 from . import colors, keymaps
+from .operator_base import Operator
 from .play import layers
 from .typed_properties import annotate, choice, number, switch, text
 
@@ -175,8 +176,9 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         sticks.prop(self, "curve")
         column.prop(self, "hold_run")
         column.prop(self, "hold_strafe")
-        keymaps.draw_shortcut(column, START)
+        keymaps.draw_shortcuts(column, START)
         self._draw_keys(column.column(align=True))
+        keymaps.draw_label(column, "").operator("motion_matching.restore_keys", icon="LOOP_BACK")
         wrong = find_problem()
         if wrong:
             column.label(text=wrong, icon="ERROR")
@@ -190,6 +192,7 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
             row = keymaps.draw_label(column, label)
             for item in items.get(action, ()):
                 keymaps.draw_key(row, item)
+            keymaps.draw_add(row, action)
             if button:
                 pad = row.row(align=True)
                 pad.active = self.use_gamepad
@@ -206,6 +209,40 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         background = colors.find_background()
         for role in colors.ROLES:
             column.prop(self, f"{background}_{role}")
+
+
+class MOTION_MATCHING_OT_add_key(Operator, bpy.types.Operator):
+    """Add another key for this: click the new field, then press the key"""
+
+    bl_idname = "motion_matching.add_key"
+    bl_label = "Add Key"
+    bl_options = set()
+    requires = ()
+
+    action: str = text("", "Action", "What the key does while live; empty: Start")
+
+    def run(self, context: bpy.types.Context) -> None:
+        if self.action and self.action not in ACTIONS:
+            known = ", ".join(ACTIONS)
+            raise SettingsError(f"There is no action '{self.action}'; known ones are {known}.")
+        if self.action:
+            keymaps.add_key(STEER, self.action)
+        else:
+            keymaps.add_shortcut(START)
+        context.preferences.is_dirty = True
+
+
+class MOTION_MATCHING_OT_restore_keys(Operator, bpy.types.Operator):
+    """Make all keys of live sessions and the shortcut of Start the extension's own again"""
+
+    bl_idname = "motion_matching.restore_keys"
+    bl_label = "Restore Keys"
+    bl_options = set()
+    requires = ()
+
+    def run(self, context: bpy.types.Context) -> None:
+        keymaps.restore_keys(START)
+        context.preferences.is_dirty = True
 
 
 def create_devices() -> tuple[

@@ -9,6 +9,8 @@ import bpy
 
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
+    PACKAGE,
+    alive,
     check_left_nothing,
     create_performer,
     event,
@@ -70,6 +72,65 @@ def scenario():
     keymap.restore_item_to_default(get_user_item("ahead"))
     assert "W A S D steer" in describe(), describe()
     assert "F8 records" in describe(), describe()
+    yield from change_keys()
+    yield from enable_again()
+
+
+def change_keys():
+    """Keys and shortcuts are added, removed and restored."""
+    ops = bpy.ops.motion_matching
+    keymaps, start = load_module("ui.keymaps"), load_module("ui.preferences").START
+    assert ops.add_key(action="push") == {"FINISHED"}
+    yield 0.3
+    items = [
+        i for i in keymaps.iterate_items("motion_matching.steer") if i.properties.action == "push"
+    ]
+    assert len(items) == 2, items
+    items[-1].type = "Q"
+    bpy.context.window_manager.keyconfigs.user.keymaps[keymaps.NAME].keymap_items.remove(items[0])
+    yield 0.3
+    assert "Q pushes" in describe(), describe()
+    assert ops.add_key() == {"FINISHED"}
+    yield 0.3
+    own, added = sorted(keymaps.iterate_shortcuts(start), key=lambda i: i.is_user_defined)
+    added.type = "F9"
+    yield from show_preferences()
+    bpy.context.window_manager.keyconfigs.user.keymaps["3D View"].keymap_items.remove(own)
+    yield 0.3
+    assert describe().startswith("F9 starts"), describe()
+    tap("F9")
+    yield from until(lambda: alive().live)
+    tap("ESC")
+    yield from until(lambda: alive().live is None)
+    assert ops.restore_keys() == {"FINISHED"}
+    yield 0.3
+    assert describe().startswith("Ctrl Alt M starts,  W A S D steer"), describe()
+    assert "E pushes" in describe(), describe()
+    assert "Space records" in describe(), describe()
+
+
+def show_preferences():
+    """Draw the preferences once, with all keys."""
+    bpy.ops.screen.userpref_show()
+    bpy.context.preferences.active_section = "ADDONS"
+    bpy.ops.preferences.addon_show(module=PACKAGE)
+    yield 3.0
+    window = bpy.context.window_manager.windows[-1]
+    with bpy.context.temp_override(window=window):
+        bpy.ops.wm.window_close()
+    yield 0.3
+
+
+def enable_again():
+    """Blender drops changed keys of an extension that is disabled, as the manual says."""
+    get_user_item("push").type = "J"
+    yield 0.5
+    bpy.ops.preferences.addon_disable(module=PACKAGE)
+    yield 0.5
+    bpy.ops.preferences.addon_enable(module=PACKAGE)
+    yield from until(lambda: get_user_item("push"))
+    yield 0.5
+    assert "E pushes" in describe(), describe()
 
 
 run(scenario)

@@ -19,7 +19,7 @@ from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import layers
 from tests.live.virtual_pad import VirtualPad, sdl2
 from tests.steps import run_steps
-from tests.ui.characters import create_character
+from tests.ui.characters import create_character, expect_refusal
 
 
 def check_refused(*words):
@@ -127,12 +127,44 @@ def test_the_line_of_keys_lists_what_works_with_what_steers():
 
 def test_the_shortcut_of_start_is_told_as_it_is(addon):
     assert keymaps.get_shortcut(preferences.START) == "Ctrl Alt M"
-    item = keymaps.find_shortcut(preferences.START)
+    [item] = keymaps.iterate_shortcuts(preferences.START)
     item.type, item.alt = "F8", False
     assert keymaps.get_shortcut(preferences.START) == "Ctrl F8"
     item.active = False
     assert keymaps.get_shortcut(preferences.START) == ""
     item.active, item.type, item.alt = True, "M", True
+
+
+def test_keys_are_added_and_removed(addon):
+    ops = bpy.ops.motion_matching
+    preferences.create_keys()
+    assert ops.add_key(action="push") == {"FINISHED"}
+    own, added = find_items("push")
+    assert added.type == "NONE"
+    assert preferences.find_problem() == "", "the new one has no key yet"
+    added.type = "Q"
+    keyboard, _ = preferences.create_devices()
+    assert keyboard.uses("Q")
+    assert keyboard.uses("E")
+    keymaps.get_keymap(keymaps.NAME).keymap_items.remove(own)  # as Blender's button does
+    keyboard, _ = preferences.create_devices()
+    assert keyboard.uses("Q")
+    assert not keyboard.uses("E")
+    assert "Q pushes" in preferences.describe_keys()
+    expect_refusal(ops.add_key, "'jump'", "push", action="jump")
+
+
+def test_start_has_several_shortcuts(addon):
+    ops, start = bpy.ops.motion_matching, preferences.START
+    [own] = keymaps.iterate_shortcuts(start)
+    assert ops.add_key() == {"FINISHED"}
+    own, added = keymaps.iterate_shortcuts(start)
+    assert keymaps.get_shortcut(start) == "Ctrl Alt M"
+    added.type, own.active = "F8", False
+    assert keymaps.get_shortcut(start) == "F8"
+    own.active = True
+    bpy.context.window_manager.keyconfigs.addon.keymaps["3D View"].keymap_items.remove(added)
+    [own] = keymaps.iterate_shortcuts(start)
 
 
 def test_gamepad_buttons_follow_the_preferences(addon):
