@@ -56,6 +56,9 @@ def _get_dependencies(obj: bpy.types.Object) -> tuple[Any, ...]:
 def _refresh_pending() -> None:
     pending, runtime.pending_rigs = runtime.pending_rigs, set()
     changed = [obj for obj in bpy.data.objects if obj.session_uid in pending and _has_changed(obj)]
+    known = runtime.rigs.keys()
+    if any(obj.session_uid in known for obj in changed):
+        runtime.changed("database")  # sources may fit it no longer, or do so now
     for obj in changed:
         refresh(obj)
     if changed:  # else the panels, which ask at every redraw, would be drawn again and again

@@ -14,14 +14,17 @@ import bpy
 
 from ..engine.database.parts import BuildNote
 from ..engine.errors import MotionMatchingError, RigError
-from ..engine.motion import bvh_text
+from ..engine.motion import bvh, bvh_text, rig
 from ..engine.motion.bone_names import make_unique_names
+from ..engine.motion.skeleton import Skeleton
 from ..engine.names import to_readable
 from ..scene.blender import actions
 from ..scene.rig.armature import to_blender_names
 from ..scene.rig.bone_choice import choose_bones
+from ..scene.rig.fitting import ArmatureState, find_misfit
 from .characters import get_armature, get_bone_choice
 from .runtime import runtime
+from .settings import get_build_settings, get_roles
 from .source_files import find_file
 from .sources import diagnose, get_label, get_source
 from .steps import Steps
@@ -42,6 +45,14 @@ class Hierarchy(NamedTuple):
         return frozenset(zip(self.names, above, strict=True))
 
 
+# by skeleton, the kind of what keeps it from playing on the armature, and why
+Fits = dict[tuple[Any, ...], tuple[str, str]]
+
+
+class _Skeletons(dict[tuple[Any, ...], Skeleton]):
+    """Those of files that were read, by name, size, time and axes."""
+
+
 class _Hierarchies(dict[tuple[str, int, int], Hierarchy]):
     """Those of files that were read, by name, size and time."""
 
@@ -51,13 +62,14 @@ def find_problems_steps(uid: int) -> Steps[tuple[SourceProblem, ...]]:
     count = len(settings_of(get_armature(uid)).sources)
     problems: list[SourceProblem] = []
     hierarchies: dict[tuple[str, str], Hierarchy] = {}  # of files, by name and label of sources
+    fits: Fits = {}
     has_actions = False
     for index in range(count):
         obj, source = get_source(uid, index)
         if not source.enabled:
             continue
         name, label = source.name, get_label(source)
-        kind, reason = _find_problem(obj, source)
+        kind, reason = _find_problem(obj, source, fits)
         if kind:
             problems.append(SourceProblem(name, label, kind, reason))
         elif source.kind == "FILE":
@@ -69,7 +81,7 @@ def find_problems_steps(uid: int) -> Steps[tuple[SourceProblem, ...]]:
     return (*problems, *_find_other_skeletons(hierarchies, model))
 
 
-def _find_problem(obj: bpy.types.Object, source: Any) -> tuple[str, str]:
+def _find_problem(obj: bpy.types.Object, source: Any, fits: Fits) -> tuple[str, str]:
     """Return the kind of what is wrong with a source by itself or for its armature, and why."""
     if kind := diagnose(source)[0]:
         return kind, str(find_file(source)) if kind == "missing" else ""
@@ -77,10 +89,30 @@ def _find_problem(obj: bpy.types.Object, source: Any) -> tuple[str, str]:
         return _check_action(obj, source.action)
     try:
         hierarchy = _read_hierarchy(find_file(source) or Path())
+        if missing := _find_missing_bones(obj, hierarchy):
+            return "bones", _format_missing(missing)
+        return _find_misfit(obj, find_file(source) or Path(), fits)
     except MotionMatchingError as error:
         return "unreadable", str(error).rstrip(".")
-    missing = _find_missing_bones(obj, hierarchy)
-    return ("bones", _format_missing(missing)) if missing else ("", "")
+
+
+def _find_misfit(obj: bpy.types.Object, file: Path, fits: Fits) -> tuple[str, str]:
+    """Return 'size' or 'rest' if the skeleton of a file has another than the armature, and why.
+
+    What keeps armatures and skeletons from being compared is told elsewhere.
+    """
+    skeleton = _read_skeleton(file, **get_build_settings(obj).get_axes())
+    key = skeleton.names, skeleton.parents.tobytes(), skeleton.rest_positions.tobytes()
+    if key not in fits:
+        try:
+            roles = rig.find_roles(skeleton, (), get_roles(settings_of(obj)))
+            standing = ArmatureState.from_object(obj)
+            carriers = skeleton.get_ancestors(roles.hips)
+            kind, reason = find_misfit(obj, standing, skeleton, carriers)
+            fits[key] = kind, reason.rstrip(".")
+        except RigError:
+            fits[key] = "", ""
+    return fits[key]
 
 
 def _check_action(obj: bpy.types.Object, action: bpy.types.Action) -> tuple[str, str]:
@@ -107,6 +139,16 @@ def _read_hierarchy(file: Path) -> Hierarchy:
         joints, parents = bvh_text.read_joints(file)
         names = make_unique_names(joint.name for joint in joints)
         known[version] = Hierarchy(names, tuple(parents.tolist()))
+    return known[version]
+
+
+def _read_skeleton(file: Path, **axes: Any) -> Skeleton:
+    """Read the skeleton of a BVH file as armatures name bones, once for each version of it."""
+    known, stat = runtime.get_cache(_Skeletons), file.stat()
+    version = str(file), stat.st_size, stat.st_mtime_ns, *axes.values()
+    if version not in known:
+        skeleton = bvh.load_skeleton(file, **axes)
+        known[version] = skeleton.with_names(to_blender_names(skeleton.names))
     return known[version]
 
 

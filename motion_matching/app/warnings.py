@@ -110,6 +110,18 @@ SOURCE_KINDS = {
         "Other Skeleton",
     ),
     "bones": _Kind("character", f"moves bones {_LACKS}", f"move bones {_LACKS}", "Bones Missing"),
+    "size": _Kind(
+        "character",
+        "has another size than this armature",
+        "have other sizes than this armature",
+        "Other Size",
+    ),
+    "rest": _Kind(
+        "character",
+        "rests otherwise than this armature",
+        "rest otherwise than this armature",
+        "Other Rest Pose",
+    ),
     "loop": _Kind(
         "database",
         "does not end as it starts",

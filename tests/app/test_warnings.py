@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 from motion_matching.app import rig_status, standing, status, warnings
+from motion_matching.app.runtime import runtime
 from motion_matching.engine.motion import bvh
 from tests.demo import generate_clips
 from tests.ui.characters import create_character
@@ -75,6 +76,38 @@ def test_a_file_with_fewer_bones_than_the_others_is_told_before_the_build(tmp_pa
     ops.add_files(filepath=str(tmp_path / "other order.bvh"))
     kinds = {item.kind: item.about for item in list_warnings(obj)}
     assert kinds == {"bones": ("whole",)}
+
+
+def test_files_of_another_size_or_rest_pose_are_told_when_they_are_added(tmp_path, clip):
+    obj = create_character()
+    ops = bpy.ops.motion_matching
+    bvh.save(clip, tmp_path / "fits.bvh")
+    ops.add_files(filepath=str(tmp_path / "fits.bvh"))
+    assert list_warnings(obj) == []
+    rest = clip.skeleton.rest_positions.copy()
+    rest[clip.skeleton.index("LeftArm")] += (0.0, 0.0, 0.3)
+    moved = replace(clip, skeleton=replace(clip.skeleton, rest_positions=rest))
+    bvh.save(moved, tmp_path / "rests.bvh")
+    ops.add_files(filepath=str(tmp_path / "rests.bvh"))
+    [item] = list_warnings(obj, "character")
+    assert item.about == ("rests",)
+    assert item.kind in ("rest", "size"), item
+    assert standing.get_character_state(obj)[0] == "ERROR"
+    assert standing.get_database_state(obj) == ("ERROR", "1 of 2")
+    assert run(find_button(item, "Switch Off")) == {"FINISHED"}
+    assert list_warnings(obj) == []
+
+    rig_status.refresh(obj)
+    obj.scale = 100.0, 100.0, 100.0
+    bpy.context.view_layer.update()
+    assert obj.session_uid not in runtime.statuses.stale
+    rig_status.get_rig_state(obj)  # as the panels ask at every redraw
+    rig_status._refresh_pending()
+    assert obj.session_uid in runtime.statuses.stale, "what fits is found out again"
+    [item] = [item for item in list_warnings(obj) if item.kind != warnings.RIG_KIND]
+    assert (item.kind, item.about) == ("size", ("fits",))
+    assert "100 times as large" in item.text
+    assert standing.get_standing(bpy.context, obj).text != "Ready"
 
 
 def test_each_problem_of_a_source_has_its_kind_and_its_button(tmp_path, clip):

@@ -19,7 +19,7 @@ from ..files import replacing
 from ..maths import euler, quat
 from ..names import to_readable
 from .bone_names import make_unique_names
-from .bvh_text import AXES, Joint, read
+from .bvh_text import AXES, Joint, read, read_joints
 from .clip import Clip, check_size
 from .skeleton import Skeleton
 
@@ -58,9 +58,33 @@ def load(
     if scale is None:
         scale = _detect_scale(parents, positions, notes)
     positions *= np.float32(scale)
-    to_blender = scale * axes.T
+    skeleton = _build_skeleton(joints, parents, scale * axes.T, notes)
+    rotations = quat.unroll(_compute_local_rotations(joints, axes, values)).astype(np.float32)
+    warnings = tuple(f"'{path.name}' {note}" for note in notes)
+    return Clip(to_readable(path.stem), skeleton, positions, rotations, fps, warnings)
+
+
+def load_skeleton(
+    path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | None = None
+) -> Skeleton:
+    """Read the skeleton of a BVH file without its motion; a scale is detected from its OFFSETs.
+
+    Errors are those of `load`.
+    """
+    axes = _compute_blender_axes(up, forward)
+    if scale is not None:
+        _check_scale(scale)
+    joints, parents = read_joints(Path(path))
+    if scale is None:
+        scale = _detect_scale(parents, np.array([[joint.offset for joint in joints]]), [])
+    return _build_skeleton(joints, parents, scale * axes.T, [])
+
+
+def _build_skeleton(
+    joints: list[Joint], parents: np.ndarray, to_blender: np.ndarray, notes: list[str]
+) -> Skeleton:
     offsets = np.array([joint.offset for joint in joints])
-    skeleton = Skeleton(
+    return Skeleton(
         make_unique_names([joint.name for joint in joints], notes),
         parents,
         (offsets @ to_blender).astype(np.float32),
@@ -71,9 +95,6 @@ def load(
             for site in joint.end_sites
         ),
     )
-    rotations = quat.unroll(_compute_local_rotations(joints, axes, values)).astype(np.float32)
-    warnings = tuple(f"'{path.name}' {note}" for note in notes)
-    return Clip(to_readable(path.stem), skeleton, positions, rotations, fps, warnings)
 
 
 def save(

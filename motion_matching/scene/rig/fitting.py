@@ -149,12 +149,8 @@ def fit(
     rest_positions = skeleton.rest_positions.astype(np.float64)
     rotations, positions = quat.fk(rest_rotations, rest_positions, parents)
     back = invert(alignment)
-    bone, away = _find_farthest_rest(standing, names, positions, back)
-    if away > _TOLERANCE * measure_extent(positions):
-        raise RigError(
-            f"bone '{bone}' of armature '{standing.name}' rests {away:.3g} m away from where the "
-            f"motion expects it; {CHOOSE}"
-        )
+    if problem := _describe_rest(standing, names, positions, back):
+        raise RigError(problem)
     moved = {*names, *at_rest}
     rest = quat.mul(back[0], np.stack([standing.rests[name][0] for name in names]))
     # the motion's positions, to keep its proportions
@@ -168,6 +164,23 @@ def fit(
     above = np.where(parents[:, None] < 0, quat.IDENTITY, rotations[parents])
     before, after = quat.inv_mul(turned, above), quat.inv_mul(rotations, rest)
     return BoneMap(names, before, after, local, standing.scale)
+
+
+def find_misfit(
+    obj: bpy.types.Object, standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int]
+) -> tuple[str, str]:
+    """Return why a skeleton cannot play on an armature: 'size' or 'rest', and a sentence; or ''.
+
+    Bones are compared that both have, but for `carriers`.
+    """
+    sliding = np.zeros(skeleton.bone_count, bool)
+    source = apply_armature_rest(obj, standing, skeleton, carriers, sliding)
+    try:
+        back = invert(compute_alignment(standing, source, carriers))
+    except RigError as error:
+        return "size", str(error)
+    problem = _describe_rest(standing, *_get_common_heads(standing, source, carriers), back)
+    return ("rest", problem) if problem else ("", "")
 
 
 def store_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
@@ -249,17 +262,27 @@ def _has_same_rest(standing: ArmatureState, skeleton: Skeleton, carriers: Sequen
         back = invert(compute_alignment(standing, skeleton, carriers))
     except RigError:
         return False
+    return not _describe_rest(standing, *_get_common_heads(standing, skeleton, carriers), back)
+
+
+def _get_common_heads(
+    standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int]
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the names of the common bones, and their heads (B, 3) in the skeleton's rest."""
     common = _find_common_bones(standing, skeleton, carriers)
     positions = skeleton.compute_rest_world()[1][common].astype(np.float64)
-    names = tuple(skeleton.names[i] for i in common)
-    _, away = _find_farthest_rest(standing, names, positions, back)
-    return away <= _TOLERANCE * measure_extent(positions)
+    return tuple(skeleton.names[i] for i in common), positions
 
 
-def _find_farthest_rest(
+def _describe_rest(
     standing: ArmatureState, names: tuple[str, ...], positions: np.ndarray, back: Transform
-) -> tuple[str, float]:
-    """Return the bone farthest from its position (B, 3) in the motion, and how far in metres."""
+) -> str:
+    """Say which bone rests elsewhere than at its position (B, 3) in the motion, if one does."""
     theirs = back[1] + quat.mul_vec(back[0], np.stack([standing.rests[n][1] for n in names]))
     away = np.linalg.norm(theirs - positions, axis=-1)
-    return names[np.argmax(away)], float(np.max(away))
+    if np.max(away) <= _TOLERANCE * measure_extent(positions):
+        return ""
+    return (
+        f"bone '{names[np.argmax(away)]}' of armature '{standing.name}' rests {np.max(away):.3g} m "
+        f"away from where the motion expects it; {CHOOSE}"
+    )
