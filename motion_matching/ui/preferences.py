@@ -14,7 +14,7 @@ from .. import app, live
 from ..app.preferences import ROOT, TICK_BUDGET, get_preferences
 from ..engine.errors import DatabaseError, SettingsError
 from . import colors, keymaps
-from .operator_base import Operator
+from .operator_base import IDLE, Operator
 from .play import layers
 from .typed_properties import annotate, choice, number, switch, text
 
@@ -217,7 +217,7 @@ class MOTION_MATCHING_OT_add_key(Operator, bpy.types.Operator):
     bl_idname = "motion_matching.add_key"
     bl_label = "Add Key"
     bl_options = set()
-    requires = ()
+    requires = IDLE
 
     action: str = text("", "Action", "What the key does while live; empty: Start")
 
@@ -238,7 +238,7 @@ class MOTION_MATCHING_OT_restore_keys(Operator, bpy.types.Operator):
     bl_idname = "motion_matching.restore_keys"
     bl_label = "Restore Keys"
     bl_options = set()
-    requires = ()
+    requires = IDLE
 
     def run(self, context: bpy.types.Context) -> None:
         keymaps.restore_keys(START)

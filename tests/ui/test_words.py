@@ -115,7 +115,7 @@ def test_every_operator_says_why_it_cannot_run(monkeypatch):
     for name, words in while_live.items():
         check_reason(name, words)
     everyone = [name for name in everyone if name not in while_live]
-    free = {"move_databases", "move_databases_back"}
+    free = {"move_databases", "move_databases_back", "add_key", "restore_keys"}
     free |= {"add_demo_performer", "add_files", "add_folder", "import_motion", "clear_cache"}
     for name in set(everyone) - free:
         check_reason(name, "Select an armature first")
@@ -140,6 +140,8 @@ def test_every_operator_says_why_it_cannot_run(monkeypatch):
         "move_databases",
         "move_databases_back",
         "add_demo_performer",
+        "add_key",
+        "restore_keys",
     }:
         check_reason(name, "Edit Mode")
     check_reason("add_demo_performer", "Object Mode")
