@@ -26,6 +26,7 @@ from .characters import get_armature, get_bone_choice
 from .settings import get_performer_settings
 from .steps import Steps, run_in_background_steps
 from .takes import find_take_action, join_takes, perform_steps, read_parts_on_ground
+from .warnings import Button, WarningItem, forget_resolved
 
 
 class Row(NamedTuple):
@@ -38,14 +39,19 @@ class Row(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The takes that were compared, and the result."""
+    """The takes that were compared, the result, and what it could not measure."""
 
     names: tuple[str, str]
     rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
+    warnings: tuple[WarningItem, ...] = ()
 
 
 _DIVERGENCE = 0.05  # metres
+# what keeps a take from being measured whole
+NOTES = {
+    "values gone": "was planned ahead by values that are not stored any more",
+    "goes elsewhere": "goes elsewhere when it is performed again, as its database was changed",
+}
 
 
 def compare_steps(
@@ -61,8 +67,16 @@ def compare_steps(
     columns = (measured[0].take, measured[1].take, measured[0].clips)
     rows = [Row(each.label, *map(each.format_in, columns)) for each in _MEASURES]
     named = zip(names, measured, strict=True)
-    notes = tuple(f"'{name}' {note}" for name, each in named for note in each.notes)
-    return Comparison(names, tuple(row for row in rows if row.first or row.second), notes)
+    items = tuple(_describe_note(name, kind) for name, each in named for kind in each.notes)
+    forget_resolved(uid, NOTES, items)
+    return Comparison(names, tuple(row for row in rows if row.first or row.second), items)
+
+
+def _describe_note(take: str, kind: str) -> WarningItem:
+    select = Button(
+        "Select", "motion_matching.select_take", "RESTRICT_SELECT_OFF", (("name", take),)
+    )
+    return WarningItem(kind, f"'{take}' {NOTES[kind]}: bake it again", "takes", (take,), (select,))
 
 
 class _TakeMeasures(NamedTuple):
@@ -94,11 +108,9 @@ def _measure_steps(uid: int, handle: Handle, database: Database) -> Steps[_TakeM
         report = takes.report_clip(clip, bone_names, take, database)
         measures, notes = report["take"], []
         if [each.performance.method for each in made] != methods:
-            notes.append("was planned ahead by values that are not stored any more")
+            notes.append("values gone")
         if _has_diverged(take, clip, bone_names[database.role_names["hips"]], database.roles.hips):
-            notes.append(
-                "goes elsewhere when it is performed again, as its database was changed since"
-            )
+            notes.append("goes elsewhere")
         if notes:
             per_frame = {measure.name for measure in _MEASURES if measure.is_per_frame}
             measures = {key: value for key, value in measures.items() if key not in per_frame}

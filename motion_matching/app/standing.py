@@ -145,6 +145,10 @@ def _collect(obj: bpy.types.Object) -> Iterable[WarningItem]:
         for item in describe_notes(settings.built_notes):
             if not named.issuperset(item.about):  # else it is told already
                 yield item
+    if compared := runtime.comparisons.get(obj.session_uid):
+        actions = (take.action for take in settings.takes)
+        listed = {action.name for action in actions if action}
+        yield from (item for item in compared.warnings if listed.issuperset(item.about))
     if live and live.armature.uid == obj.session_uid:
         yield from live.warnings
     elif live is None:

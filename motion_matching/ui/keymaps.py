@@ -35,7 +35,7 @@ def iterate_items(operator: str) -> Iterator[Any]:
     """Yield the items for live sessions, in the order in which they were made."""
     keymap = get_keymap(NAME)
     items = keymap.keymap_items if keymap else ()
-    for item in sorted(items, key=lambda item: item.id):  # Blender puts the last one first
+    for item in sorted(items, key=_order):
         # just after enabling the extension, an item of the user has none yet
         if item.idname == operator and item.properties:
             yield item
@@ -45,7 +45,12 @@ def iterate_shortcuts(operator: str) -> Iterator[Any]:
     """Yield the items of an operator in the 3D Viewport, in the order in which they were made."""
     keymap = _find_view_keymap(operator)
     items = keymap.keymap_items if keymap else ()
-    yield from sorted((item for item in items if item.idname == operator), key=lambda i: i.id)
+    yield from sorted((item for item in items if item.idname == operator), key=_order)
+
+
+def _order(item: Any) -> tuple[bool, int]:
+    """Return what items are sorted by, the user's last: Blender puts the last one first."""
+    return item.is_user_defined, item.id
 
 
 def _find_view_keymap(operator: str) -> Any:

@@ -17,7 +17,7 @@ from ...app.characters import (
 )
 from ...app.runtime import runtime
 from ...app.typed import settings_of
-from ...engine.errors import MotionMatchingError
+from ...engine.errors import MotionMatchingError, SettingsError
 from ..operator_base import (
     CHARACTER,
     IDLE,
@@ -40,7 +40,7 @@ from ..operator_base import (
     n_,
 )
 from ..panel_base import format_count
-from ..typed_properties import choice, integer, switch
+from ..typed_properties import choice, integer, switch, text
 from .properties import ALONGS, SCRIPTS, Script
 
 if TYPE_CHECKING:
@@ -246,6 +246,24 @@ def has_take_to_compare_with(context: bpy.types.Context) -> str:
     other = get_active_settings(context).compare_with
     is_other = other is not None and other != get_active_take(context).action
     return "" if is_other else n_("Choose another take to compare the active one with")
+
+
+class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
+    """Make the take that a warning is about the active one"""
+
+    bl_idname = "motion_matching.select_take"
+    bl_label = "Select Take"
+    requires = CHARACTER
+
+    name: str = text("", "Name", "Name of the take's action", options={"SKIP_SAVE"})
+
+    def run(self, context: bpy.types.Context) -> str:
+        settings = get_active_settings(context)
+        for index, take in enumerate(settings.takes):
+            if take.action and take.action.name == self.name:
+                settings.take_index = index
+                return f"Selected '{self.name}'"
+        raise SettingsError(f"There is no take '{self.name}' any more; compare again.")
 
 
 class MOTION_MATCHING_OT_compare_takes(SteppedOperator, bpy.types.Operator):

@@ -15,9 +15,9 @@ from ..panel_base import (
     StateHeader,
     draw_list,
     draw_table,
+    draw_warnings,
     draw_wide_button,
     draw_work_button,
-    draw_wrapped_text,
     format_count,
     set_options,
     split_layout,
@@ -158,5 +158,4 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
             for letter, name in zip("AB", comparison.names, strict=True):
                 column.label(text=f"{letter}  {name}", icon="ACTION")
             draw_table(layout, (("", "A", "B", "Clips"), *comparison.rows), factor=0.46)
-            for note in comparison.notes:
-                draw_wrapped_text(layout, note, "INFO")
+            draw_warnings(layout, obj, "takes")

@@ -8,6 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching.app import standing
+from motion_matching.app import warnings as app_warnings
 from motion_matching.app.live import host, performing, steering
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.control import performance
@@ -205,7 +207,7 @@ def test_two_takes_are_compared_during_playback(obj):
     assert read_state() == before
     found = runtime.comparisons[obj.session_uid]
     assert found.names == (locked.name, free.name)
-    assert not found.notes
+    assert not found.warnings
 
     def get_numbers(label):
         rows = runtime.comparisons[obj.session_uid].rows
@@ -232,7 +234,15 @@ def test_two_takes_are_compared_during_playback(obj):
     settings.sources[1].enabled = settings.sources[2].enabled = False
     assert ops.compare_takes() == {"FINISHED"}
     found = runtime.comparisons[obj.session_uid]
-    assert any(locked.name in note for note in found.notes), found
+    assert {item.about for item in found.warnings} == {(locked.name,), (free.name,)}
+    shown = standing.get_warnings(obj, "takes")
+    assert list(found.warnings) == shown, "they are among the warnings of the tab"
+    settings.take_index = 0
+    [select] = shown[-1].buttons
+    assert ops.select_take(**dict(select.properties)) == {"FINISHED"}
+    assert settings.takes[settings.take_index].action.name == shown[-1].about[0]
+    app_warnings.dismiss(obj.session_uid, shown[0].identity)
+    assert standing.get_warnings(obj, "takes") == shown[1:]
     assert not any(row.label.startswith("Jumps") for row in found.rows)
     assert get_numbers("Foot Slide")[0] > slides[0]
 
