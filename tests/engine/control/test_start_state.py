@@ -14,6 +14,8 @@ from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.control.start_state import StartState, build_start_state
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.sources import find_sources
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.field.neighbours import Metric
@@ -85,6 +87,30 @@ def test_a_performance_goes_on_from_any_pose_of_a_take_without_a_seam(
             accelerations = measure_accelerations(joints, fps)
             seen.append(accelerations.max())
     assert max(seen) < limit, (max(seen), limit)
+
+
+@pytest.mark.parametrize(("data", "fps"), [("bandai-namco", 30), ("lafan1", 30), ("lafan1", 60)])
+def test_real_motion_goes_on_where_it_is_to_a_millimetre(mocap, data, fps):
+    """The first pose is that of the seam, and the next where its motion leads.
+
+    That is within what the largest acceleration of the data allows, and a millimetre.
+    """
+    database = build(find_sources([mocap / data]), BuildSettings(fps=fps))[0]
+    settings = takes.make_default_settings(database)
+    performer = Performer(MotionMatching(database, settings), settings)
+    reach, limit = 1.0 / fps**2, measure_largest_acceleration(database)
+    for seed in range(2):
+        base = rollout.solve(performer, build_script(database, settings, "random", 8.0, seed))
+        joints = compute_joints(base.poses, base.skeleton)
+        for tick in np.random.default_rng(seed).integers(fps, 7 * fps, 6).tolist():
+            take, performed = continue_at(
+                performer, base, tick, base.performance.intents[tick : tick + 5]
+            )
+            first = compute_joints(performer.begin(performed).pose[None], base.skeleton)[0]
+            np.testing.assert_allclose(first, joints[tick], atol=1e-3)
+            after = compute_joints(take.poses[:1], base.skeleton)[0]
+            off = np.linalg.norm(after - (2.0 * joints[tick] - joints[tick - 1]), axis=-1)
+            assert off.max() < reach * limit + 1e-3, (seed, tick)
 
 
 def test_steady_motion_goes_on_as_it_would_have(demo_database, settings, performer):
