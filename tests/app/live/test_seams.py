@@ -82,6 +82,18 @@ def measure_seam(hero, frame, ticks=6, step=1.0):
     return measure_accelerations(joints, FPS).max()
 
 
+def measure_slide(joints, before):
+    """Return the mean speed in m/s over the floor of toes that stand where they did before."""
+    toes = [NAMES.index(f"{side}Toe") for side in ("Left", "Right")]
+    steps, own = (
+        np.linalg.norm(np.diff(j[:, toes, :2], axis=0), axis=-1) for j in (joints, before)
+    )
+    low = joints[1:, toes, 2] < before[:, toes, 2].min() + 0.01
+    stands = low & (own < 1e-3)
+    assert stands.sum() > 10
+    return steps[stands].mean() * FPS
+
+
 def record_take(hero, ticks=150, frame=1, seed=2):
     """Record a take of a moving character, and end the session."""
     bpy.context.scene.frame_set(frame)
@@ -129,6 +141,7 @@ def test_the_rest_of_an_overwritten_take_goes_on_from_the_new_part(root, lead_ba
     assert measure_accelerations(new, FPS).max() < limit
     np.testing.assert_allclose(new[:59], old[:59], atol=1e-4)
     end = 149  # of the new part
+    assert measure_slide(new[end + 1 :], old[end + 1 :]) < 0.05
     away = np.linalg.norm(new[end] - old[end], axis=-1).max()
     if root == "IN_PLACE" or lead_back:
         np.testing.assert_allclose(new[-20:], old[-20:], atol=2e-3)
