@@ -66,7 +66,7 @@ def continue_at(performer, base, tick, intents, **options):
     return rollout.solve(performer, performed), performed
 
 
-@pytest.mark.parametrize("root", ["carried", "free"])
+@pytest.mark.parametrize("root", ["carried", "placed", "free"])
 def test_a_performance_goes_on_from_any_pose_of_a_take_without_a_seam(
     demo_database, settings, performer, root
 ):
