@@ -110,14 +110,32 @@ def click(operator: str, at: int | None = None) -> Scenario:
     yield 0.0
 
 
+def choose_option(path: str, letter: str) -> Scenario:
+    """Find a menu, such as 'motion_matching.play.mode', in the sidebar, and choose by a letter."""
+    y, field = yield from _find_field(path)
+    send_to_sidebar(y, "LEFTMOUSE", "PRESS", dx=field)
+    yield 0.0
+    send_to_sidebar(y, "LEFTMOUSE", "RELEASE", dx=field)
+    yield 0.3
+    for value in ("PRESS", "RELEASE"):
+        send_to_sidebar(y, letter, value, dx=field)
+    yield 0.3
+
+
+def _find_field(path: str) -> Iterator[float]:
+    """Find a property in the sidebar; return its height, and how far beside its label it is."""
+    field = region_of(view()[1], "UI").width // 3
+    y = yield from find_in_sidebar(
+        path, lambda: _read_button(bpy.ops.ui.copy_data_path_button) == path, field
+    )
+    return y, field
+
+
 def drag(path: str, by: int) -> Scenario:
     """Find a number field, such as 'motion_matching.speed', in the sidebar, and drag it by `by`
     pixels.
     """
-    field = region_of(view()[1], "UI").width // 3  # beside its label
-    y = yield from find_in_sidebar(
-        path, lambda: _read_button(bpy.ops.ui.copy_data_path_button) == path, field
-    )
+    y, field = yield from _find_field(path)
     send_to_sidebar(y, "LEFTMOUSE", "PRESS", dx=field)
     for step in range(1, 6):  # a drag starts only after the mouse has moved a little
         yield 0.0
@@ -154,7 +172,7 @@ def find_in_sidebar(what: str, is_below: Callable[[], bool], dx: int = 0) -> Ite
     scroll_sidebar(-30)
     yield from redrawn("UI")
     for _ in range(10):
-        for y in range(sidebar.y + sidebar.height - 6, sidebar.y, -8):
+        for y in range(sidebar.y + sidebar.height - 6, sidebar.y, -14):  # rows are 20 high
             send_to_sidebar(y, dx=dx)
             yield 0.0
             yield 0.0

@@ -1,7 +1,8 @@
 """In a window: the first hour of a user who comes with motion capture of their own, in clicks.
 
-Each step is clicked as a user would, and counted; the film of it, one picture a step, is in the
-folder `first_hour` beside the other results if SCREEN_FILE names the screen, as for `record.py`.
+The steps to the first take are clicked as a user would, and counted. If SCREEN_FILE names the
+screen, as for `record.py`, a film of them is in the folder `first_hour` beside the other results,
+one picture a step, and goes on with what other scenarios test.
 """
 
 from __future__ import annotations
@@ -16,20 +17,38 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
     FOLDER,
+    PACKAGE,
     Scenario,
+    alive,
+    call,
+    choose_option,
     click,
     empty_file,
+    event,
     find_motion_capture,
+    load_module,
+    recorded,
     redrawn,
     region_of,
     run,
+    started,
+    tap,
+    ticked,
     until,
     view,
     worked,
 )
+from grasp import check_near, drag_handle, link, project, send
+from keys import get_user_item
+from preview import GO
 from screen import SCREEN, read_screen, save_png
+from strip import unfold_warnings, use_whole_range
 
 MOST_CLICKS = 8  # from an empty file to a take
+PANELS = ("database", "tags", "play", "takes", "insight", "frame_inspector")  # that are open
+MIDDLE = 120  # frame of the take at which it is recorded over
+NEAR = 0.8  # metres that a character goes within the first ticks of a session, at most
+SEAM = 0.2  # metres that the hips go from one frame to the next, at most
 FILM = FOLDER / "first_hour"
 
 clicks: list[str] = []
@@ -87,7 +106,7 @@ def choose_files(folder, files):
 
 
 def import_own_motion():
-    yield from empty_file()
+    yield from empty_file(*PANELS)
     yield from take_picture("empty")
     _, files = find_motion_capture()
     yield from press("motion_matching.import_motion")
@@ -113,14 +132,35 @@ def measure_heights(obj):
     return points[:, 2].min(), points[:, 2].max()
 
 
+def read_bones(obj, frame):
+    """Return where the bones (B, 3) are at a frame, in metres."""
+    bpy.context.scene.frame_set(frame)
+    return np.array([(obj.matrix_world @ bone.head)[:] for bone in obj.pose.bones])
+
+
+def read_hips(obj, frames):
+    """Return where the hips (F, 3) are at frames, in metres."""
+    hips = obj.motion_matching.roles.hips or obj.pose.bones[0].name
+    index = obj.pose.bones.find(hips)
+    return np.array([read_bones(obj, frame)[index] for frame in frames])
+
+
 def measure_way(obj):
     """Return how far the hips go over the ground within the scene's frame range, in metres."""
-    scene, hips = bpy.context.scene, obj.motion_matching.roles.hips or obj.pose.bones[0].name
-    places = []
-    for frame in range(scene.frame_start, scene.frame_end + 1, 5):
-        scene.frame_set(frame)
-        places.append((obj.matrix_world @ obj.pose.bones[hips].head).xy[:])
+    scene = bpy.context.scene
+    places = read_hips(obj, range(scene.frame_start, scene.frame_end + 1, 5))[:, :2]
     return float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
+
+
+def check_seam(obj, frame):
+    """Check that nothing jumps around a frame of the take."""
+    steps = np.diff(read_hips(obj, range(frame - 3, frame + 6)), axis=0)
+    assert np.linalg.norm(steps, axis=1).max() < SEAM, steps
+
+
+def look_at(position, distance):
+    seen = view()[1].spaces.active.region_3d
+    seen.view_location, seen.view_distance = position, distance
 
 
 def build_and_bake(obj):
@@ -136,17 +176,225 @@ def build_and_bake(obj):
     yield from take_picture("baked")
 
 
+# ---------------------------------------------------------------- into the take
+
+
+def record_into(letter, mode, picture):
+    """Choose how to record, go live, record with a key held, and stop; return where it began."""
+    play = bpy.context.object.motion_matching.play
+    if SCREEN:  # finding the menu takes its time
+        yield from choose_option("motion_matching.play.mode", letter)
+        assert play.mode == mode, play.mode
+    play.mode = mode
+    live = yield from started()
+    begun = live.position
+    yield from take_picture(f"{picture}_live")
+    event("A", unicode="a")
+    yield from recorded(live, 40)
+    yield from take_picture(picture)
+    event("A", "RELEASE")
+    tap("SPACE", unicode=" ")
+    yield from until(lambda: not live.session.is_recording)
+    tap("ESC")
+    yield from until(lambda: alive().live is None)
+    yield from redrawn()
+    return begun
+
+
+def record_over_the_middle(obj):
+    """A session begins where the take is, and its recording replaces what comes after."""
+    action, [take] = obj.animation_data.action, obj.motion_matching.takes
+    last = int(action.frame_range[1])
+    before = read_hips(obj, range(1, last + 1))
+    bpy.context.scene.frame_set(MIDDLE)
+    begun = yield from record_into("O", "overwrite", "overwrite")
+    check_near(begun, before[MIDDLE - 1], NEAR)
+    after = read_hips(obj, range(1, last + 1))
+    assert obj.animation_data.action == action == take.action
+    assert np.allclose(after[: MIDDLE - 2], before[: MIDDLE - 2], atol=1e-3)
+    assert np.linalg.norm(after[MIDDLE + 30 :] - before[MIDDLE + 30 :], axis=1).min() > 0.1
+    check_seam(obj, MIDDLE)
+
+
+def append(obj):
+    """A session goes on from the end of the take, in the pose that the character has there."""
+    [take] = obj.motion_matching.takes
+    last = int(take.action.frame_range[1])
+    [end] = read_hips(obj, [last])
+    begun = yield from record_into("A", "append", "append")
+    check_near(begun, end, NEAR)
+    assert int(take.action.frame_range[1]) >= last + 30
+    check_seam(obj, last)
+
+
+# ---------------------------------------------------------------- what other scenarios test
+
+
+def read_names(obj):
+    """Long names are shown by what tells them apart; a take is called by what it is."""
+    settings = obj.motion_matching
+    shown = [source.shown_name for source in settings.sources]
+    assert len(set(shown)) == len(shown), shown
+    assert settings.takes[0].shown_name == "Figure Eight Walk"
+    yield from click("motion_matching.play_take", at=region_of(view()[1], "UI").width - 45)
+    yield from until(lambda: view()[0].screen.is_animation_playing)
+    yield from take_picture("names")
+    bpy.ops.screen.animation_cancel(restore_frame=False)
+
+
+def bake_along_a_curve(obj):
+    settings, data = obj.motion_matching, bpy.data.curves.new("Path", "CURVE")
+    spline = data.splines.new("POLY")
+    spline.points.add(2)
+    spline.points[1].co, spline.points[2].co = (3.0, 0.0, 0.0, 1.0), (4.0, 3.0, 0.0, 1.0)
+    settings.play.curve = link("Path", data)
+    look_at((2.0, 1.0, 0.5), 14.0)
+    yield from choose_option("motion_matching.script.along", "C")
+    yield from press("motion_matching.bake_along", part=2 / 3)
+    yield from until(lambda: len(settings.takes) == 2)
+    yield from worked()
+    take = settings.takes[1]
+    assert take.name.startswith("Along Path"), take.name
+    check_near(read_hips(obj, [int(take.action.frame_range[1])])[0], (4.0, 3.0), 0.5)
+    yield from take_picture("along_curve")
+
+
+def mend_a_warning(obj):
+    source = yield from unfold_warnings(obj.motion_matching)
+    yield from take_picture("warnings")
+    yield from use_whole_range(source)
+
+
+def preview_and_tag(obj):
+    settings, scene = obj.motion_matching, bpy.context.scene
+    settings.source_index = 0
+    scene.frame_set(2000)
+    yield from click("motion_matching.preview_source", at=region_of(view()[1], "UI").width - 45)
+    yield from until(lambda: alive().source_preview)
+    yield from worked()
+    assert scene.frame_current < 2000, "the preview begins within the source"
+    scene.frame_set(scene.frame_current + 10)
+    yield from click("motion_matching.add_tag", at=region_of(view()[1], "UI").width - 45)
+    [tag] = settings.sources[0].tag_ranges
+    assert tag.frame_start < tag.frame_end
+    yield from take_picture("preview_and_tag")
+    event("MOUSEMOVE", "NOTHING")
+    tap("ESC")
+    yield from until(lambda: alive().source_preview is None)
+    assert scene.frame_current == 2000
+
+
+def inspect_a_candidate(obj):
+    bpy.context.scene.frame_set(40)
+    yield from click("motion_matching.inspect_frame")
+    yield from until(lambda: alive().inspector and alive().inspector.inspection)
+    yield from worked()
+    assert alive().inspector.subject == "take"
+    yield from take_picture("inspect_frame")
+    yield from click("motion_matching.go_to_candidate", at=GO)
+    yield from until(lambda: alive().source_preview)
+    yield from worked()
+    yield from take_picture("candidate")
+    event("MOUSEMOVE", "NOTHING")
+    tap("ESC")
+    yield from until(lambda: alive().source_preview is None)
+    call(bpy.ops.motion_matching.stop_inspecting)
+
+
+def drag_and_click_in_the_view(obj):
+    play, goal = obj.motion_matching.play, link("Goal", None, (1.0, 0.0, 0.0))
+    bpy.context.scene.frame_set(1)
+    look_at((0.5, -1.0, 0.5), 9.0)
+    play.target = goal
+    yield from choose_option("motion_matching.play.steer", "T")
+    yield from take_picture("handle")
+    yield from drag_handle(goal.location, (2.0, -1.0, 0.0))
+    check_near(goal.location, (2.0, -1.0))
+    yield from take_picture("handle_dragged")
+    yield from choose_option("motion_matching.play.steer", "L")
+    assert play.steer == "click", play.steer
+    live = yield from started()
+    begun = live.position
+    for value in ("PRESS", "RELEASE"):
+        send("LEFTMOUSE", value, project((1.0, -2.0, 0.0)))
+        yield 0.1
+    yield from until(lambda: live.goal)
+    yield from ticked(live, 30)
+    assert np.hypot(live.position[0] - begun[0], live.position[1] - begun[1]) > 0.3
+    yield from take_picture("click_to_go")
+    tap("ESC")
+    yield from until(lambda: alive().live is None)
+
+
+def bake_what_blender_imported():
+    """An armature of Blender's importer takes its action and a file, and stays in one piece."""
+    folder, files = find_motion_capture()
+    scale = 0.01 if folder.name == "bandai-namco" else 1.0
+    bpy.ops.import_anim.bvh(filepath=str(files[0]), global_scale=scale)
+    obj = bpy.context.object
+    yield from redrawn("UI")
+    yield from take_picture("imported_by_blender")
+    call(bpy.ops.motion_matching.add_actions)
+    call(bpy.ops.motion_matching.add_files, filepath=str(files[1]))
+    kinds = {source.kind for source in obj.motion_matching.sources}
+    assert kinds == {"ACTION", "FILE"}, kinds
+    lengths = measure_lengths(obj)
+    yield from build_and_bake(obj)
+    for frame in (1, 50, 150):
+        bpy.context.scene.frame_set(frame)
+        assert np.allclose(measure_lengths(obj), lengths, rtol=0.02, atol=1e-3)
+
+
+def measure_lengths(obj):
+    """Return how far each bone below the hips is from its parent, in metres."""
+    bones = [bone for bone in obj.pose.bones if bone.parent and bone.parent.parent]
+    return [(bone.head - bone.parent.head).length for bone in bones]
+
+
+def change_a_key():
+    """The preferences show the keys of live sessions, and the status bar those that were chosen."""
+    preferences = load_module("ui.preferences")
+    bpy.context.window_manager.addon_search = "Motion Matching"
+    bpy.ops.screen.userpref_show(section="ADDONS")
+    bpy.ops.preferences.addon_expand(module=PACKAGE)
+    yield 1.0
+    get_user_item("run").type = "J"
+    yield from take_picture("preferences")
+    assert "J runs" in preferences.describe_keys(), preferences.describe_keys()
+
+
+def film_the_rest(obj):
+    for part in (
+        read_names,
+        bake_along_a_curve,
+        mend_a_warning,
+        preview_and_tag,
+        inspect_a_candidate,
+        drag_and_click_in_the_view,
+    ):
+        print(part.__name__, flush=True)
+        yield from part(obj)
+    yield from bake_what_blender_imported()
+    yield from change_a_key()
+
+
 def scenario():
     FILM.mkdir(exist_ok=True)
     obj = yield from import_own_motion()
     lowest, highest = measure_heights(obj)
     print(f"rests from {lowest:.3f} to {highest:.3f} m")
     assert abs(lowest) < 0.05 * highest, "it does not stand on the ground"
+    look_at((0.0, 0.0, 0.9), 6.0)
+    yield from take_picture("at_rest")
     yield from build_and_bake(obj)
     way = measure_way(obj)
     print(f"goes {way:.2f} m in {len(clicks)} clicks")
     assert way > 2.0
     assert len(clicks) <= MOST_CLICKS, clicks
+    yield from record_over_the_middle(obj)
+    yield from append(obj)
+    if SCREEN:
+        yield from film_the_rest(obj)
 
 
-run(scenario, needs_keys=False)
+run(scenario)

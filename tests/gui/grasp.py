@@ -218,4 +218,5 @@ def scenario():
     yield from drag_a_curve_and_an_obstacle()
 
 
-run(scenario)
+if __name__ == "__main__":
+    run(scenario)

@@ -133,4 +133,5 @@ def enable_again():
     assert "E pushes" in describe(), describe()
 
 
-run(scenario)
+if __name__ == "__main__":
+    run(scenario)

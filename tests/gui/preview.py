@@ -159,4 +159,5 @@ def scenario():
     yield from undo_and_save_meanwhile()
 
 
-run(scenario, needs_keys=False)
+if __name__ == "__main__":
+    run(scenario, needs_keys=False)

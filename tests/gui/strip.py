@@ -71,7 +71,7 @@ def play_live(settings):
 
 
 def unfold_warnings(settings):
-    """Unfold the warnings, and use the whole range of the source that one is about."""
+    """Unfold the warnings, of which one is about the returned source."""
     source = settings.sources[3]
     source.use_range, source.frame_start, source.frame_end = True, 90, 20
     standing, obj = load_module("app.standing"), bpy.context.object
@@ -79,6 +79,12 @@ def unfold_warnings(settings):
     yield from redrawn("UI")
     yield from click("motion_matching.unfold_warnings")
     yield from redrawn("UI")
+    return source
+
+
+def use_whole_range(source):
+    """Click the button of the unfolded warning."""
+    standing, obj = load_module("app.standing"), bpy.context.object
     yield from click("motion_matching.edit_named_sources")
     yield from until(lambda: not source.use_range)
     yield from until(lambda: not standing.get_warnings(obj))
@@ -109,7 +115,9 @@ def scenario():
     yield from worked()
     yield from until(lambda: len(settings.takes) == 2)
     yield from cancel_a_build(settings)
-    yield from unfold_warnings(settings)
+    source = yield from unfold_warnings(settings)
+    yield from use_whole_range(source)
 
 
-run(scenario)
+if __name__ == "__main__":
+    run(scenario)
