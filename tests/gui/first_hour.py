@@ -305,13 +305,13 @@ def drag_and_click_in_the_view(obj):
     play, goal = obj.motion_matching.play, link("Goal", None, (1.0, 0.0, 0.0))
     bpy.context.scene.frame_set(1)
     look_at((0.5, -1.0, 0.5), 9.0)
-    play.target = goal
+    play.target, play.mode = goal, "new"
     yield from choose_option("motion_matching.play.steer", "T")
     yield from take_picture("handle")
     yield from drag_handle(goal.location, (2.0, -1.0, 0.0))
     check_near(goal.location, (2.0, -1.0))
     yield from take_picture("handle_dragged")
-    yield from choose_option("motion_matching.play.steer", "L")
+    yield from choose_option("motion_matching.play.steer", "G")
     assert play.steer == "click", play.steer
     live = yield from started()
     begun = live.position
