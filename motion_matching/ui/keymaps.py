@@ -84,13 +84,12 @@ def restore_keys(operator: str) -> None:
         keymap.restore_to_default()
     if (view := _find_view_keymap(operator)) is None:
         return
-    own = [item for item in iterate_shortcuts(operator) if not item.is_user_defined]
     for item in list(iterate_shortcuts(operator)):
-        if item.is_user_defined and own:
+        if item.is_user_defined:
             view.keymap_items.remove(item)
         elif item.is_user_modified:
             view.restore_item_to_default(item)
-    if not own and not any(iterate_shortcuts(operator)):  # it was removed
+    if not any(iterate_shortcuts(operator)):  # the extension's own was removed
         view.keymap_items.new(operator, *SHORTCUT, ctrl=True, alt=True)
 
 
