@@ -303,9 +303,10 @@ def _solve_leg(
         ex, ey, ez = ex * share, ey * share, rise
         attitude = mul(pitch, attitude)
     goal = (x + ex, y + ey, z + ez)
-    now = math.dist(hip[0], ankle[0])
-    if now < leg.folded_length:
-        goal = _move_aside(hip[0], goal, leg.folded_length - now)
+    further = leg.folded_length - math.dist(hip[0], ankle[0])
+    if further > 0.0:
+        room = min(z - floors[0] - leg.toe_height, goal[2] - floors[1] - leg.foot_height)
+        goal = _lengthen(hip[0], goal, further, max(room, 0.0))
     if pitch is not None or math.dist(goal, ankle[0]) > CLOSE:
         whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
         shin = mul(lower, knee[1])
@@ -325,12 +326,14 @@ def _solve_leg(
     return turned
 
 
-def _move_aside(hip: Vector, goal: Vector, further: float) -> Vector:
-    """Return a goal at the same height, but further from the hip, so that the leg folds less."""
+def _lengthen(hip: Vector, goal: Vector, further: float, room: float) -> Vector:
+    """Return a goal that is `further` from the hip, and at most `room` lower: a leg folds less."""
     x, y, z = goal[0] - hip[0], goal[1] - hip[1], goal[2] - hip[2]
-    level = math.hypot(x, y)
-    share = math.sqrt(max((math.hypot(level, z) + further) ** 2 - z * z, 0.0)) / (level + 1e-9)
-    return hip[0] + x * share, hip[1] + y * share, goal[2]
+    length, level = math.sqrt(x * x + y * y + z * z), math.hypot(x, y)
+    height = z + max(z * further / (length + 1e-9), -room)
+    # what the floor takes of the length goes aside
+    share = math.sqrt(max((length + further) ** 2 - height * height, 0.0)) / (level + 1e-9)
+    return hip[0] + x * share, hip[1] + y * share, hip[2] + height
 
 
 def _raise_tip(

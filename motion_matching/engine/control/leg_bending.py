@@ -39,17 +39,26 @@ def bend_leg(
     # a step up may fold a leg further than the data, which has flat ground only
     step = np.maximum(lowest - leg.foot_height - poses[:, 2, 0], 0.0)
     further = np.maximum(leg.folded_length - step - np.linalg.norm(leg_vector, axis=-1), 0.0)
-    goal = hip + _move_aside(leg_vector, further)
+    above = np.minimum(
+        targets[:, 2] - leg.toe_height, targets[:, 2] + pitched[:, 2] - leg.foot_height
+    )
+    room = np.maximum(above + leg.foot_height - lowest, 0.0)
+    goal = hip + _lengthen(leg_vector, further, room)
     sides = upper, lower, ankle - hip, goal - hip
     a, b, now, requested = (np.linalg.norm(v, axis=-1) for v in sides)
     reach = _limit_reach(requested, now, a, b, buffer)
     hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
     normal = np.cross(lower, upper)
     axis = _compute_knee_axis(hinge, normal / np.maximum(a * b, 1e-12)[:, None])
-    bent = np.arctan2(np.sum(normal * axis, axis=-1), np.sum(lower * upper, axis=-1))
-    cosine = (a * a + b * b - reach * reach) / np.maximum(2.0 * a * b, 1e-12)
+    # only what is across the axis turns about it
+    along = np.sum(upper * axis, axis=-1) * np.sum(lower * axis, axis=-1)
+    cosine, sine = np.sum(lower * upper, axis=-1) - along, np.sum(normal * axis, axis=-1)
+    bent = (0.5 * (reach * reach - a * a - b * b) - along) / np.maximum(
+        np.hypot(cosine, sine), 1e-12
+    )
     # the hinge straightens: a smaller angle between the bones is a turn against it
-    at_knee = quat.from_angle_axis(bent - (np.pi - np.arccos(np.clip(cosine, -1.0, 1.0))), axis)
+    turn = np.arctan2(sine, cosine) - np.arccos(np.clip(bent, -1.0, 1.0))
+    at_knee = quat.from_angle_axis(turn, axis)
     at_hip = quat.between(upper + quat.mul_vec(at_knee, lower), goal - hip)
     shin_turn, pitch = quat.mul(at_hip, at_knee), quat.between(arm, pitched)
     foot_rotation = quat.mul(pitch, rotations[:, foot])
@@ -74,12 +83,18 @@ def bend_leg(
         set_rotation(below, foot_rotation, raised)
 
 
-def _move_aside(leg_vector: np.ndarray, further: np.ndarray) -> np.ndarray:
-    """Lengthen vectors (T, 3) from hip to ankle by `further` (T,) at the same height."""
-    square = np.sum(leg_vector[:, :2] ** 2, axis=-1)
-    least = (np.linalg.norm(leg_vector, axis=-1) + further) ** 2 - leg_vector[:, 2] ** 2
-    scale = np.where(further > 0.0, np.sqrt(np.maximum(least, 0.0) / np.maximum(square, 1e-9)), 1.0)
-    return leg_vector * np.stack([scale, scale, np.ones_like(scale)], axis=-1)
+def _lengthen(leg_vector: np.ndarray, further: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """Lengthen vectors (T, 3) from hip to ankle by `further` (T,), down by at most `room` (T,)."""
+    length = np.linalg.norm(leg_vector, axis=-1)
+    longer = length + further
+    fall = leg_vector[:, 2] * further / np.maximum(length, 1e-9)
+    height = leg_vector[:, 2] + np.maximum(fall, -room)
+    # what the floor takes of the length goes aside
+    level = np.sqrt(np.maximum(longer**2 - height**2, 0.0))
+    scale = level / np.maximum(np.linalg.norm(leg_vector[:, :2], axis=-1), 1e-9)
+    return np.column_stack(
+        [leg_vector[:, :2] * np.where(further > 0.0, scale, 1.0)[:, None], height]
+    )
 
 
 def _limit_reach(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..maths import quat
-from ..maths.scalar_quat import Quaternion, Vector, between, mul, mul_vec
+from ..maths.scalar_quat import Quaternion, Vector, between, mul_vec
 from ..motion.rig import Leg, Roles
 from ..motion.skeleton import Skeleton
 
@@ -25,7 +25,7 @@ _TIP = 0.6  # of the foot's length, from the toe joint to the tip, where the rig
 _EXTRA_BEND = math.radians(2.0)  # by which a knee may be bent beyond the data
 _NO_LENGTH = 1e-12  # cubic metres: the product of the lengths of a leg and its bones
 _UNTURNED: Quaternion = (1.0, 0.0, 0.0, 0.0)
-_STRAIGHT = 0.05  # sine of the knee's bend below which the hinge gives its plane
+_STRAIGHT = 0.2  # sine of the bend below which the knee's hinge is more exact than the leg's plane
 
 
 @dataclass(frozen=True)
@@ -151,23 +151,23 @@ def bend(
         reach = now + _soften(reach, whole, buffer) - _soften(now, whole, buffer)
         reach = min(reach, max(whole - buffer, now))
     reach = max(reach, abs(a - b) + 1e-3)
-    # the hinge gives the knee's direction; a leg that is bent that way gives its plane more exactly
+    # the normal of a bent leg's plane, and the hinge of a straight one or one bent backward
     kx, ky, kz = mul_vec(attitude, hinge)
     nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
-    n = math.sqrt(nx * nx + ny * ny + nz * nz)
-    side = 1.0 if nx * kx + ny * ky + nz * kz > 0.0 else -1.0
-    if n > _STRAIGHT * a * b and side > 0.0:
-        nx, ny, nz = nx / n, ny / n, nz / n
-    else:
-        nx, ny, nz = kx, ky, kz
-    ab, target = 2.0 * a * b, reach * reach
-    hip_now = _acos((aa + square - bb) / (2.0 * a * now))
-    at_hip = 0.5 * (_acos((aa + target - bb) / (2.0 * a * reach)) - side * hip_now)
-    at_knee = 0.5 * (side * _acos((square - aa - bb) / ab) - _acos((target - aa - bb) / ab))
-    s = math.sin(at_hip)
-    whole_leg = mul(between(sx, sy, sz, gx, gy, gz), (math.cos(at_hip), nx * s, ny * s, nz * s))
-    s = math.sin(at_knee)
-    return whole_leg, (math.cos(at_knee), nx * s, ny * s, nz * s)
+    scale = 1.0 / (a * b)
+    share = _STRAIGHT - min(scale * (nx * kx + ny * ky + nz * kz), 0.0)
+    kx, ky, kz = scale * nx + share * kx, scale * ny + share * ky, scale * nz + share * kz
+    scale = 1.0 / math.sqrt(kx * kx + ky * ky + kz * kz)
+    kx, ky, kz = scale * kx, scale * ky, scale * kz
+    # only what is across the axis turns about it
+    along = (ux * kx + uy * ky + uz * kz) * (lx * kx + ly * ky + lz * kz)
+    cosine, sine = ux * lx + uy * ly + uz * lz - along, nx * kx + ny * ky + nz * kz
+    bent = 0.5 * (reach * reach - aa - bb) - along
+    half = 0.5 * (math.atan2(sine, cosine) - _acos(bent / max(math.hypot(cosine, sine), 1e-12)))
+    s = math.sin(half)
+    at_knee = (math.cos(half), kx * s, ky * s, kz * s)
+    lx, ly, lz = mul_vec(at_knee, (lx, ly, lz))
+    return between(ux + lx, uy + ly, uz + lz, gx, gy, gz), at_knee
 
 
 def _acos(cosine: float) -> float:

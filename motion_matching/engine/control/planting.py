@@ -167,7 +167,13 @@ def _solve_heights(
     toe = track.path
     speed, played = _compute_speeds(np.diff(path, axis=0), fps), _compute_speeds(track.steps, fps)
     hasty = np.minimum(_LIFT * np.maximum(speed - played - _HASTE, 0.0), _HIGHEST)
-    lifted = track.lowest + np.maximum(hasty, clearance * compute_lift_share(speed))
+    # over the height at which the foot stands before and after
+    stood = np.flatnonzero(plants.is_planted)
+    raised = (plants.points[:, 2] - track.lowest)[stood]
+    floor = track.lowest
+    if len(stood):
+        floor = floor + np.interp(np.arange(len(toe)), stood, raised)
+    lifted = floor + np.maximum(hasty, clearance * compute_lift_share(speed))
     rise = np.maximum(np.maximum(track.heights, lifted) - toe[:, 2], 0.0)[:, None]
     still, even, stiffness = np.zeros((len(toe) - 1, 1)), np.ones(len(toe) - 1), (_RISE * fps) ** 2
     offset = _solve_least_squares(

@@ -7,7 +7,8 @@ import pytest
 
 from motion_matching.engine.control.foot_lock import ContactLock, FootLock
 from motion_matching.engine.control.ground import FLAT
-from motion_matching.engine.control.legs import measure_legs
+from motion_matching.engine.control.legs import bend, measure_legs
+from motion_matching.engine.control.planting import plant_feet
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
@@ -144,24 +145,100 @@ def test_a_sinking_toe_slows_down_before_the_floor():
     assert np.abs(np.diff(heights, 2)).max() < 0.6 * np.abs(np.diff(hard, 2)).max()
 
 
-def test_a_leg_folded_beyond_the_data_keeps_the_height_of_its_toe(demo_database, legs):
-    parents, roles = demo_database.skeleton.parents, demo_database.roles
-    pose = np.array(demo_database.poses[0])
-    pose[:, 0] = (0, 0, 0, 1, 0, 0, 0)
-    for leg, role in zip(legs, roles.legs, strict=True):
-        for bone, turn in ((role.thigh, 1.0), (role.shin, -2.75)):
+def fold_legs(database, legs, thigh: float, height: float = 0.0, knee: float = -2.75) -> np.ndarray:
+    """Return a pose with its thighs turned, and its knees folded further than in the data."""
+    pose = np.array(database.poses[0])
+    pose[:, 0] = (0, 0, height, 1, 0, 0, 0)
+    for leg, role in zip(legs, database.roles.legs, strict=True):
+        for bone, turn in ((role.thigh, thigh), (role.shin, knee)):
             turned = quat.from_scaled_angle_axis(turn * np.array(leg.hinge))
             pose[3:, bone] = quat.mul(pose[3:, bone].astype(float), turned)
+    return pose
+
+
+def test_a_leg_folded_beyond_the_data_is_unfolded_along_itself(demo_database, legs):
+    parents, roles = demo_database.skeleton.parents, demo_database.roles
+    pose = fold_legs(demo_database, legs, 1.0)
     before = compute_world(pose, parents)[1]
     shown = pose.copy()
     FootLock(legs).apply(shown, np.zeros(2, bool), make_lock_settings(), DT)
     after = compute_world(shown, parents)[1]
     for leg, role in zip(legs, roles.legs, strict=True):
-        assert np.linalg.norm(before[role.foot] - before[role.thigh]) < leg.folded_length - 0.01
-        assert np.linalg.norm(after[role.foot] - after[role.thigh]) == pytest.approx(
-            leg.folded_length, abs=1e-3
-        )
-        assert after[role.toe, 2] == pytest.approx(before[role.toe, 2], abs=1e-3)
+        was, now = (p[role.foot] - p[role.thigh] for p in (before, after))
+        assert np.linalg.norm(was) < leg.folded_length - 0.01
+        assert np.linalg.norm(now) == pytest.approx(leg.folded_length, abs=1e-3)
+        assert was @ now == pytest.approx(np.linalg.norm(was) * np.linalg.norm(now), rel=1e-4)
+
+
+def test_a_folded_leg_on_the_floor_is_unfolded_above_it(demo_database, legs):
+    """The floor takes the way down: a toe that hangs just above it goes aside."""
+    parents, roles = demo_database.skeleton.parents, demo_database.roles
+    pose = fold_legs(demo_database, legs, 1.0)
+    toes = compute_world(pose, parents)[1][[leg.toe for leg in roles.legs]]
+    pose[2, roles.hips] -= min(toes[:, 2]) - max(leg.toe_height for leg in legs) - 0.002
+    shown = pose.copy()
+    FootLock(legs).apply(shown, np.zeros(2, bool), make_lock_settings(swing_clearance=0.0), DT)
+    after = compute_world(shown, parents)[1]
+    for leg, role in zip(legs, roles.legs, strict=True):
+        reach = np.linalg.norm(after[role.foot] - after[role.thigh])
+        assert reach == pytest.approx(leg.folded_length, abs=2e-3)
+        assert after[role.toe, 2] > leg.toe_height - 1e-3
+        assert after[role.foot, 2] > leg.foot_height - 1e-3
+
+
+def swing_folded_legs(database, legs) -> np.ndarray:
+    """Return poses (T, 7, B) whose folded legs swing through beneath the hips."""
+    turns = np.linspace(0.5, 1.5, 60)
+    return np.stack([fold_legs(database, legs, turn, 1.0, -2.0) for turn in turns])
+
+
+def lock_feet(poses, legs) -> np.ndarray:
+    """Return poses as shown live, without contacts."""
+    feet, shown = FootLock(legs), poses.copy()
+    for pose in shown:
+        feet.apply(pose, np.zeros(2, bool), make_lock_settings(), DT)
+    return shown
+
+
+def plant_nothing(poses, database, legs) -> np.ndarray:
+    """Return poses as baked, without contacts."""
+    return plant_feet(poses, database.skeleton, legs, [], 1 / DT, make_lock_settings())
+
+
+@pytest.mark.parametrize("way", ["live", "baked"])
+def test_the_knee_of_a_folded_leg_never_flips_beneath_the_hip(demo_database, legs, way):
+    poses = swing_folded_legs(demo_database, legs)
+    shown = lock_feet(poses, legs) if way == "live" else plant_nothing(poses, demo_database, legs)
+    before, after = (
+        np.stack([compute_world(pose, demo_database.skeleton.parents)[1] for pose in each])
+        for each in (poses, shown)
+    )
+    hips, feet = (
+        before[:, [getattr(leg, name) for leg in demo_database.roles.legs]]
+        for name in ("thigh", "foot")
+    )
+    level = (feet - hips)[..., 1]  # it swings along y
+    assert (level[0] * level[-1] < 0).all(), "the ankles pass beneath the hips"
+    steps = [np.linalg.norm(np.diff(each, axis=0), axis=-1).max() for each in (before, after)]
+    assert steps[1] < 1.5 * steps[0]
+
+
+def test_the_knee_of_a_leg_that_bends_does_not_leap_as_its_plane_is_known():
+    """An almost straight leg bends about its hinge, a bent one in its plane, with all between."""
+    knees = []
+    for sine in np.linspace(0.0, 0.5, 251):
+        # the plane is 60 degrees from the hinge, which is x
+        side = np.array([np.sin(np.pi / 3), np.cos(np.pi / 3), 0.0])
+        knee = np.array([0.0, 0.0, -0.5])
+        ankle = knee + 0.5 * (sine * side - np.array([0.0, 0.0, np.sqrt(1 - sine**2)]))
+        joint = tuple(knee), (1.0, 0.0, 0.0, 0.0)
+        goal = tuple(0.85 * ankle)
+        whole, lower = bend((0.0, 0.0, 0.0), joint, tuple(ankle), goal, (1.0, 0.0, 0.0), 0.0)
+        shin = quat.mul_vec(np.array(lower), ankle - knee)
+        knees.append(quat.mul_vec(np.array(whole), knee))
+        reached = knees[-1] + quat.mul_vec(np.array(whole), shin)
+        np.testing.assert_allclose(reached, goal, atol=1e-9)
+    assert np.linalg.norm(np.diff(knees, axis=0), axis=-1).max() < 0.01
 
 
 def test_a_leg_reaches_its_target_and_keeps_the_rotation_of_its_foot(demo_database, legs):

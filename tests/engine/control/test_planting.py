@@ -116,6 +116,20 @@ def test_a_foot_moved_to_another_position_lifts():
     assert np.all(path[:50, 2] == pytest.approx(STANDING))
 
 
+def test_a_toe_swings_clear_of_the_height_at_which_it_stands():
+    """A foot that stands on its ball stands higher, and its swing is as much higher."""
+    toe, ranges = make_sliding_steps(drag=0.0)
+    highest = []
+    for raised in (0.0, 0.02):
+        low = toe.copy()
+        low[:, 2] = STANDING + raised
+        path, _ = compute_toe_path(make_track(low), ranges, STANDING, FPS, clearance=0.025)
+        assert path[ranges[1].start, 2] == pytest.approx(STANDING + raised)
+        highest.append(path[60:180, 2].max())
+    assert highest[1] - highest[0] == pytest.approx(0.02, abs=1e-6)
+    assert highest[0] > STANDING + 0.015
+
+
 def test_a_toe_blended_below_the_ground_takes_the_height_of_the_data():
     toe, ranges = make_sliding_steps(drag=0.0)
     sunk = toe.copy()
