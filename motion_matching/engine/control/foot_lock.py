@@ -18,7 +18,7 @@ from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
 from ..maths.springs import LN2, compute_remainder, halflife_to_rate, spring
 from .ground import FLAT, Ground, compute_step_height, is_flat
-from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints
+from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints, is_bent_backward
 from .settings import PerformerSettings
 
 # the joints that a leg turns, each after its parent: hip, knee, ankle, toe
@@ -307,7 +307,8 @@ def _solve_leg(
     if further > 0.0:
         room = min(z - floors[0] - leg.toe_height, goal[2] - floors[1] - leg.foot_height)
         goal = _lengthen(hip[0], goal, further, max(room, 0.0))
-    if pitch is not None or math.dist(goal, ankle[0]) > CLOSE:
+    moves = pitch is not None or math.dist(goal, ankle[0]) > CLOSE
+    if moves or is_bent_backward(hip[0], knee, ankle[0], leg.hinge):
         whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])

@@ -170,6 +170,15 @@ def bend(
     return between(ux + lx, uy + ly, uz + lz, gx, gy, gz), at_knee
 
 
+def is_bent_backward(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector) -> bool:
+    """Return whether a knee is bent against its hinge, as a fading jump may do."""
+    (hx, hy, hz), ((x, y, z), attitude), (ax, ay, az) = hip, knee, ankle
+    ux, uy, uz, lx, ly, lz = x - hx, y - hy, z - hz, ax - x, ay - y, az - z
+    kx, ky, kz = mul_vec(attitude, hinge)
+    nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
+    return nx * kx + ny * ky + nz * kz < 0.0
+
+
 def _acos(cosine: float) -> float:
     return math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
 

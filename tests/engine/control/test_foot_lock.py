@@ -305,9 +305,10 @@ def measure_knee_side(positions, rotations, leg, role):
     return np.cross(lower, upper) @ quat.mul_vec(rotations[role.shin], np.array(leg.hinge))
 
 
-def test_a_knee_bent_backwards_is_bent_forwards_again(demo_database, legs):
-    parents, roles = demo_database.skeleton.parents, demo_database.roles
-    pose = np.array(demo_database.poses[0])
+def bend_knees_backward(database, legs) -> np.ndarray:
+    """Return a pose (7, B) at the origin whose knees are bent the wrong way."""
+    parents, roles = database.skeleton.parents, database.roles
+    pose = np.array(database.poses[0])
     pose[:, 0] = (0, 0, 0, 1, 0, 0, 0)
     for leg, role in zip(legs, roles.legs, strict=True):
         back = quat.from_scaled_angle_axis(0.35 * np.array(leg.hinge))
@@ -315,10 +316,31 @@ def test_a_knee_bent_backwards_is_bent_forwards_again(demo_database, legs):
         while measure_knee_side(positions, rotations, leg, role) > 0:
             pose[3:, role.shin] = quat.mul(pose[3:, role.shin].astype(float), back)
             rotations, positions = compute_world(pose, parents)
+    return pose
+
+
+def test_a_knee_bent_backwards_is_bent_forwards_again(demo_database, legs):
+    parents, roles = demo_database.skeleton.parents, demo_database.roles
+    pose = bend_knees_backward(demo_database, legs)
     pose[2, roles.hips] -= 0.08  # pushes the feet up, so that knees have to bend
     rotations, positions = compute_world(settle(legs, pose, np.ones(2, bool)), parents)
     for leg, role in zip(legs, roles.legs, strict=True):
         assert measure_knee_side(positions, rotations, leg, role) > 0
+
+
+def test_a_knee_bent_backwards_in_the_air_is_bent_forwards_with_its_foot_in_place(
+    demo_database, legs
+):
+    parents, roles = demo_database.skeleton.parents, demo_database.roles
+    pose = bend_knees_backward(demo_database, legs)
+    pose[2, 0] = 1.0
+    shown = pose.copy()
+    FootLock(legs).apply(shown, np.zeros(2, bool), make_lock_settings(), DT)
+    before = compute_world(pose, parents)[1]
+    rotations, positions = compute_world(shown, parents)
+    for leg, role in zip(legs, roles.legs, strict=True):
+        assert measure_knee_side(positions, rotations, leg, role) > 0
+        np.testing.assert_allclose(positions[role.foot], before[role.foot], atol=1e-4)
 
 
 def test_heels_and_tips_are_not_pushed_into_the_floor(demo_database, legs):
