@@ -334,7 +334,7 @@ def bake_what_blender_imported():
     obj = bpy.context.object
     yield from redrawn("UI")
     yield from take_picture("imported_by_blender")
-    call(bpy.ops.motion_matching.add_actions)
+    call(bpy.ops.motion_matching.add_actions, which="ACTIVE")
     call(bpy.ops.motion_matching.add_files, filepath=str(files[1]))
     kinds = {source.kind for source in obj.motion_matching.sources}
     assert kinds == {"ACTION", "FILE"}, kinds
@@ -343,6 +343,9 @@ def bake_what_blender_imported():
     for frame in (1, 50, 150):
         bpy.context.scene.frame_set(frame)
         assert np.allclose(measure_lengths(obj), lengths, rtol=0.02, atol=1e-3)
+        assert measure_heights(obj)[1] > 1.2, "it does not stand"
+    look_at(read_hips(obj, [150])[0], 6.0)
+    yield from take_picture("baked_on_the_import")
 
 
 def measure_lengths(obj):
