@@ -91,9 +91,10 @@ def perform(
         What the character plays.
     script : str, path or Performance
         ``"figure_eight"``, ``"square"``, ``"stop_and_go"``, ``"flips"``, ``"strafe_circle"``,
-        ``"random"``, a .json file with a recorded performance, or what `make_performance` returns.
+        ``"random"``, ``"turns"``, a .json file with a recorded performance, or what
+        `make_performance` returns.
     seconds, gait, seed : float, str, int
-        Length of a script, ``"walk"`` or ``"run"``, and the seed of ``"random"``.
+        Length of a script, ``"walk"`` or ``"run"``, and the seed of ``"random"`` and ``"turns"``.
     settings : mapping, optional
         Settings of the controller to change, by name, such as ``{"velocity_halflife": 0.2}``.
         `weights` has a number for each feature of the database.

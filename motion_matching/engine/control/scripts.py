@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from .settings import LARGEST_SPEED, Speeds
 
 _LEAD_IN = 1.0  # seconds of standing before a script moves
 _STOP = 1.5  # seconds in which the character comes to rest at the end of a whole script
-_RANDOM_LENGTH = 20.0  # seconds
+_SEEDED_LENGTH = 20.0  # seconds
 _SLOWEST = 0.1  # m/s, slower than which no circle is walked
 Steering = tuple[tuple[float, float], float | None]  # direction to move in, and heading to face
 
@@ -73,8 +73,36 @@ _SCRIPTS: dict[str, _Script] = {
     "flips": _Script(_steer_flips, lambda _: 12.0),
     "strafe_circle": _Script(_steer_strafe_circle, lambda _: 16.0),
 }
-NAMES = (*_SCRIPTS, "random")
 GAITS = {"walk": 0.0, "run": 1.0}
+
+
+def _draw_random(gait: str, rng: np.random.Generator) -> Iterator[tuple[Intent, float]]:
+    """Change direction every one to four seconds; sometimes go slower, stand, or face elsewhere."""
+    while True:
+        effort = float(rng.choice([1.0, 1.0, 1.0, 0.6, 0.0]))
+        yaw = rng.uniform(-math.pi, math.pi)
+        facing = None
+        if gait == "walk" and rng.random() < 0.2:
+            facing = yaw + rng.choice([-0.5, 0.5]) * math.pi
+        intent = Intent(move=_compute_move(yaw, effort), facing=facing, gait=GAITS[gait])
+        yield intent, rng.uniform(1.0, 4.0)
+
+
+def _draw_turns(gait: str, rng: np.random.Generator) -> Iterator[tuple[Intent, float]]:
+    """Turn by 90 to 180 degrees to either side, and go on for two to four seconds."""
+    yaw = 0.0
+    while True:
+        yaw += rng.choice([-1.0, 1.0]) * rng.uniform(0.5 * math.pi, math.pi)
+        yield Intent(move=_compute_move(yaw), gait=GAITS[gait]), rng.uniform(2.0, 4.0)
+
+
+# what scripts drawn from a seed ask for, one after the other, and for how many seconds
+_SEEDED: dict[str, Callable[[str, np.random.Generator], Iterator[tuple[Intent, float]]]] = {
+    "random": _draw_random,
+    "turns": _draw_turns,
+}
+SEEDED = tuple(_SEEDED)
+NAMES = (*_SCRIPTS, *SEEDED)
 
 
 def build_script(
@@ -87,7 +115,7 @@ def build_script(
     gait: str = "walk",
     seed: int = 0,
 ) -> Performance:
-    """Return a scripted performance at the full speed of a gait; 'random' is drawn from `seed`.
+    """Return a scripted performance at the full speed of a gait; SEEDED ones are drawn from `seed`.
 
     With 0 `seconds`, it is as long as the whole script needs, which ends at rest.
     Raises SettingsError for unknown names and for a length out of its limits.
@@ -108,8 +136,13 @@ def build_script(
     end = math.inf if seconds else _measure_script(name, speeds)
     seconds = seconds or min(_LEAD_IN + end + _STOP, LONGEST_TAKE)
     count = max(round(seconds * fps), 1)
-    if name == "random":
-        intents = _build_random_intents(count, fps, gait, np.random.default_rng(seed))
+    if name in _SEEDED:
+        intents = [Intent()] * round(_LEAD_IN * fps)
+        for intent, held in _SEEDED[name](gait, np.random.default_rng(seed)):
+            intents += [intent] * max(round(held * fps), 1)
+            if len(intents) >= count:
+                break
+        intents = intents[:count]
         rest = math.ceil(min((_LEAD_IN + end) * fps, count))
         intents[rest:] = [Intent()] * (count - rest)
     else:
@@ -124,7 +157,7 @@ def build_script(
 
 def _measure_script(name: str, speeds: Speeds) -> float:
     """Return the seconds after its lead-in in which a script moves, to be whole."""
-    return _RANDOM_LENGTH if name == "random" else _SCRIPTS[name].measure(speeds)
+    return _SEEDED_LENGTH if name in _SEEDED else _SCRIPTS[name].measure(speeds)
 
 
 def build_from_arrays(
@@ -178,19 +211,3 @@ def _to_numbers(name: str, value: Any) -> np.ndarray:
             f"The array '{name}' holds something other than numbers in rows of one length; "
             "correct it."
         ) from cause
-
-
-def _build_random_intents(
-    count: int, fps: float, gait: str, rng: np.random.Generator
-) -> list[Intent]:
-    """Change direction every one to four seconds; sometimes go slower, stand, or face elsewhere."""
-    intents = [Intent()] * round(_LEAD_IN * fps)
-    while len(intents) < count:
-        effort = float(rng.choice([1.0, 1.0, 1.0, 0.6, 0.0]))
-        yaw = rng.uniform(-math.pi, math.pi)
-        facing = None
-        if gait == "walk" and rng.random() < 0.2:
-            facing = yaw + rng.choice([-0.5, 0.5]) * math.pi
-        intent = Intent(move=_compute_move(yaw, effort), facing=facing, gait=GAITS[gait])
-        intents += [intent] * max(round(rng.uniform(1.0, 4.0) * fps), 1)
-    return intents[:count]

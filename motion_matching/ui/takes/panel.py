@@ -25,7 +25,7 @@ from ..panel_base import (
 from ..properties import MotionMatchingSettings
 from ..short_names import has_room
 from ..wide_list import NamedList
-from .properties import MotionMatchingScript, MotionMatchingTake, Script
+from .properties import SEEDED, MotionMatchingScript, MotionMatchingTake, Script
 
 
 class MOTION_MATCHING_UL_takes(NamedList, bpy.types.UIList):
@@ -87,7 +87,7 @@ class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
             column.row().prop(script, "gait", expand=True)
         _draw_start(column, script)
         column.prop(script, "seconds")
-        if script.along == "script" and script.script == "random":
+        if script.along == "script" and script.script in SEEDED:
             column.prop(script, "seed")
         column.prop(script, "tags")
         if settings.takes:

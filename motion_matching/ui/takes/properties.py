@@ -34,7 +34,9 @@ SCRIPTS = (
         "Random",
         "A new direction every few seconds, now and then slower, still, or facing elsewhere",
     ),
+    ("turns", "Turns", "Turns by 90° to 180°, to either side, every two to four seconds"),
 )
+SEEDED = ("random", "turns")
 ALONGS = (
     ("script", "Script", "One of the standard scripts"),
     ("curve", "Curve", "Follow a curve object once, from its start to its end"),
@@ -67,7 +69,9 @@ class Script:
         **_LENGTH,
         **_SECONDS,
     )
-    seed: int = integer(0, "Seed", "Another number gives another random take", min=0, soft_max=1000)
+    seed: int = integer(
+        0, "Seed", "Another number gives another take of the script", min=0, soft_max=1000
+    )
     tags: str = tags_text(
         "Tags", "Tags to ask for, separated by commas: only frames that have them all are played"
     )

@@ -16,6 +16,7 @@ from motion_matching.engine.control.settings import PerformerSettings, Speeds
 from motion_matching.engine.database.frame_names import format_frame
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.maths import planar
 from motion_matching.engine.takes import takes
 from tests.demo import demo_settings, load_demo
 
@@ -96,12 +97,28 @@ def test_a_take_needs_at_least_five_ticks(demo_database):
     assert takes.summarize(report)
 
 
-def test_random_scripts_are_determined_by_their_seed():
-    a, b, c = (
-        scripts.build_script("random", 20.0, 30.0, SPEEDS, SPEEDS, seed=s) for s in (1, 1, 2)
-    )
+@pytest.mark.parametrize("name", scripts.SEEDED)
+def test_random_scripts_are_determined_by_their_seed(name):
+    a, b, c = (scripts.build_script(name, 20.0, 30.0, SPEEDS, SPEEDS, seed=s) for s in (1, 1, 2))
     assert a == b
     assert a.intents != c.intents
+
+
+def test_turns_go_to_either_side_by_90_to_180_degrees_every_two_to_four_seconds():
+    wanted = scripts.build_script("turns", 120.0, 30.0, SPEEDS, SPEEDS, gait="run", seed=4)
+    assert all(intent == Intent() for intent in wanted.intents[:30])
+    moves = np.array([intent.move for intent in wanted.intents])
+    np.testing.assert_allclose(np.linalg.norm(moves[30:], axis=1), 1.0)
+    assert {intent.gait for intent in wanted.intents[30:]} == {1.0}
+    yaws = np.arctan2(moves[30:, 0], -moves[30:, 1])
+    at = np.flatnonzero(np.diff(yaws)) + 1
+    turned = planar.wrap(yaws[at] - yaws[at - 1])
+    assert np.abs(turned).min() >= np.radians(89.9)
+    assert 10 < (turned > 0).sum() < len(turned) - 10
+    assert np.ptp(np.abs(turned)) > np.radians(60)
+    held = np.diff([0, *at]) / 30.0
+    assert 2.0 <= held.min() < 2.5
+    assert 3.5 < held.max() <= 4.0
 
 
 @pytest.mark.parametrize("speed", [0.6, 1.75, 4.0])
@@ -129,8 +146,9 @@ def test_slower_characters_take_longer_for_the_same_eight():
     assert 0 < measure(0.0) < LONGEST_TAKE
 
 
-def test_a_random_script_without_a_length_ends_standing():
-    whole = scripts.build_script("random", 0, 30.0, SPEEDS, SPEEDS, seed=3)
+@pytest.mark.parametrize("name", scripts.SEEDED)
+def test_a_random_script_without_a_length_ends_standing(name):
+    whole = scripts.build_script(name, 0, 30.0, SPEEDS, SPEEDS, seed=3)
     assert whole.seconds > 20.0
     assert set(whole.intents[-30:]) == {Intent()}
 
