@@ -26,6 +26,32 @@ def get_active_source(obj: bpy.types.Object) -> MotionMatchingSource | None:
     return items.get_active(settings.sources, settings.source_index)
 
 
+def find_other_performer(
+    obj: bpy.types.Object, action: bpy.types.Action
+) -> bpy.types.Object | None:
+    """Return the armature that an action belongs to, if its bones rest otherwise than this one's.
+
+    An action belongs to those that play it, or have it as a source or a take.
+    """
+    owners = [
+        other
+        for other in bpy.data.objects
+        if other.type == "ARMATURE" and action in _list_actions(other)
+    ]
+    if obj in owners:
+        return None
+    rest = scene.rig.armature.read_rest_bytes(obj)
+    others = (other for other in owners if scene.rig.armature.read_rest_bytes(other) != rest)
+    return next(others, None)
+
+
+def _list_actions(obj: bpy.types.Object) -> set[bpy.types.Action]:
+    """Return the actions that an armature plays, and those of its sources and takes."""
+    settings = settings_of(obj)
+    played = {action for action, _ in scene.blender.actions.get_played_actions(obj)}
+    return played | {one.action for one in (*settings.sources, *settings.takes) if one.action}
+
+
 def get_enabled_indices(obj: bpy.types.Object) -> list[int]:
     """Return the indices of sources that are on and can be read. SettingsError if none can."""
     sources = settings_of(obj).sources

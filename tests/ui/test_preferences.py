@@ -268,6 +268,14 @@ def test_the_slowest_tick_of_the_last_second_is_tracked():
     assert abs(pace.slowest - 0.002) < 1e-9
 
 
+def test_ticks_of_the_start_do_not_count_for_the_first_second():
+    pace = TickRate()
+    pace.add_ticks(0.0, 12, 0.05)  # what a slow start has to catch up with
+    for tick in range(24):
+        pace.add_ticks((tick + 1) / 24, 1, 0.004)
+    assert pace.rate == pytest.approx(24.0)
+
+
 def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     chosen = addon.preferences
 

@@ -13,8 +13,9 @@ class TickRate:
 
     def add_ticks(self, now: float, ticks: int, seconds: float) -> None:
         """Count ticks that were made for one redraw, and the seconds that they took together."""
-        if self._since is None:
+        if self._since is None:  # these ticks were made before
             self._since = now
+            return
         self._ticks, self._spent = self._ticks + ticks, self._spent + seconds
         if ticks:
             self._slowest = max(self._slowest, seconds / ticks)

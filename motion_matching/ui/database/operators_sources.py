@@ -110,17 +110,36 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
 
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
+        others: list[bpy.types.Object] = []
         if self.which == "ACTIVE":
             data = obj.animation_data
             chosen = [data.action] if data and data.action else []
         else:
-            takes = {take.action for take in settings_of(obj).takes}
-            fitting = scene.blender.actions.find_actions(obj)
-            chosen = [action for action in fitting if action not in takes]
+            chosen, others = _find_own_actions(obj)
         if not chosen:
             problem = f"No action moves the bones of armature '{obj.name}'"
+            if others:
+                problem += f" but those of '{others[0].name}', which rests otherwise"
             raise SettingsError(f"{problem}; assign one to it, or add files.")
-        return describe_added(add_action_sources(obj, chosen, self.mirror), "action")
+        added = describe_added(add_action_sources(obj, chosen, self.mirror), "action")
+        return added + (f", not {_describe_others(others)}" if others else "")
+
+
+def _find_own_actions(
+    obj: bpy.types.Object,
+) -> tuple[list[bpy.types.Action], list[bpy.types.Object]]:
+    """Return the actions that fit and are no takes, and the armatures that left out ones are of."""
+    takes = {take.action for take in settings_of(obj).takes}
+    fitting = [each for each in scene.blender.actions.find_actions(obj) if each not in takes]
+    owners = [app.sources.find_other_performer(obj, action) for action in fitting]
+    own = [action for action, owner in zip(fitting, owners, strict=True) if owner is None]
+    return own, [owner for owner in owners if owner]
+
+
+def _describe_others(others: list[bpy.types.Object]) -> str:
+    """Return how many actions were left out, and whose they are."""
+    names = ", ".join(f"'{name}'" for name in dict.fromkeys(other.name for other in others))
+    return f"{format_count(len(others), 'action')} of {names}, which rests otherwise"
 
 
 class MOTION_MATCHING_OT_remove_source(Operator, bpy.types.Operator):

@@ -23,6 +23,36 @@ from tests.demo import generate_clips
 from tests.ui.characters import add_character, create_character, expect_refusal, read_state
 
 
+def test_actions_of_a_character_that_rests_otherwise_are_not_added():
+    """Their keys are turns from another rest pose: on this armature they would break the body."""
+    ops, other = bpy.ops.motion_matching, create_character()
+    ops.add_actions()
+    twin, bent = other.copy(), other.copy()
+    bent.data = other.data.copy()
+    for obj, name in ((twin, "Twin"), (bent, "Bent")):
+        bpy.context.collection.objects.link(obj)
+        obj.name = name
+        obj.motion_matching.sources.clear()
+        obj.animation_data_clear()
+    bpy.context.view_layer.objects.active = bent
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = bent.data.edit_bones["LeftArm"]
+    bone.roll += 1.0
+    bpy.ops.object.mode_set(mode="OBJECT")
+    expect_refusal(ops.add_actions, f"'{other.name}'", "rests otherwise")
+    bpy.context.view_layer.objects.active = twin
+    assert ops.add_actions() == {"FINISHED"}
+    assert len(twin.motion_matching.sources) == len(other.motion_matching.sources)
+
+    # what it plays itself is its own
+    bpy.context.view_layer.objects.active = bent
+    bent.animation_data_create().action = other.motion_matching.sources[0].action
+    assert ops.add_actions() == {"FINISHED"}
+    assert [source.name for source in bent.motion_matching.sources] == [
+        other.motion_matching.sources[0].name
+    ]
+
+
 def test_all_listed_sources_are_edited_at_once():
     ops, obj = bpy.ops.motion_matching, create_character()
     settings = obj.motion_matching
