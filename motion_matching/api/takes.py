@@ -151,7 +151,7 @@ def perform(
 
 
 def measure(take: Take, database: Database, *, live: Take | None = None) -> dict[str, Any]:
-    """Measure a take beside its sources.
+    """Measure a take beside the frames that it plays and its sources.
 
     Parameters
     ----------
@@ -164,9 +164,9 @@ def measure(take: Take, database: Database, *, live: Take | None = None) -> dict
     Returns
     -------
     dict
-        JSON data. ``"take"`` and ``"sources"`` hold the measures, such as ``foot_slide_mann`` and
-        ``achieved_speed`` in m/s; others are ``"clips"``, ``"jumps"`` and ``"settings"``.
-        `summarize` makes a text of it.
+        JSON data. ``"take"``, ``"live"``, ``"played"`` (the frames played, as they move in the
+        data) and ``"sources"`` hold the measures, such as ``foot_slide_mann`` in m/s; others are
+        ``"clips"``, ``"jumps"`` and ``"settings"``. `summarize` makes a text of it.
 
     Examples
     --------

@@ -65,6 +65,11 @@ class Roles:
     root: int | None = None
 
     @property
+    def leg_bones(self) -> list[list[int]]:
+        """Thigh, shin, foot and toe of each leg."""
+        return [[getattr(leg, part) for part in LEG_PARTS] for leg in self.legs]
+
+    @property
     def leg_names(self) -> tuple[str, ...]:
         """Names of the legs: 'left', 'right', 'left2' for a second left one."""
         return tuple(label_legs(_SIDE_WORDS[leg.side] for leg in self.legs))

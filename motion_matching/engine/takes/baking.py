@@ -19,7 +19,7 @@ from ..maths import planar, quat
 from ..maths.springs import spring
 from ..motion.simulation_bone import GroundTrack
 from . import metrics
-from .metrics import BodyMotion
+from .metrics import BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
 _LOCKED_SPEED = 0.01  # m/s: a slower planted toe is locked
@@ -117,12 +117,21 @@ def measure_toe_corrections(take: Take, database: Database) -> np.ndarray:
     return np.linalg.norm(toes - free, axis=-1)
 
 
-def measure_feet(take: Take, database: Database, floors: np.ndarray) -> dict[str, Any]:
-    """Measure how far the feet of a take slide, the share of contacts held, and how legs bend."""
-    toes = compute_toe_positions(take.poses, database)
-    body = BodyMotion(take.fps, toes, toes, GroundTrack.from_rows(take.character))
+def measure_live(take: Take, database: Database, floors: np.ndarray, most: float) -> dict[str, Any]:
+    """Measure a take before its feet are baked; pops are against the `most` of frames played."""
+    frames = Frames.from_body(
+        make_body(take.poses, take.character, database), take.contacts, floors
+    )
     corrections = measure_toe_corrections(take, database)
     return {
-        **metrics.measure_foot_slides([body], [take.contacts], floors),
+        **metrics.measure_frames(frames),
+        **metrics.measure_pops(frames.accelerations, most, take.fps),
         **metrics.measure_foot_lock(take, corrections),
     }
+
+
+def make_body(poses: np.ndarray, track: np.ndarray, database: Database) -> BodyMotion:
+    """Return the world motion of poses (F, 7, B) whose simulation bone has a track (F, 3)."""
+    _, positions = quat.compute_world(poses, database.skeleton.parents)
+    legs = positions[:, database.roles.leg_bones]
+    return BodyMotion(database.fps, positions[:, 1:], legs, GroundTrack.from_rows(track))

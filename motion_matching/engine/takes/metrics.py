@@ -1,12 +1,12 @@
 """Physical measures of motion: the same for a take and for the clips it was made from.
 
 The body is measured from a clip, as read back from a file. Goals and frames come from the take.
+The four measures of foot skate are those of the benchmark of NVIDIA's Kimodo, with toes alone.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,18 +22,31 @@ from ..motion.rig import Roles
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
 
 MANN_HEIGHT = 0.025
+SKATE_HEIGHT, SKATE_SPEED = 0.05, 0.2  # metres above the floor, and m/s
+CROSSED = 0.05  # metres that an ankle is past the other
 FREEZE_SECONDS, FREEZE_SPEED, FREEZE_DESIRED_SPEED = 0.5, 0.1, 0.5
+_POP, _LEAST_POP = 1.2, 9.81  # times the most in the frames played, and m/s²
 _RESPONSE_SHARE = 0.9
+_TURN, _SAME_WAY = np.cos(np.radians(89.0)), np.cos(np.radians(30.0))
+_MOVING_SPEED = 0.1  # m/s, slower than which a desire has no direction
 
 
 @dataclass(frozen=True)
 class BodyMotion:
-    """World motion of F frames: bones (F, B, 3), toes (F, L, 3), and the simulation bone."""
+    """World motion of F frames: bones (F, B, 3), joints of legs, and the simulation bone.
+
+    `legs` (F, L, 4, 3) are the thigh, shin, foot and toe of each leg.
+    """
 
     fps: float
     positions: np.ndarray
-    toes: np.ndarray
+    legs: np.ndarray
     track: GroundTrack
+
+    @property
+    def toes(self) -> np.ndarray:
+        """Toes (F, L, 3)."""
+        return self.legs[:, :, 3]
 
     @cached_property
     def velocity(self) -> np.ndarray:
@@ -51,6 +64,23 @@ class BodyMotion:
         return np.linalg.norm(np.gradient(self.toes[..., :2], 1 / self.fps, axis=0), axis=-1)
 
     @cached_property
+    def knee_rates(self) -> np.ndarray:
+        """How fast (F, L) knees bend or stretch in rad/s, since the frame before."""
+        upper, lower = np.moveaxis(np.diff(self.legs[:, :, :3], axis=2), 2, 0)
+        sine = np.linalg.norm(np.cross(upper, lower), axis=-1)
+        bend = np.arctan2(sine, np.sum(upper * lower, axis=-1))
+        return np.abs(np.diff(bend, axis=0, prepend=bend[:1])) * self.fps
+
+    @cached_property
+    def crossings(self) -> np.ndarray:
+        """How far (F,) in metres the ankles of the first two legs passed each other sideways."""
+        if self.legs.shape[1] < 2:
+            return np.zeros(len(self.legs))
+        hips, ankles = (self.legs[:, 0, at, :2] - self.legs[:, 1, at, :2] for at in (0, 2))
+        width = np.maximum(np.linalg.norm(hips, axis=-1), 1e-9)
+        return -np.sum(ankles * hips, axis=-1) / width
+
+    @cached_property
     def bone_accelerations(self) -> np.ndarray:
         """Acceleration (F, B) of every bone in m/s², by second differences; 0 at both ends."""
         second = (self.positions[2:] - 2 * self.positions[1:-1] + self.positions[:-2]) * self.fps**2
@@ -62,14 +92,47 @@ class BodyMotion:
         return self.bone_accelerations.max(axis=-1)
 
 
+@dataclass(frozen=True)
+class Frames:
+    """What counts in F frames of any clips, in any order.
+
+    - of L toes (F, L): `toe_speeds` in m/s, `toe_heights` above their floor, and `contacts`
+    - `knee_rates` (F, L) in rad/s and `crossings` (F,) in metres, as of a body
+    - the largest `accelerations` (F,) among the bones in m/s²
+    """
+
+    toe_speeds: np.ndarray
+    toe_heights: np.ndarray
+    contacts: np.ndarray
+    knee_rates: np.ndarray
+    crossings: np.ndarray
+    accelerations: np.ndarray
+
+    @classmethod
+    def from_body(cls, body: BodyMotion, contacts: np.ndarray, floors: np.ndarray) -> Frames:
+        """Return the frames of a body with its contacts (F, L), over floors (L,)."""
+        heights = np.maximum(body.toes[..., 2] - floors, 0.0)
+        of_legs = body.knee_rates, body.crossings
+        return cls(body.toe_speed, heights, contacts, *of_legs, body.acceleration)
+
+    @classmethod
+    def concatenate(cls, parts: Iterable[Frames]) -> Frames:
+        """Return the frames of all parts."""
+        return cls(*map(np.concatenate, zip(*(vars(part).values() for part in parts), strict=True)))
+
+    def select(self, frames: np.ndarray) -> Frames:
+        """Return some of the frames, by their numbers."""
+        return Frames(*(values[frames] for values in vars(self).values()))
+
+
 def measure_body(
     clip: Clip, roles: Roles, hips_forward: np.ndarray, settings: SimulationBoneSettings
 ) -> BodyMotion:
     """Measure the world motion of a clip, with the simulation bone found as for the database."""
     _, positions = clip.compute_world()
     track = find_track(clip, roles.hips, roles.spine, hips_forward, settings, root=roles.root)
-    toes = np.stack([positions[:, leg.toe] for leg in roles.legs], axis=1).astype(np.float64)
-    return BodyMotion(clip.fps, positions.astype(np.float64), toes, track)
+    positions = positions.astype(np.float64)
+    return BodyMotion(clip.fps, positions, positions[:, roles.leg_bones], track)
 
 
 def measure_toe_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
@@ -77,27 +140,52 @@ def measure_toe_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
     return np.percentile(np.concatenate([body.toes[..., 2] for body in bodies]), 2, axis=0)
 
 
-def measure_mann_foot_slide(bodies: Sequence[BodyMotion], floors: np.ndarray) -> float:
+def measure_mann_foot_slide(frames: Frames) -> float:
     """Return MANN's foot slide in m/s: the mean of v (2 - 2^(h/H)) at heights h below H, 2.5 cm."""
-    heights = np.concatenate([np.maximum(body.toes[..., 2] - floors, 0.0) for body in bodies])
-    speeds = np.concatenate([body.toe_speed for body in bodies])
-    return _compute_mean(speeds * (2 - 2 ** (heights / MANN_HEIGHT)), heights < MANN_HEIGHT)
+    weights = 2 - 2 ** (frames.toe_heights / MANN_HEIGHT)
+    return _compute_mean(frames.toe_speeds * weights, frames.toe_heights < MANN_HEIGHT)
 
 
-def measure_contact_slide(bodies: Sequence[BodyMotion], contacts: Sequence[np.ndarray]) -> float:
-    """Return the mean horizontal toe speed in m/s over frames with a source contact (F, L)."""
-    speeds = np.concatenate([body.toe_speed for body in bodies])
-    return _compute_mean(speeds, np.concatenate(contacts))
+def measure_contact_slide(frames: Frames) -> float:
+    """Return the mean horizontal toe speed in m/s over frames with a source contact."""
+    return _compute_mean(frames.toe_speeds, frames.contacts)
 
 
-def measure_foot_slides(
-    bodies: Sequence[BodyMotion], contacts: Sequence[np.ndarray], floors: np.ndarray
-) -> dict[str, float]:
-    """Measure how far feet slide, as MANN does and over source contacts (F, L)."""
+def measure_frames(frames: Frames) -> dict[str, float]:
+    """Measure how far feet slide, how hard a body moves, and how often its legs cross.
+
+    - `foot_slide_mann` in m/s: MANN's
+    - `foot_skate_from_height` in m/s: the mean speed of toes less than 5 cm above their floor
+    - `foot_skate_ratio`: the share of these that is faster than 0.2 m/s
+    - `foot_skate_from_contacts` in m/s, and `foot_slide_contacts`, its older name: the mean speed
+      of toes in source contacts
+    - `foot_skate_max_vel` in m/s: the largest of these
+    - `acceleration_max` of any bone in m/s², and `knee_rate_max` in rad/s
+    - `legs_crossed`: the share of time in which an ankle is past the other by more than 5 cm
+    """
+    low = frames.toe_heights < SKATE_HEIGHT
+    in_contact = measure_contact_slide(frames)
     return {
-        "foot_slide_mann": measure_mann_foot_slide(bodies, floors),
-        "foot_slide_contacts": measure_contact_slide(bodies, contacts),
+        "foot_slide_mann": measure_mann_foot_slide(frames),
+        "foot_slide_contacts": in_contact,
+        "foot_skate_from_height": _compute_mean(frames.toe_speeds, low),
+        "foot_skate_from_contacts": in_contact,
+        "foot_skate_ratio": _compute_mean(frames.toe_speeds > SKATE_SPEED, low),
+        "foot_skate_max_vel": float(frames.toe_speeds[frames.contacts].max(initial=0.0)),
+        "acceleration_max": float(frames.accelerations.max()),
+        "knee_rate_max": float(frames.knee_rates.max()),
+        "legs_crossed": float((frames.crossings > CROSSED).mean()),
     }
+
+
+def measure_pops(accelerations: np.ndarray, most: float, fps: float) -> dict[str, Any]:
+    """Find the moments at which a bone accelerates harder than 1.2 times the most.
+
+    The most is that of the frames played, and at least that of a fall. `accelerations` (T,) are
+    the largest among the bones in m/s². Ticks after one another are one pop, told by its second.
+    """
+    starts = find_runs(accelerations > _POP * max(most, _LEAST_POP))[:, 0]
+    return {"pops": len(starts), "pop_seconds": [round(tick / fps, 3) for tick in starts.tolist()]}
 
 
 def measure_foot_lock(take: Take, corrections: np.ndarray) -> dict[str, float]:
@@ -116,19 +204,26 @@ def count_freezes(velocity: np.ndarray, desired: np.ndarray, fps: float) -> int:
     return int((np.diff(find_runs(stuck), axis=1) > FREEZE_SECONDS * fps).sum())
 
 
-def measure_response_times(velocity: np.ndarray, desired: np.ndarray, fps: float) -> list[float]:
-    """Return the seconds from each turn by over 120 degrees to nine tenths of the desired speed.
+def measure_response_times(
+    velocity: np.ndarray, desired: np.ndarray, reachable: np.ndarray, fps: float
+) -> list[float]:
+    """Return the seconds from each turn to nine tenths of the new full speed in the new direction.
 
-    Infinite if the next turn comes first.
+    A turn is one by 90 degrees or more from one tick to the next. It ends as the desire stops or
+    leaves the new direction by 30 degrees: infinite if that comes first. The new full speed is the
+    one desired once that has settled, the median of the second half, at most the `reachable` (T,).
     """
     speed = np.linalg.norm(desired, axis=-1)
-    moving = speed > FREEZE_DESIRED_SPEED
-    cosine = np.sum(desired[1:] * desired[:-1], axis=-1) / np.maximum(speed[1:] * speed[:-1], 1e-9)
-    turns = [*(np.flatnonzero(moving[1:] & moving[:-1] & (cosine < -0.5)) + 1), len(desired)]
-    along, full = np.sum(velocity * desired, axis=-1), np.sum(desired**2, axis=-1)
+    moving = speed > _MOVING_SPEED
+    direction = desired / np.maximum(speed, 1e-9)[:, None]
+    cosine = np.sum(direction[1:] * direction[:-1], axis=-1)
     times = []
-    for start, stop in itertools.pairwise(turns):
-        answered = np.flatnonzero((along >= _RESPONSE_SHARE * full)[start:stop])
+    for start in np.flatnonzero(moving[1:] & moving[:-1] & (cosine < _TURN)) + 1:
+        left = np.flatnonzero(~moving[start:] | (direction[start:] @ direction[start] < _SAME_WAY))
+        stop = start + left[0] if len(left) else len(desired)
+        full = np.median(np.minimum(speed, reachable)[(start + stop) // 2 : stop])
+        along = velocity[start:stop] @ direction[start]
+        answered = np.flatnonzero(along >= _RESPONSE_SHARE * full)
         times.append(float(answered[0] / fps) if len(answered) else float("inf"))
     return times
 
@@ -141,15 +236,16 @@ def measure_clips(
     turning = turn[turn > TURNING] if (turn > TURNING).any() else turn
     acceleration = np.concatenate([body.acceleration[1:-1] for body in bodies])
     speed = np.concatenate([np.linalg.norm(body.velocity, axis=-1) for body in bodies])
+    pairs = zip(bodies, contacts, strict=True)
+    frames = Frames.concatenate(Frames.from_body(*pair, floors) for pair in pairs)
     return {
         "seconds": sum(len(body.positions) / body.fps for body in bodies),
-        **measure_foot_slides(bodies, contacts, floors),
+        **measure_frames(frames),
         "speed_mean": float(speed.mean()),
         "turn_rate_p99": float(np.percentile(turn, 99)),
         "turn_rate_max": float(turn.max()),
         "turning_p99": float(np.percentile(turning, 99)),
         "acceleration_p99": float(np.percentile(acceleration, 99)),
-        "acceleration_max": float(acceleration.max()),
     }
 
 
@@ -160,6 +256,7 @@ def measure_take(
     hardest: np.ndarray,
     corrections: np.ndarray,
     in_data: np.ndarray,
+    reachable: np.ndarray,
     database_frames: int,
 ) -> dict[str, Any]:
     """Measure a take as a clip, and how it follows its goals.
@@ -167,6 +264,7 @@ def measure_take(
     `hardest` (B,) are the bones' largest accelerations in the data, infinite for those not to
     compare; `corrections` (T, L) are how far foot locking moved the toes, in metres. Speeds are
     compared where the goal has been steady for a second and is `in_data` (T,), not at obstacles.
+    `reachable` (T,) are the speeds in m/s that the data has in the desired direction.
     """
     unhindered = np.where(take.blocked[:, None], 0.0, take.desired_velocity)
     steady = _find_steady_ticks(unhindered, take.fps)
@@ -180,7 +278,7 @@ def measure_take(
     jumped = take.jumped | np.append(take.jumped[1:], False)
     at_jumps = body.acceleration[jumped] if jumped.any() else np.zeros(1)
     ratios = body.bone_accelerations[jumped] / hardest if jumped.any() else np.zeros(1)
-    answers = measure_response_times(body.velocity, take.desired_velocity, take.fps)
+    answers = measure_response_times(body.velocity, take.desired_velocity, reachable, take.fps)
     median = float(np.median(answers)) if answers else np.inf
     return measure_clips([body], [take.contacts], floors) | {
         "jumps_per_second": float(take.jumped.sum() / (len(take.jumped) / take.fps)),

@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,23 @@ from ..control.performer import Performer
 from ..control.settings import PerformerSettings
 from ..control.take import Take
 from ..database.database import Database
-from ..database.statistics import find_missing_speeds, measure_speeds, measure_turn_limit
+from ..database.statistics import (
+    find_missing_speeds,
+    measure_speeds,
+    measure_top_speeds,
+    measure_turn_limit,
+)
 from ..errors import DatabaseError, MotionDataError, SettingsError
 from ..matching.method import MotionMatching
-from ..maths import planar, quat
+from ..maths import planar
 from ..motion import bvh
 from ..motion.attachment import detach
 from ..motion.clip import Clip
 from ..motion.rig import Roles
-from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
+from ..motion.simulation_bone import SimulationBoneSettings
 from ..progress import ReportShare
 from . import baking, metrics
-from .metrics import BodyMotion
+from .metrics import BodyMotion, Frames
 
 Controller = Callable[[Database, PerformerSettings], Method]
 
@@ -101,7 +106,7 @@ def write_bvh(take: Take, path: Path | str) -> None:
 def report(
     take: Take, database: Database, bvh_file: Path | str | None = None, *, live: Take | None = None
 ) -> dict[str, Any]:
-    """Measure a take and its sources, and return the report as JSON data.
+    """Measure a take, the frames that it plays and its sources: the report, as JSON data.
 
     The body is measured from the take's BVH, read back from `bvh_file` or from a temporary one.
     `live` is the same take before its feet were baked; what its feet did is reported as well.
@@ -137,15 +142,19 @@ def report_clip(
     peak_by_name = {names[bone]: peak for bone, peak in peaks.items()}
     hardest = np.array([peak_by_name.get(name, np.inf) for name in clip.skeleton.names])
     corrections = baking.measure_toe_corrections(take, database)
-    in_data = find_ticks_in_data(take, database)
-    before = {} if live is None else {"live": baking.measure_feet(live, database, floors)}
+    in_data, reachable = find_ticks_in_data(take, database), find_reachable_speeds(take, database)
+    played = metrics.measure_frames(find_played_frames(take, database))
+    most = played["acceleration_max"]
+    before = {} if live is None else {"live": baking.measure_live(live, database, floors, most)}
+    measures = metrics.measure_take(
+        body, take, floors, hardest, corrections, in_data, reachable, database.frame_count
+    )
     return {
         "name": take.name,
         "fps": take.fps,
-        "take": metrics.measure_take(
-            body, take, floors, hardest, corrections, in_data, database.frame_count
-        ),
+        "take": measures | metrics.measure_pops(body.acceleration, most, take.fps),
         "sources": metrics.measure_clips(sources, contacts, floors),
+        "played": played,
         **before,
         "speeds_not_in_data": _find_missing_speeds(take, database),
         "clips": list_used_clips(take, database),
@@ -228,18 +237,51 @@ def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
     return np.array([(np.cos(d) > np.cos(0.3)).sum() >= frames for d in difference])
 
 
+def find_reachable_speeds(take: Take, database: Database) -> np.ndarray:
+    """Return how fast (T,) in m/s the data goes in the desired direction, facing as desired.
+
+    A direction that it does not have is as fast as its fastest one.
+    """
+    top = astuple(measure_top_speeds(database))
+    forward, side, back = (speed or max(top) or np.inf for speed in top)
+    velocity = planar.rotate(take.desired_velocity, -take.desired_yaw)
+    left, behind = (velocity / np.maximum(np.linalg.norm(velocity, axis=1), 1e-9)[:, None]).T
+    slowness = np.hypot(left / side, behind / np.where(behind < 0, forward, back))
+    return 1 / np.maximum(slowness, 1e-9)
+
+
+def find_played_frames(take: Take, database: Database) -> Frames:
+    """Return the database frames that a take plays as they move there, each clip over its floor."""
+    played = database.range_of_frame[take.frames]
+    clips: dict[tuple[str, bool], list[int]] = {}
+    for r, origin in enumerate(database.ranges):
+        clips.setdefault((origin.clip, origin.mirrored), []).append(r)
+    found = []
+    for ranges in clips.values():
+        if not np.isin(ranges, played).any():
+            continue
+        bodies = [_make_range_body(database, r) for r in ranges]
+        floors = metrics.measure_toe_floors(bodies)
+        for r, body in zip(ranges, bodies, strict=True):
+            start, stop = database.starts[r], database.stops[r]
+            frames = Frames.from_body(body, np.asarray(database.contacts[start:stop]), floors)
+            found.append(frames.select(take.frames[played == r] - start))
+    return Frames.concatenate(found)
+
+
 def make_source_bodies(database: Database) -> tuple[list[BodyMotion], list[np.ndarray]]:
     """Return world motion and contacts of every range that is not a mirror image."""
     bodies, contacts = [], []
-    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
-        if origin.mirrored:
-            continue
-        _, positions = quat.compute_world(database.poses[start:stop], database.skeleton.parents)
-        toes = positions[:, [leg.toe for leg in database.roles.legs]]
-        track = GroundTrack.from_rows(database.track[start:stop])
-        bodies.append(BodyMotion(database.fps, positions[:, 1:], toes, track))
-        contacts.append(np.asarray(database.contacts[start:stop]))
+    for r, origin in enumerate(database.ranges):
+        if not origin.mirrored:
+            bodies.append(_make_range_body(database, r))
+            contacts.append(np.asarray(database.contacts[database.starts[r] : database.stops[r]]))
     return bodies, contacts
+
+
+def _make_range_body(database: Database, r: int) -> BodyMotion:
+    frames = slice(database.starts[r], database.stops[r])
+    return baking.make_body(database.poses[frames], database.track[frames], database)
 
 
 def write_report(data: dict[str, Any], path: Path | str) -> None:
@@ -249,7 +291,7 @@ def write_report(data: dict[str, Any], path: Path | str) -> None:
 
 def summarize(data: dict[str, Any]) -> str:
     """Return a few lines about a report, for people."""
-    take, sources = data["take"], data["sources"]
+    take, sources, played = data["take"], data["sources"], data["played"]
     speed = [f"freezes: {take['freezes']}"]
     if take["wanted_speed_in_data"]:
         speed.insert(
@@ -257,29 +299,35 @@ def summarize(data: dict[str, Any]) -> str:
             f"{take['achieved_speed']:.2f} m/s of the desired {take['desired_speed']:.2f}, where "
             f"the data has it ({take['wanted_speed_in_data']:.0%} of the time)",
         )
-    if take["response_time_median"] is not None:
-        speed.append(f"responds to a turn within {take['response_time_median']:.2f} s")
+    if turns := take["response_times"]:
+        answered, median = sum(t is not None for t in turns), take["response_time_median"]
+        within = "" if median is None else f"{median:.2f} s "
+        speed.append(f"full speed {within}after a turn ({answered} of {len(turns)})")
     share, clips = take["database_share_used"], len(data["clips"])
     live = data.get("live", {})
-    slid = [
-        f"live {100 * live[name]:.1f}, " if live else ""
-        for name in ("foot_slide_mann", "foot_slide_contacts")
-    ]
+
+    def compare(name: str, unit: str, digits: int = 0, factor: float = 1.0) -> str:
+        """Write a measure, with those of the live take and of the frames played behind it."""
+        before = f"live {factor * live[name]:.{digits}f}, " if live else ""
+        of_played = f"frames played {factor * played[name]:.{digits}f}"
+        return f"{factor * take[name]:.{digits}f} {unit} ({before}{of_played})"
+
+    pops = f"{take['pops']} pop{'s' * (take['pops'] != 1)}"
+    of_live = f" (live {live['pops']})" if live else ""
     lines = [
         f"{data['name']}: {take['seconds']:.1f} s at {data['fps']:g} fps, "
         f"{take['jumps_per_second']:.1f} jumps a second, "
         f"{clips} clip{'s' * (clips != 1)} and {share:.1%} of the database used",
         f"  speed        {'; '.join(speed)}",
-        f"  foot slide   {100 * take['foot_slide_mann']:.1f} cm/s ({slid[0]}sources "
-        f"{100 * sources['foot_slide_mann']:.1f}); on source contacts "
-        f"{100 * take['foot_slide_contacts']:.1f} ({slid[1]}sources "
-        f"{100 * sources['foot_slide_contacts']:.1f}); {take['contacts_locked']:.0%} of contacts "
-        f"held, legs bent by {100 * take['leg_correction_mean']:.1f} cm, at most "
-        f"{100 * take['leg_correction_max']:.0f}",
+        f"  foot slide   {compare('foot_slide_mann', 'cm/s', 1, 100)} near the ground, "
+        f"{compare('foot_slide_contacts', 'cm/s', 1, 100)} on source contacts",
+        f"  legs         bent by {100 * take['leg_correction_mean']:.1f} cm, at most "
+        f"{100 * take['leg_correction_max']:.0f}, to hold {take['contacts_locked']:.0%} of "
+        f"contacts; crossed for {compare('legs_crossed', '%', 1, 100)} of the time",
         f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: "
-        f"{sources['turning_p99']:.2f})",
-        f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 % (sources "
-        f"{sources['acceleration_p99']:.0f}, at most {sources['acceleration_max']:.0f})",
+        f"{sources['turning_p99']:.2f}); knees {compare('knee_rate_max', 'rad/s')}",
+        f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 %, at most "
+        f"{compare('acceleration_max', 'm/s²')}; {pops}{of_live}",
         f"  simulation   code and data drift apart by {take['apart_speed_mean']:.2f} m/s and "
         f"{take['apart_turn_rate_mean']:.2f} rad/s, and are "
         f"{take['simulation_distance_mean']:.2f} m apart on average",

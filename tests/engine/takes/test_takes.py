@@ -10,10 +10,11 @@ import pytest
 from motion_matching.engine.control import scripts
 from motion_matching.engine.control.take import join
 from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import find_sources
-from motion_matching.engine.maths import quat
+from motion_matching.engine.database.sources import Source, find_sources
+from motion_matching.engine.maths import planar, quat
 from motion_matching.engine.motion import bvh
-from motion_matching.engine.takes import baking, takes
+from motion_matching.engine.takes import baking, metrics, takes
+from tests.demo import generate_clips
 from tests.engine.scripted import perform_script
 
 _HARDEST = 1.2  # times the 99th percentile of the sources
@@ -127,6 +128,90 @@ def test_a_report_measures_the_written_file(demo_database, tmp_path):
     frozen = takes.report(take, demo_database, tmp_path / "still.bvh")
     assert frozen["take"]["speed_mean"] < 1e-6
     assert frozen["take"]["freezes"] > 0
+
+
+def play_a_clip(database):
+    """Return a take that plays the only clip of a database from its first to its last frame."""
+    count = database.frame_count
+    take = perform_script(database, "square", seconds=count / database.fps)
+    assert take.frame_count == count
+    return replace(
+        take,
+        poses=np.array(database.poses),
+        unlocked_poses=np.array(database.poses),
+        frames=np.arange(count),
+        jumped=np.zeros(count, bool),
+        character=np.array(database.track),
+        contacts=np.array(database.contacts),
+    )
+
+
+def test_a_clip_played_as_it_is_measures_the_same_as_the_clip():
+    clip = next(clip for clip in generate_clips() if "run" in clip.name)
+    database = build([Source(clip=clip)], BuildSettings())[0]
+    assert len(database.ranges) == 1
+    take = play_a_clip(database)
+    report = takes.report(take, database, live=take)
+    played = report["played"]
+    assert played["foot_slide_mann"] > 0.01
+    for name, value in played.items():
+        assert report["sources"][name] == value
+        assert report["live"][name] == pytest.approx(value, rel=1e-6)
+        # rounding in the file grows with the square of the rate
+        close = {"abs": 0.05} if "acceleration" in name else {"abs": 1e-3}
+        assert report["take"][name] == pytest.approx(value, **close), name
+    assert report["take"]["pops"] == report["live"]["pops"] == 0
+
+    # a bone that leaps by 10 cm in one frame is a pop, at its second
+    poses = take.poses.copy()
+    poses[40, 2, database.roles.hips] += 0.1
+    leaping = takes.report(replace(take, poses=poses), database)
+    assert leaping["take"]["pops"] == 1
+    assert leaping["take"]["pop_seconds"] == [pytest.approx(40 / take.fps, abs=1.1 / take.fps)]
+    assert leaping["take"]["acceleration_max"] > played["acceleration_max"]
+    assert leaping["played"] == played
+
+
+def test_a_take_measures_the_same_anywhere_and_facing_anywhere(demo_database):
+    take = perform_script(demo_database, "turns", "run", 8)
+    facing = quat.from_yaw(np.array(1.1))
+    poses = take.poses.astype(np.float64)
+    poses[:, :2, 0] = planar.rotate(poses[:, :2, 0], 1.1) + np.array([4.0, -9.0])
+    poses[:, 3:, 0] = quat.mul(facing, poses[:, 3:, 0])
+    floors = metrics.measure_toe_floors(takes.make_source_bodies(demo_database)[0])
+    before, after = (
+        baking.measure_live(each, demo_database, floors, 50.0)
+        for each in (take, replace(take, poses=poses, unlocked_poses=poses))
+    )
+    for name in set(before) - {"leg_correction_mean", "leg_correction_max"}:
+        assert after[name] == pytest.approx(before[name], rel=1e-3, abs=1e-3), name
+    assert before["foot_skate_from_height"] > 0
+
+
+def test_the_summary_shows_the_take_beside_the_live_one_and_the_frames_played(demo_database):
+    live = perform_script(demo_database, "turns", "walk", 20)
+    report = takes.report(baking.bake_feet(live, demo_database), demo_database, live=live)
+    lines = takes.summarize(report).splitlines()
+    assert len(lines) == 7
+    for label in ("foot slide", "legs", "acceleration"):
+        [line] = (line for line in lines if line.startswith(f"  {label} "))
+        assert "(live" in line
+        assert "frames played" in line
+    times = report["take"]["response_times"]
+    answered = sum(time is not None for time in times)
+    assert f"after a turn ({answered} of {len(times)})" in lines[1]
+    assert "pops (live" in lines[5] or "pop (live" in lines[5]
+
+
+def test_a_turn_is_answered_at_the_speed_of_the_data_if_more_is_desired(demo_database):
+    usual = perform_script(demo_database, "flips", "walk", 20)
+    wish = {"walk": {"forward": 9.0, "side": 9.0, "back": 9.0}}
+    reachable = takes.find_reachable_speeds(usual, demo_database)
+    moving = np.linalg.norm(usual.desired_velocity, axis=1) > 0.5
+    assert 3.0 < reachable[moving].max() < 6.0
+    faster = perform_script(demo_database, "flips", "walk", 8, **wish)
+    assert np.linalg.norm(faster.desired_velocity, axis=1).max() > 8.0
+    assert takes.find_reachable_speeds(faster, demo_database)[-1] < 6.0
 
 
 def test_a_take_written_as_bvh_moves_like_the_take(demo_database, tmp_path):
