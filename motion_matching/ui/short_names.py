@@ -1,16 +1,16 @@
 """Names in lists by the parts in which they differ: long ones of motion capture share most letters.
 
 What all names of a list end with is left out, whole words at a time, and so are words that tell
-nothing: all names with the same beginning go on with them. An ellipsis stands for what is left out.
+nothing: all names with the same beginning go on with them. Of names that are still too long, some
+letters from a word on and the last ones are shown. An ellipsis stands for what is left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import accumulate, groupby, takewhile
-from operator import itemgetter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, combinations, takewhile
 from typing import Any, NamedTuple
 
 import bpy
@@ -19,7 +19,7 @@ from ..app.runtime import runtime
 from .typed_properties import Class, text
 
 ELLIPSIS = "…"
-_ENOUGH = 14  # letters, which fit into the sidebar as it opens; shorter names stay whole
+_BEGIN = 2  # letters of a word that is only hinted at
 _LETTER = 6.0  # width in pixels at the interface's scale, on average
 _WORD = re.compile(r"[^\s_\-.:/\\|]*[\s_\-.:/\\|]+|[^\s_\-.:/\\|]+")  # with what ends it
 
@@ -37,8 +37,11 @@ class ShortName(NamedTuple):
         return edited.replace(ELLIPSIS, "")
 
 
-def shorten(names: Sequence[str]) -> dict[str, ShortName]:
-    """Return the short form of each name; two that differ have short forms that differ."""
+def shorten(names: Collection[str], room: int) -> dict[str, ShortName]:
+    """Return the short form of each name; two that differ have short forms that differ.
+
+    They have at most `room` letters wherever some of that many tell the names apart.
+    """
     listed = set(names)
     end = _find_shared_end(listed)
     followers: dict[str, set[str]] = defaultdict(set)  # the words that come after each beginning
@@ -46,12 +49,31 @@ def shorten(names: Sequence[str]) -> dict[str, ShortName]:
         words = _WORD.findall(name[: len(name) - len(end)])
         for before, word in zip(accumulate(words, initial=""), words, strict=False):
             followers[before].add(word)
-    result = {name: _shorten_name(name, end, followers) for name in listed}
-    counts = Counter(short.shown for short in result.values())
-    return {
-        name: short if counts[short.shown] == 1 else ShortName(name)
-        for name, short in result.items()
+    longest = max(map(len, listed), default=0)
+    by_words = {name: _hide_words(name, end, followers, room, longest) for name in listed}
+    found: dict[str, ShortName] = {}
+    _choose(found, {name: [short] for name, short in by_words.items()}, room)
+    for cut in (_cut_once, _cut_twice) if len(listed) > 1 else ():
+        left = listed - found.keys()
+        first = {name: _find_first_telling(name, end, followers) for name in left}
+        _choose(found, {name: cut(name, end, first[name], room) for name in left}, room)
+    _choose(found, {name: [by_words[name]] for name in listed - found.keys()}, longest)
+    return {name: ShortName(name) for name in listed} | found
+
+
+def _choose(
+    found: dict[str, ShortName], ways: Mapping[str, Iterable[ShortName]], room: int
+) -> None:
+    """Add the first of the ways to show each name that fits, and that shows no other name."""
+    fitting = {
+        name: [short for short in dict.fromkeys(shorts) if len(short.shown) <= room]
+        for name, shorts in ways.items()
     }
+    counts = Counter(shown for each in fitting.values() for shown in {s.shown for s in each})
+    counts.update(short.shown for short in found.values())
+    for name, shorts in fitting.items():
+        if unique := next((short for short in shorts if counts[short.shown] == 1), None):
+            found[name] = unique
 
 
 def _find_shared_end(names: Collection[str]) -> str:
@@ -65,27 +87,80 @@ def _find_shared_end(names: Collection[str]) -> str:
     return "" if is_all else shared[::-1]
 
 
-def _shorten_name(name: str, end: str, followers: Mapping[str, Collection[str]]) -> ShortName:
-    """Leave out an `end`, and from the left as many words that tell nothing as needed.
+def _hide_words(
+    name: str, end: str, followers: Mapping[str, Collection[str]], room: int, longest: int
+) -> ShortName:
+    """Leave out an `end`, and from the left words that tell nothing, until the longest name fits.
 
     These are words without an alternative that come before others with one.
     """
-    if len(name) <= _ENOUGH:
+    if len(name) <= room:
         return ShortName(name)
     words = _WORD.findall(name[: len(name) - len(end)])
     tells = [len(followers[before]) > 1 for before in accumulate(["", *words[:-1]])]
     last = max((index for index, does in enumerate(tells) if does), default=0)
-    too_long, parts = len(name) - len(end) - _ENOUGH, []
+    too_long, start = longest - len(end) + bool(end) - room, 0
+    spans: list[tuple[int, int]] = []
     for index, word in enumerate(words):
-        is_hidden = index < last and not tells[index] and too_long > 0
-        too_long -= len(word) if is_hidden else 0
-        parts.append((is_hidden, word))
-    runs = [
-        (is_hidden, "".join(w for _, w in run)) for is_hidden, run in groupby(parts, itemgetter(0))
-    ]
-    runs += [(True, end)] if end else []
-    shown = "".join(ELLIPSIS if is_hidden else run for is_hidden, run in runs)
-    return ShortName(shown, tuple(run for is_hidden, run in runs if is_hidden))
+        if index < last and not tells[index] and too_long > 0:
+            is_new = start == (spans[-1][1] if spans else 0)  # which adds an ellipsis
+            too_long -= len(word) - is_new
+        else:
+            spans.append((start, start + len(word)))
+        start += len(word)
+    return _show(name, *spans)
+
+
+def _find_first_telling(name: str, end: str, followers: Mapping[str, Collection[str]]) -> int:
+    """Return where the first word begins that has an alternative."""
+    starts = _find_words(name, end)
+    return next((start for start in starts if len(followers[name[:start]]) > 1), 0)
+
+
+def _find_words(name: str, end: str) -> list[int]:
+    """Return where each word before an `end` begins."""
+    return [match.start() for match in _WORD.finditer(name, 0, len(name) - len(end))]
+
+
+def _cut_once(name: str, end: str, first: int, room: int) -> Iterator[ShortName]:
+    """Yield ways to show letters from a word on and the last ones, best first: early and even."""
+    for start in _find_words(name, end):
+        if start >= first:
+            yield from _cut_middle(name, end, (), start, room - (start > 0))
+
+
+def _cut_twice(name: str, end: str, first: int, room: int) -> Iterator[ShortName]:
+    """Yield ways to show the begin of a word besides, which is some words before the others."""
+    starts = [start for start in _find_words(name, end) if start >= first]
+    for one, other in combinations(starts, 2):
+        if one + _BEGIN < other:
+            used = (one > 0) + _BEGIN + len(ELLIPSIS)
+            yield from _cut_middle(name, end, ((one, one + _BEGIN),), other, room - used)
+
+
+def _cut_middle(
+    name: str, end: str, before: Sequence[tuple[int, int]], start: int, room: int
+) -> Iterator[ShortName]:
+    """Yield ways to show letters from a `start` on and the last ones before an `end`."""
+    stop = len(name) - len(end)
+    room -= bool(end)
+    if stop - start <= room:
+        yield _show(name, *before, (start, stop))
+        return
+    last = min(stop - _find_words(name, end)[-1], room - 2)
+    for tail in range(last, 0, -1):
+        yield _show(name, *before, (start, start + room - 1 - tail), (stop - tail, stop))
+    yield _show(name, *before, (start, start + room - (not end)))
+
+
+def _show(name: str, *spans: tuple[int, int]) -> ShortName:
+    """Return a name of which only spans of letters are shown, from left to right."""
+    edges = [0, *(edge for span in spans for edge in span), len(name)]
+    hidden = [name[start:stop] for start, stop in zip(edges[::2], edges[1::2], strict=True)]
+    shown = [*(name[start:stop] for start, stop in spans), ""]
+    pairs = zip(hidden, shown, strict=True)
+    text = "".join((ELLIPSIS if gap else "") + part for gap, part in pairs)
+    return ShortName(text, tuple(filter(None, hidden)))
 
 
 class ShortNames:
@@ -105,7 +180,9 @@ class ShortNames:
         state = len(items), *(get_full_name(item) for item in (*items[:1], *items[-1:]))
         before, names = self._found.get(key, (None, {}))
         if state != before or name not in names:
-            names = {name: ShortName(name)} | shorten([get_full_name(each) for each in items])
+            names = {name: ShortName(name)} | shorten(
+                [get_full_name(each) for each in items], items[0].ROOM if items else 0
+            )
             self._found[key] = state, names
         return names[name]
 
@@ -134,10 +211,12 @@ def _get_shown_name(item: Any) -> str:
 class ListItem:
     """A mixin of items of an armature's lists: the name that a row shows, and the row's tooltip.
 
-    `LIST` is the list, a property of the armature's settings. `named_by` makes the properties.
+    `LIST` is the list, a property of the armature's settings, and `ROOM` the letters of a name that
+    fit beside the rest of a row into the sidebar as it opens. `named_by` makes the properties.
     """
 
     LIST = ""
+    ROOM = 16
     id_data: bpy.types.ID
 
     shown_name: str

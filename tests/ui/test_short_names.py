@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
+from motion_matching.ui.database.properties import MotionMatchingSource
 from motion_matching.ui.short_names import find_short_name, shorten
 from tests.ui.characters import create_character
 
@@ -23,18 +24,21 @@ MOCAP = ("dataset-1_walk_active_001", "dataset-1_walk_tired_002", "dataset-1_run
         ),
         (
             ("capture_2026_walk_left_skeleton", "capture_2026_walk_right_skeleton"),
-            ("…2026_walk_left…", "…walk_right…"),
+            ("…walk_left…", "…walk_right…"),
         ),
         (("walk", "walk_fast"), ("walk", "walk_fast")),  # short enough
         (("a_very_long_name_that_is_alone",), ("a_very_long_name_that_is_alone",)),
-        (("walking_for_a_long_while", "walked_for_so_many_hours"), None),  # no word is shared
+        (  # no word is shared
+            ("walking_for_a_long_while", "walked_for_so_many_hours"),
+            ("walking_fo…while", "walked_for…hours"),
+        ),
         (
             ("Figure Eight Walk", "Figure Eight Walk 02", "Figure Eight Walk 03", "Flips Run"),
             ("Figure …Walk", "Figure …Walk 02", "Figure …Walk 03", "Flips Run"),
         ),
         (
             ("Shot 010 Hallway Door Slowly", "Shot 010 Hallway Door Fast", "Flips Run"),
-            ("Shot …Slowly", "Shot …Door Fast", "Flips Run"),
+            ("Shot …Slowly", "Shot …Fast", "Flips Run"),
         ),
         (  # of two groups whose names end alike, those of one are never shown as the other's
             tuple(f"Shot {n} Hallway Stairs Take {k}" for n in (1, 2) for k in (1, 2)),
@@ -43,9 +47,39 @@ MOCAP = ("dataset-1_walk_active_001", "dataset-1_walk_tired_002", "dataset-1_run
     ],
 )
 def test_names_show_the_words_in_which_they_differ(names, shown):
-    found = shorten(names)
-    assert tuple(found[name].shown for name in names) == (shown or names)
+    found = shorten(names, 16)
+    assert tuple(found[name].shown for name in names) == shown
     assert tuple(found[name].restore(found[name].shown) for name in names) == names
+
+
+def list_captures():
+    """Return names as the files of large data sets have them."""
+    count = {"walk": 2, "run": 1, "dash": 1, "walk-back": 1, "walk-left": 1, "walk-right": 1}
+    styles = ("active", "angry", "normal", "tired")
+    turns = {"walk": 24, "run": 52, "walk-turn-left": 34, "walk-turn-right": 33}
+    return [
+        f"dataset-1_{gait}_{style}_{number + 1:03}"
+        for gait in count
+        for style in styles
+        for number in range(count[gait])
+    ] + [
+        f"dataset-2_{gait}_normal_{number + 1:03}"
+        for gait in turns
+        for number in range(turns[gait])
+    ]
+
+
+def test_many_alike_names_are_told_apart_in_the_room_of_a_narrow_sidebar():
+    names = list_captures()
+    assert len(names) == 171
+    found = shorten(names, MotionMatchingSource.ROOM)
+    shown = [found[name].shown for name in names]
+    assert len(set(shown)) == len(names)
+    assert max(map(len, shown)) <= MotionMatchingSource.ROOM
+    assert all(found[name].restore(found[name].shown) == name for name in names)
+    assert found["dataset-1_walk_active_001"].shown == "…walk_ac…01"
+    assert found["dataset-2_walk-turn-left_normal_007"].shown == "…turn-l…007"
+    assert found["dataset-2_walk-turn-right_normal_007"].shown == "…turn-r…007"
 
 
 def test_short_names_are_never_the_same():
@@ -58,7 +92,7 @@ def test_short_names_are_never_the_same():
         for d in words
         for e in ("001", "002")
     ]
-    found = shorten(names)
+    found = shorten(names, 16)
     assert len({short.shown for short in found.values()}) == len(set(names))
     assert all(short.restore(short.shown) == name for name, short in found.items())
 
@@ -78,7 +112,7 @@ def test_takes_can_be_renamed_by_what_is_shown():
     assert first.name == "Shot 010 Hallway Walk In Slowly"
     takes[1].shown_name = "The Best"
     assert second.name == "The Best"
-    assert takes[0].shown_name == "Shot 010 Hallway Walk In Slowly"
+    assert takes[0].shown_name == "Shot 010 …Slowly"
     takes[1].whole_name = "The Very Best"
     assert second.name == "The Very Best"
     takes[0].shown_name = "   "
@@ -92,15 +126,15 @@ def test_sources_and_databases_tell_their_whole_names():
     ops.add_actions()
     settings = obj.motion_matching
     assert sorted(source.shown_name for source in settings.sources) == [
-        "…run_normal_010",
-        "…walk_active_001",
-        "…walk_tired_002",
+        "…run_no…010",
+        "…walk_a…001",
+        "…walk_t…002",
     ]
     assert sorted(source.tip.splitlines()[0] for source in settings.sources) == sorted(MOCAP)
     # a source more changes what they share
     settings.sources[0].action = bpy.data.actions.new("other")
     assert sorted(source.shown_name for source in settings.sources)[-1] == "other"
-    assert settings.sources[1].shown_name.startswith("dataset-…")
+    assert settings.sources[1].shown_name.startswith("dataset…")
     for label in ("Everything in Spring", "Everything in Summer"):
         ops.add_database()
         settings.databases[-1].label = label
