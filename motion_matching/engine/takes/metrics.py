@@ -27,7 +27,8 @@ CROSSED = 0.05  # metres that an ankle is past the other
 FREEZE_SECONDS, FREEZE_SPEED, FREEZE_DESIRED_SPEED = 0.5, 0.1, 0.5
 _POP, _LEAST_POP = 1.2, 9.81  # times the most in the frames played, and m/s²
 _RESPONSE_SHARE = 0.9
-_TURN, _SAME_WAY = np.cos(np.radians(89.0)), np.cos(np.radians(30.0))
+_TURN, _ELSEWHERE = np.cos(np.radians(89.0)), np.cos(np.radians(60.0))  # in one tick
+_OTHER_HEADING = np.radians(30.0)
 _MOVING_SPEED = 0.1  # m/s, slower than which a desire has no direction
 
 
@@ -205,24 +206,34 @@ def count_freezes(velocity: np.ndarray, desired: np.ndarray, fps: float) -> int:
 
 
 def measure_response_times(
-    velocity: np.ndarray, desired: np.ndarray, reachable: np.ndarray, fps: float
+    velocity: np.ndarray,
+    desired: np.ndarray,
+    desired_yaw: np.ndarray,
+    reachable: np.ndarray,
+    fps: float,
 ) -> list[float]:
     """Return the seconds from each turn to nine tenths of the new full speed in the new direction.
 
-    A turn is one by 90 degrees or more from one tick to the next. It ends as the desire stops or
-    leaves the new direction by 30 degrees: infinite if that comes first. The new full speed is the
-    one desired once that has settled, the median of the second half, at most the `reachable` (T,).
+    A turn is one by 90 degrees or more from one tick to the next. Direction and full speed are
+    those desired once that has settled, in the second half until the desire stops or goes
+    elsewhere: within the turn it is slower and bent, as speeds differ by direction. Infinite if
+    that comes first. The full speed is at most the `reachable` (T,).
     """
     speed = np.linalg.norm(desired, axis=-1)
     moving = speed > _MOVING_SPEED
     direction = desired / np.maximum(speed, 1e-9)[:, None]
-    cosine = np.sum(direction[1:] * direction[:-1], axis=-1)
+    cosine = np.append(1.0, np.sum(direction[1:] * direction[:-1], axis=-1))
+    turning = moving & np.append(False, moving[:-1]) & (cosine < _TURN)
     times = []
-    for start in np.flatnonzero(moving[1:] & moving[:-1] & (cosine < _TURN)) + 1:
-        left = np.flatnonzero(~moving[start:] | (direction[start:] @ direction[start] < _SAME_WAY))
-        stop = start + left[0] if len(left) else len(desired)
-        full = np.median(np.minimum(speed, reachable)[(start + stop) // 2 : stop])
-        along = velocity[start:stop] @ direction[start]
+    for start in np.flatnonzero(turning):
+        left = ~moving | (cosine < _ELSEWHERE)
+        left |= np.abs(planar.wrap(desired_yaw - desired_yaw[start])) > _OTHER_HEADING
+        ends = np.flatnonzero(left[start + 1 :])
+        stop = start + 1 + ends[0] if len(ends) else len(desired)
+        settled = slice((start + stop) // 2, stop)
+        full = np.median(np.minimum(speed, reachable)[settled])
+        new = desired[settled].sum(axis=0)
+        along = velocity[start:stop] @ new / np.maximum(np.linalg.norm(new), 1e-9)
         answered = np.flatnonzero(along >= _RESPONSE_SHARE * full)
         times.append(float(answered[0] / fps) if len(answered) else float("inf"))
     return times
@@ -278,7 +289,9 @@ def measure_take(
     jumped = take.jumped | np.append(take.jumped[1:], False)
     at_jumps = body.acceleration[jumped] if jumped.any() else np.zeros(1)
     ratios = body.bone_accelerations[jumped] / hardest if jumped.any() else np.zeros(1)
-    answers = measure_response_times(body.velocity, take.desired_velocity, reachable, take.fps)
+    answers = measure_response_times(
+        body.velocity, take.desired_velocity, take.desired_yaw, reachable, take.fps
+    )
     median = float(np.median(answers)) if answers else np.inf
     return measure_clips([body], [take.contacts], floors) | {
         "jumps_per_second": float(take.jumped.sum() / (len(take.jumped) / take.fps)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from motion_matching.engine.control.trajectory import compute_desired_velocity
 from motion_matching.engine.maths import planar
 from motion_matching.engine.motion.simulation_bone import GroundTrack
 from motion_matching.engine.takes import metrics
@@ -181,9 +182,9 @@ def test_the_response_ends_at_nine_tenths_of_the_new_velocity():
 
 
 def measure_responses(velocity, wanted, reachable=np.inf):
-    return metrics.measure_response_times(
-        velocity, wanted, np.broadcast_to(reachable, len(wanted)), FPS
-    )
+    yaws = np.arctan2(wanted[:, 0], -wanted[:, 1])
+    reachable = np.broadcast_to(reachable, len(wanted))
+    return metrics.measure_response_times(velocity, wanted, yaws, reachable, FPS)
 
 
 def make_flip(slow: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -199,6 +200,26 @@ def make_flip(slow: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
 def test_a_response_is_to_the_full_speed_though_less_is_desired_within_the_turn():
     assert measure_responses(*make_flip()) == pytest.approx([1.9], abs=1.1 / FPS)
     assert measure_responses(*make_flip(slow=0.3)) == pytest.approx([1.9], abs=1.1 / FPS)
+
+
+@pytest.mark.parametrize("degrees", [100, 135, 180])
+def test_a_response_is_in_the_new_direction_though_the_desired_one_bends_within_the_turn(degrees):
+    """A runner who turns at 3 rad/s is asked for little to the side and back, and much ahead."""
+    ticks, new = np.arange(400), np.radians(degrees)
+    yaws = np.clip((ticks - 100) * 3.0 / FPS, 0.0, new)
+    stick = np.where(ticks[:, None] < 100, [0.0, -1.0], [np.sin(new), -np.cos(new)])
+    wanted = np.array(
+        [
+            compute_desired_velocity(move, yaw, 2.8, 0.9, 0.8)
+            for move, yaw in zip(stick, yaws, strict=True)
+        ]
+    )
+    share = np.clip((ticks - 100) / FPS, 0.0, 1.0)[:, None]
+    velocity = (1 - share) * [0.0, -2.8] + share * 2.8 * stick[-1]
+    goals = np.where(ticks < 100, 0.0, new)
+    measured = metrics.measure_response_times(velocity, wanted, goals, np.full(400, 4.0), FPS)
+    along = -np.cos(new)  # of the old direction, against which the new one is gained
+    assert measured == pytest.approx([(0.9 + along) / (1 + along)], abs=1.1 / FPS)
 
 
 def test_more_than_the_data_reaches_need_not_be_reached():
