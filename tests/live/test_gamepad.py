@@ -149,9 +149,7 @@ def test_buttons_can_be_held_and_rebound():
 
 def test_the_last_pad_touched_steers(steering):
     steering.open()
-    assert steering.take_messages() == [
-        "No gamepad is connected. The keyboard steers until one is."
-    ]
+    assert steering.take_messages() == [], "a session without a pad is nothing to report"
     with VirtualPad("First") as first:
         assert get_intent(steering).move == (0.0, 0.0)
         assert steering.take_messages() == ["The gamepad 'First' is connected."]

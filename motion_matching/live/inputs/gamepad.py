@@ -74,7 +74,7 @@ class PadSettings:
 class Gamepad(Device):
     """The controls of the connected gamepads; neutral if there is no pad or no library.
 
-    Messages report a pad that was connected or disconnected, or why there is none.
+    Messages report a pad that was connected or disconnected, or why none can be.
     """
 
     label = "Gamepad"
@@ -123,8 +123,6 @@ class Gamepad(Device):
         sdl2.SDL_GameControllerEventState(sdl2.SDL_IGNORE)
         self._sdl = sdl2
         self._look_for_pads()
-        if not self._pads:
-            self._messages.append("No gamepad is connected. The keyboard steers until one is.")
 
     def close(self) -> None:
         """Close all pads; may be called twice."""
