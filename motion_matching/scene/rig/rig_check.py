@@ -118,8 +118,8 @@ def _find_root_problems(
         return
     yield Problem(
         "Two Roots",
-        f"{have_no_parent}. Each follows the character by itself; parent them to one in Edit Mode, "
-        "which no button does, because keys would then mean other places",
+        f"{have_no_parent}. Each follows the character by itself; parent them to one bone in Edit "
+        "Mode. Then play their actions: keys count from the parent now, and may need to be redone",
     )
 
 
@@ -133,9 +133,9 @@ def _find_front_problems(
     if top != roles.hips and way[2] < _UPRIGHT * np.linalg.norm(way):
         yield Problem(
             "Lies at Rest",
-            "The rest pose does not stand upright. Motion that stands is read correctly anyway; "
-            "turn the object until it stands, which no button does, because its actions may "
-            "already stand",
+            "The rest pose lies down. If the character stands while its actions play, leave it "
+            "so: its motion is read correctly. If it lies then, too, rotate the object until it "
+            "stands",
         )
         return
     rest_pose = skeleton.rest_positions[None], skeleton.rest_rotations[None]

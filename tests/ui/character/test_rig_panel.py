@@ -329,6 +329,7 @@ def test_wrong_fronts_and_roots_are_reported_and_fixed(obj):
     obj.rotation_euler = (0.0, 0.0, 0.0)
     obj.rotation_mode = "XYZ"
     assert get_labels(obj) == ["Lies at Rest"], get_labels(obj)
+    assert "rotate the object until it stands" in rig_status.refresh(obj).problems[0].sentence
     assert get_fixes(obj) == [""], get_labels(obj)
 
     # in edit mode nothing is checked, as every redraw would check again
