@@ -38,11 +38,13 @@ class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):
         set_options(layout.operator(name, text="Add All Actions", icon="ACTION"), which="ALL")
         set_options(layout.operator(name, text="Add Active Action", icon="PLAY"), which="ACTIVE")
         layout.operator("motion_matching.add_assets", icon="ASSET_MANAGER")
-        layout.operator("motion_matching.add_blend_actions", icon="FILE_BLEND")
+        name, text = "motion_matching.add_blend_actions", "Add From Blender File"
+        layout.operator(name, text=text, icon="FILE_BLEND")
         layout.separator()
         layout.operator("motion_matching.add_files", icon="FILE")
         layout.operator("motion_matching.add_folder", icon="FILE_FOLDER")
-        layout.operator("motion_matching.import_motion", icon="IMPORT")
+        name = "motion_matching.import_motion"
+        layout.operator(name, text="Import Motion Capture", icon="IMPORT")
 
 
 class MOTION_MATCHING_MT_shown_sources(bpy.types.Menu):

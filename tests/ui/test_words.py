@@ -81,6 +81,12 @@ def test_every_class_and_property_has_a_description():
     assert [name for name, _, _ in takes_properties.GAITS] == list(scripts.GAITS)
 
 
+def test_the_button_of_the_file_browser_shows_the_whole_label():
+    for cls in classes.ALL:
+        if "filter_glob" in getattr(cls, "__annotations__", {}):
+            assert len(cls.bl_label) <= 16, cls.bl_label
+
+
 def test_buttons_menus_and_lists_refer_to_existing_classes():
     code = "".join(file.read_text(encoding="utf-8") for file in UI.rglob("*.py"))
     operators = {cls.bl_idname for cls in classes.ALL if issubclass(cls, bpy.types.Operator)}

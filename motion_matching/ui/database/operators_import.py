@@ -169,7 +169,7 @@ class MOTION_MATCHING_OT_import_motion(  # type: ignore[misc]  # bpy's types of 
 sources. If no armature is selected, the character of an FBX or glTF file is used"""
 
     bl_idname = "motion_matching.import_motion"
-    bl_label = "Import Motion Capture"
+    bl_label = "Import Motion"  # which fits the button of the file browser
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*IDLE, has_armature_if_any, in_object_mode)
 
@@ -296,7 +296,7 @@ class MOTION_MATCHING_OT_add_blend_actions(_ActionsOperator, bpy.types.Operator,
 or linked"""
 
     bl_idname = "motion_matching.add_blend_actions"
-    bl_label = "Add From Blender File"
+    bl_label = "Add From File"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filter_glob: str = _filter("*.blend")
