@@ -172,6 +172,13 @@ def measure_overlap() -> tuple[int, int]:
     return left, right
 
 
+def measure_redo_panel() -> int:
+    """Return how many pixels of the region's height Adjust Last Operation takes up, on the left."""
+    bottom = bpy.context.region.y
+    tops = (r.y + r.height - bottom for r in bpy.context.area.regions if r.type == "HUD")
+    return max((top for top in tops if top > 1), default=0)
+
+
 @contextmanager
 def draw_in_corner(width: float, above: float = 0.0, *, left: bool = False) -> Iterator[Corner]:
     """Draw the block into the lower right or left corner of the view, `above` its edge."""

@@ -50,14 +50,15 @@ def _build_path(preview: SourcePreview, source: Any, frame: float) -> drawing.Ba
 
 
 def _draw_words() -> None:
-    """Name the source and its frame in the corner of the view."""
+    """Name the source and its frame in the corner of the view, above the redo panel."""
     if (shown := _find_shown()) is None:
         return
     text, scale = describe_frame(*shown), bpy.context.preferences.system.ui_scale
     blf.size(0, drawing.TEXT * scale)
     left, _ = drawing.measure_overlap()
     margin = drawing.MARGIN * scale
-    drawing.draw_text(text, left + margin, margin, drawing.get_text_color())
+    y = drawing.measure_redo_panel() + margin
+    drawing.draw_text(text, left + margin, y, drawing.get_text_color())
 
 
 def draw_button(layout: bpy.types.UILayout, source: Any) -> None:
