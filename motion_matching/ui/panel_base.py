@@ -238,6 +238,9 @@ def draw_warning(layout: bpy.types.UILayout, item: WarningItem) -> None:
             draw_button(cells, button)
 
 
+ALL_WARNINGS = "all"  # the place of the strip's list
+
+
 def draw_folded_warnings(
     layout: bpy.types.UILayout, items: Sequence[WarningItem], place: str
 ) -> None:
@@ -259,7 +262,9 @@ def draw_folded_warnings(
 
 
 def draw_warnings(layout: bpy.types.UILayout, obj: bpy.types.Object, area: Area) -> None:
-    """Draw the warnings that belong to a panel, if there are any."""
+    """Draw the warnings that belong to a panel, unless the list of all shows them already."""
+    if ALL_WARNINGS in runtime.unfolded:
+        return
     if items := app.standing.get_warnings(obj, area):
         draw_folded_warnings(layout, items, area)
 

@@ -65,13 +65,18 @@ class _Drawn:
         return types.MethodType(value, self) if is_method else value
 
 
-def draw_panels() -> int:
-    """Draw all panels that are shown, with their headers; return how many."""
-    context, count = bpy.context, 0
-    window = context.window_manager.windows[0]
+def override_region() -> Any:
+    """Return a context as panels in the sidebar have it."""
+    window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
     region = next(region for region in area.regions if region.type == "UI")
-    with context.temp_override(window=window, area=area, region=region):
+    return bpy.context.temp_override(window=window, area=area, region=region)
+
+
+def draw_panels() -> int:
+    """Draw all panels that are shown, with their headers; return how many."""
+    count = 0
+    with override_region():
         for panel in classes.ALL:
             is_panel = issubclass(panel, bpy.types.Panel)
             if not is_panel or (hasattr(panel, "poll") and not panel.poll(bpy.context)):

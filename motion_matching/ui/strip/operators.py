@@ -14,7 +14,7 @@ from ...engine.errors import SettingsError
 from ..database.operators import use_computed_path
 from ..database.operators_sources import EDIT_ITEMS, EDITS, change_sources
 from ..operator_base import CHARACTER, CHARACTER_ALSO_LIVE, Operator, n_
-from ..panel_base import format_count
+from ..panel_base import ALL_WARNINGS, format_count
 from ..properties import MotionMatchingSettings
 from ..typed_properties import choice, text
 
@@ -43,7 +43,9 @@ class MOTION_MATCHING_OT_unfold_warnings(Operator, bpy.types.Operator):
     bl_options = set()
     requires = CHARACTER_ALSO_LIVE
 
-    place: str = text("all", "Place", "Where in the tab they are listed", options={"SKIP_SAVE"})
+    place: str = text(
+        ALL_WARNINGS, "Place", "Where in the tab they are listed", options={"SKIP_SAVE"}
+    )
 
     def run(self, context: bpy.types.Context) -> None:
         runtime.unfolded ^= {self.place}

@@ -10,7 +10,7 @@ from ... import app
 from ...app.characters import get_active_armature
 from ...app.runtime import runtime
 from ...app.typed import settings_of
-from ..panel_base import Panel, draw_button, draw_folded_warnings, draw_progress
+from ..panel_base import ALL_WARNINGS, Panel, draw_button, draw_folded_warnings, draw_progress
 from ..takes.panel import draw_bake_button
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class MOTION_MATCHING_PT_strip(Panel, bpy.types.Panel):
             for button in standing.buttons:
                 _draw_step(buttons, button, obj)
         if obj is not None:
-            draw_folded_warnings(layout, app.standing.get_warnings(obj), "all")
+            draw_folded_warnings(layout, app.standing.get_warnings(obj), ALL_WARNINGS)
 
 
 def _draw_work(buttons: bpy.types.UILayout, is_step: bool) -> None:

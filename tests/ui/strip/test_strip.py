@@ -7,8 +7,10 @@ import bpy
 from motion_matching.app import rig_status, standing, status
 from motion_matching.app.characters import get_active_armature
 from motion_matching.ui import classes
+from motion_matching.ui.panel_base import draw_warnings
 from motion_matching.ui.strip import panel
 from tests.ui.characters import create_character
+from tests.ui.drawn import Button, Layout, override_region
 
 
 def get_standing():
@@ -64,3 +66,45 @@ def test_the_strip_comes_first_and_has_no_header():
     assert strip.bl_options == {"HIDE_HEADER"}
     assert panels[0] is strip
     assert all(getattr(cls, "bl_order", 0) >= strip.bl_order for cls in panels)
+
+
+class _Told(Layout):
+    """A layout that keeps the texts of what is drawn into it."""
+
+    def __init__(self):
+        self.texts = []
+
+    def __getattr__(self, name):
+        add = super().__getattr__(name)
+
+        def keep(*given, **options):
+            self.texts.append(options.get("text", ""))
+            drawn = add(*given, **options)
+            return drawn if isinstance(drawn, Button) else self
+
+        return keep
+
+
+def test_a_warning_is_listed_once_though_strip_and_panel_are_open():
+    obj = create_character()
+    bpy.ops.motion_matching.add_actions()
+    settings = obj.motion_matching
+    settings.sources.add().kind = "FILE"
+    settings.sources[-1].filepath = "/nowhere/lost.bvh"
+    status.refresh(obj)
+    [warning] = standing.get_warnings(obj, "database")
+
+    def draw_panel():
+        told = _Told()
+        with override_region():
+            draw_warnings(told, obj, "database")
+        return " ".join(filter(None, told.texts))
+
+    assert "1 Warning" in draw_panel()
+    assert "not there" not in draw_panel()
+    bpy.ops.motion_matching.unfold_warnings(place="database")
+    assert "not there" in draw_panel(), warning.text
+    bpy.ops.motion_matching.unfold_warnings(place="all")
+    assert draw_panel() == "", "the strip lists it"
+    bpy.ops.motion_matching.unfold_warnings(place="all")
+    assert "not there" in draw_panel()
