@@ -212,6 +212,9 @@ def test_a_turn_is_answered_at_the_speed_of_the_data_if_more_is_desired(demo_dat
     faster = perform_script(demo_database, "flips", "walk", 8, **wish)
     assert np.linalg.norm(faster.desired_velocity, axis=1).max() > 8.0
     assert takes.find_reachable_speeds(faster, demo_database)[-1] < 6.0
+    times = takes.report(faster, demo_database)["take"]["response_times"]
+    assert times
+    assert all(0.3 < time < 2.0 for time in times)
 
 
 def test_a_take_written_as_bvh_moves_like_the_take(demo_database, tmp_path):
