@@ -8,7 +8,7 @@ In a checkout, with the extension installed in a Blender whose window fills a sc
     magick -delay 8 -loop 0 FOLDER/*.ppm -resize 640x -quality 75 docs/images/live.webp
 
 and the same with `take`. Time goes on by one picture after each picture, so the machine may be
-slow. All others are stills with the names of their files. They need a screen of 1060 x 1300, and
+slow. All others are stills with the names of their files. They need a screen of 1060 x 2000, and
 are saved as the manual has them:
 
     SCREEN_FILE=…/Xvfb_screen0 blender --factory-startup --enable-event-simulate \\
@@ -40,6 +40,7 @@ from drive import (
     redrawn,
     region_of,
     run,
+    scroll_sidebar,
     started,
     tap,
     until,
@@ -67,6 +68,9 @@ SECONDS = 8.0
 PANELS = slice(8, -30)  # pixels of the sidebar, between its edge and its tabs
 PANEL_GAP = 12  # pixels between two panels in one still
 PAPER = 48  # the grey behind them
+PREFERENCES = slice(240, 1040), slice(176, 1048)  # pixels of an area with the settings alone
+HEADER = 26  # pixels of the header of a part of a panel
+ROOMS = ("character", "database", "controller", "play", "takes", "insight")
 
 
 # ---------------------------------------------------------------- pictures
@@ -114,10 +118,19 @@ def save_view():
     save_still(crop_to(view()[1]))
 
 
-def save_panels(*parts):
-    """Save parts of the sidebar side by side as a still; each is the rows from one to another."""
+def save_panels(*names, part=False):
+    """Save panels side by side as a still, or with `part` only those parts of them that are open."""
     yield from wait_for_drawing()
     sidebar = crop_to(region_of(view()[1], "UI"))[:, PANELS]
+    found = find_panels(sidebar)
+    rooms = [found[name] for name in names]
+    save_columns(
+        sidebar, [rows for room in rooms for rows in find_parts(sidebar, room)] if part else rooms
+    )
+
+
+def save_columns(sidebar, parts):
+    """Save rows of the sidebar, each from one to another, side by side as a still."""
     height = max(bottom - top for top, bottom in parts)
     gap = np.full((height, PANEL_GAP, 3), PAPER, np.uint8)
     columns = []
@@ -125,6 +138,24 @@ def save_panels(*parts):
         below = ((0, height - bottom + top), (0, 0), (0, 0))
         columns += [gap, np.pad(sidebar[top:bottom], below, constant_values=PAPER)]
     save_still(np.hstack(columns[1:]))
+
+
+def find_panels(sidebar):
+    """Return the rows of each panel, by the colour along their left edge."""
+    return dict(zip(ROOMS, find_runs(sidebar[:, 4, 0] != PAPER)[-len(ROOMS) :], strict=True))
+
+
+def find_parts(sidebar, rows):
+    """Return the rows of the open parts of a panel, with their headers."""
+    top, bottom = rows
+    is_part = sidebar[top:bottom, 4, 0] < sidebar[top + 8, 4, 0] - 4
+    return [(top + start - HEADER, top + end) for start, end in find_runs(is_part)]
+
+
+def find_runs(mask):
+    """Return the starts and ends of the runs of a mask that are more than lines."""
+    runs = np.flatnonzero(np.diff(np.pad(mask.astype(int), 1))).reshape(-1, 2)
+    return runs[np.diff(runs)[:, 0] > 8].tolist()
 
 
 # ---------------------------------------------------------------- what they show
@@ -187,6 +218,14 @@ def look_from(distance, middle, tilt, heading, aside=0.2):
     turn_view(distance, place, tilt, heading)
     space.show_gizmo = space.show_region_toolbar = space.show_region_tool_header = False
     space.overlay.show_cursor = space.overlay.show_bones = False
+
+
+def arrange_panels(*panels, is_built=True):
+    """Add the performer, with room for tall panels and nothing behind them."""
+    bpy.context.preferences.system.use_region_overlap = False
+    yield from arrange_areas(1900)
+    yield from add_performer(*panels, is_built=is_built)
+    yield from widen_sidebar(40)
 
 
 def add_performer(*panels, is_built=True):
@@ -282,6 +321,28 @@ def empty():
     save_still(crop_to(view()[1])[:396, -532:])
 
 
+def performer():
+    """The performer of the demo, not built yet."""
+    yield from arrange_areas(664)
+    yield from add_performer("database", is_built=False)
+    bpy.context.object.select_set(True)
+    turn_view(6.5, (0.0, 0.0, 0.8), 1.1, 0.8)
+    yield 3.0  # the strip looks at the sources
+    yield from save_view()
+
+
+def baked():
+    """The figure of eight that the strip bakes."""
+    yield from arrange_areas(876)
+    yield from add_performer("takes")
+    bpy.context.object.select_set(True)
+    call(bpy.ops.motion_matching.bake_script, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    bpy.context.scene.frame_set(80)
+    turn_view(7.5, (1.0, 1.0, 0.8), 1.1, 0.8)
+    yield from save_view()
+
+
 def rig():
     """A performer in centimetres whose scale is not applied."""
     yield from arrange_areas(800)
@@ -297,6 +358,7 @@ def rig():
     turn_view(6.0, (0.0, 0.0, 0.95), 1.4, 0.25)
     yield from redrawn("UI")
     yield 1.0  # the panel looks at the rig
+    call(bpy.ops.motion_matching.unfold_warnings)
     yield from save_view()
 
 
@@ -330,15 +392,156 @@ def warning():
     yield from go_on(1.0)
     event("SPACE", "PRESS")
     yield from go_on(4.0)
+    call(bpy.ops.motion_matching.unfold_warnings)
     yield from save_view()
 
 
+def steer_recording():
+    """Start a session that records three seconds of a run."""
+    bpy.context.object.motion_matching.play.show_text = True
+    look_from(4.8, (0.0, 0.0, 0.85), 1.3, 0.6)
+    go_on = yield from start_clocked()
+    tap("SPACE")
+    event("W", "PRESS")
+    event("R", "PRESS")
+    yield from go_on(2.0)
+    event("D", "PRESS")
+    yield from go_on(1.0)
+
+
+def recording():
+    """Live, while it records."""
+    yield from arrange_areas(640)
+    yield from add_performer("play")
+    yield from steer_recording()
+    yield from save_view()
+
+
+def recorded():
+    """The take of a recording."""
+    yield from arrange_areas(640)
+    yield from add_performer("takes")
+    yield from steer_recording()
+    tap("ESC")
+    yield from until(lambda: alive().live is None)
+    bpy.context.scene.frame_set(48)
+    look_from(6.0, (*bpy.context.object.matrix_world.translation[:2], 0.85), 1.3, 0.6)
+    yield from save_view()
+
+
+def play_and_takes():
+    """Both panels with their parts."""
+    yield from arrange_panels("play", "layers", "takes", "bake_options")
+    bake("figure_eight", 8.0)
+    yield from save_panels("play", "takes")
+
+
 def database():
-    """The database and its chosen source."""
-    yield from arrange_areas(876)
-    yield from add_performer("database", "source")
+    """The strip, the database and its chosen source."""
+    yield from arrange_panels("database", "source")
     choose_source("walk_curves")
-    yield from save_panels((0, 511))
+    yield from wait_for_drawing()
+    sidebar = crop_to(region_of(view()[1], "UI"))[:, PANELS]
+    save_still(sidebar[: find_panels(sidebar)["database"][1]])
+
+
+def databases():
+    """Two databases of one character."""
+    yield from arrange_panels("database", "databases")
+    settings = bpy.context.object.motion_matching
+    call(bpy.ops.motion_matching.add_database, label="Everything")
+    call(bpy.ops.motion_matching.add_database, label="Walking")
+    for source in settings.sources:
+        source.enabled = "run" not in source.name
+    call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    yield from save_panels("database")
+
+
+def controller():
+    """The settings of motion matching."""
+    yield from arrange_panels("controller", "speeds", "search", "displacement", "feet")
+    yield from wait_for_drawing()
+    sidebar = crop_to(region_of(view()[1], "UI"))[:, PANELS]
+    top, bottom = find_panels(sidebar)["controller"]
+    *_, middle, _, _ = find_parts(sidebar, (top, bottom))
+    save_columns(sidebar, [(top, middle[0]), (middle[0], bottom)])
+
+
+def train():
+    settings = bpy.context.object.motion_matching
+    settings.controller.method, settings.training.quality = "FIELD", 2
+    call(bpy.ops.motion_matching.train, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+
+
+def motion_field():
+    """A field that was trained, with the curve of its training."""
+    yield from arrange_areas(760)
+    yield from add_performer("controller", "training")
+    bpy.context.object.motion_matching.training.show_residuals = True
+    yield from train()
+    turn_view(6.5, (0.6, 0.6, 0.5), 1.1, 0.8)
+    yield from save_view()
+
+
+def neighbours():
+    """A live field, and where its neighbours would lead."""
+    yield from arrange_areas(900)
+    yield from add_performer("controller", "neighbours")
+    yield from train()
+    play = bpy.context.object.motion_matching.play
+    play.show_text = play.show_ghosts = True
+    look_from(3.6, (0.0, 0.0, 0.85), 1.3, 0.6)
+    go_on = yield from start_clocked()
+    event("W", "PRESS")
+    yield from go_on(3.0)
+    yield from save_view()
+
+
+def tags():
+    """Ranges of a walk, in the panel and over the keys."""
+    yield from arrange_areas(600, "DOPESHEET_EDITOR")
+    yield from add_performer("database", "tags", is_built=False)
+    obj, scene = bpy.context.object, bpy.context.scene
+    obj.select_set(True)
+    source = choose_source("walk_curves")
+    moved = obj.animation_data_create()
+    moved.action, moved.action_slot = source.action, source.action.slots[0]
+    scene.frame_set(72)
+    call(bpy.ops.motion_matching.propose_tags, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    for kind, first, last in (("prefer", 30, 90), ("no_use", 200, 214), ("FREE", 60, 140)):
+        scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = (
+            True,
+            first,
+            last,
+        )
+        call(bpy.ops.motion_matching.add_tag, kind=kind, label="sneak")
+    scene.use_preview_range = False
+    scroll_sidebar(9)
+    turn_view(5.0, (0.6, 0.6, 0.8), 1.2, 0.6)
+    yield from wait_for_drawing()
+    save_still(read_screen()[-view()[1].y - view()[1].height :])
+
+
+def pose_map():
+    """The map of the poses of the clips, while the performer walks."""
+    yield from arrange_areas(660)
+    yield from add_performer("insight", "pose_map")
+    call(bpy.ops.motion_matching.map_poses, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    bpy.context.object.motion_matching.play.show_map = True
+    look_from(4.0, (0.0, 0.0, 0.5), 1.3, 0.6)
+    go_on = yield from start_clocked()
+    event("W", "PRESS")
+    yield from go_on(1.5)
+    yield from save_view()
+
+
+def features():
+    yield from arrange_panels("database", "features")
+    yield from save_panels("database", part=True)
 
 
 def building():
@@ -359,13 +562,11 @@ def building():
 
 def thresholds():
     """Ranges that were proposed for a source, and the thresholds."""
-    yield from arrange_areas(1200)
-    yield from add_performer("database", "tags", "thresholds")
-    yield from widen_sidebar(100)
+    yield from arrange_panels("database", "tags", "thresholds")
     choose_source("idle_and_turns_in_place")
     call(bpy.ops.motion_matching.propose_tags, "INVOKE_DEFAULT")
     yield from wait_for_work()
-    yield from save_panels((450, 780), (788, 1094))
+    yield from save_panels("database", part=True)
 
 
 def simulation_bone():
@@ -396,8 +597,7 @@ def simulation_bone():
 
 def compare():
     """Takes with and without the foot lock."""
-    yield from arrange_areas(1000)
-    yield from add_performer("takes", "compare")
+    yield from arrange_panels("takes", "compare")
     obj = bpy.context.object
     settings = obj.motion_matching
     bake("figure_eight", 8.0)
@@ -408,7 +608,7 @@ def compare():
     settings.takes[0].is_kept = True
     call(bpy.ops.motion_matching.compare_takes, "INVOKE_DEFAULT")
     yield from wait_for_work()
-    yield from save_panels((113, 704))
+    yield from save_panels("takes")
 
 
 def coverage():
@@ -423,7 +623,7 @@ def coverage():
 
 def frame():
     """A take just before it jumps."""
-    yield from arrange_areas(720)
+    yield from arrange_areas(960)
     yield from add_performer("insight", "frame_inspector")
     settings = bpy.context.object.motion_matching
     bake("flips", 9.0)
@@ -433,14 +633,14 @@ def frame():
     part, watched = alive().inspector.parts[0]
     jumps = np.flatnonzero(np.diff(watched.take.frames) != 1)
     tick = jumps[np.searchsorted(jumps, 4.2 * watched.take.fps)]
-    bpy.context.scene.frame_set(part.frame + int(tick))
+    bpy.context.scene.frame_set(round(part.frame + tick))
     yield 1.0
     yield from until(lambda: alive().inspector.inspection)
     x, y, *_ = alive().inspector.inspected.position
     look_from(4.2, (x, y, 0.75), 1.2, 0.6, aside=0.02)
     yield 0.5
     yield from wait_for_drawing()
-    save_still(crop_to(view()[1])[28:704, 320:])
+    save_still(crop_to(view()[1])[28:944, 320:])
 
 
 def preferences():
@@ -453,15 +653,39 @@ def preferences():
     bpy.context.preferences.active_section = "ADDONS"
     bpy.context.window_manager.addon_search = "Motion Matching"
     bpy.ops.preferences.addon_expand(module=PACKAGE)
-    bpy.context.preferences.addons[PACKAGE].preferences.key_push = "E, SPACE"
-    yield 1.0
-    save_still(crop_to(area)[254:858, 176:1048])
+    keymaps, actions = load_module("ui.keymaps"), load_module("ui.preferences").STEER
+    yield from until(lambda: any(keymaps.iterate_items(actions)))
+    items = keymaps.iterate_items(actions)
+    next(item for item in items if item.properties.action == "push").type = "SPACE"
+    yield 2.0
+    save_still(crop_to(area)[PREFERENCES])
 
 
+KEYED = (
+    "live",
+    "asking",
+    "live_warning",
+    "live_recording",
+    "live_take",
+    "neighbours",
+    "insight_map",
+)
 PICTURES = {
     "live": live,
     "take": take,
     "first_take_1_empty": empty,
+    "first_take_2_performer": performer,
+    "first_take_3_take": baked,
+    "live_recording": recording,
+    "live_take": recorded,
+    "play_and_takes": play_and_takes,
+    "databases": databases,
+    "controller": controller,
+    "features": features,
+    "motion_field": motion_field,
+    "neighbours": neighbours,
+    "tags": tags,
+    "insight_map": pose_map,
     "rig": rig,
     "asking": asking,
     "live_warning": warning,
@@ -474,4 +698,4 @@ PICTURES = {
     "insight_frame": frame,
     "preferences": preferences,
 }
-run(PICTURES[WHAT], needs_keys=WHAT in ("live", "asking", "live_warning"))
+run(PICTURES[WHAT], needs_keys=WHAT in KEYED)
