@@ -48,8 +48,8 @@ def main() -> None:
         take = api.perform(database, arguments.script, seconds=arguments.seconds)
         measures = api.measure(take, database)["take"]
         print(
-            f"{name}: {schema.dimensions} dimensions, {measures['achieved_speed']:.2f} m/s "
-            f"achieved, {100 * measures['foot_slide_mann']:.1f} cm/s foot slide"
+            f"{name}: {schema.dimensions} dimensions, {measures['speed_mean']:.2f} m/s "
+            f"on average, {100 * measures['foot_slide_mann']:.1f} cm/s foot slide"
         )
         for feature, dimensions in zip(schema.features, schema.slices, strict=True):
             deviation = np.std(database.features[dimensions], axis=1).mean()  # (D, N), raw

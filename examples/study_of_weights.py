@@ -27,6 +27,8 @@ def study(database, weights, script, seconds):
         every = [f.weight * (weight if f.kind.startswith("trajectory") else 1.0) for f in features]
         take = api.perform(database, script, seconds=seconds, settings={"weights": every})
         rows.append(api.measure(take, database)["take"])
+        if rows[-1]["desired_speed"] is None:
+            raise SystemExit(f"'{script}' keeps no goal for a second; choose another --script.")
         print(
             f"weight {weight:5.2f}: {rows[-1]['achieved_speed']:.2f} of "
             f"{rows[-1]['desired_speed']:.2f} m/s, "

@@ -165,8 +165,9 @@ def measure(take: Take, database: Database, *, live: Take | None = None) -> dict
     -------
     dict
         JSON data. ``"take"``, ``"live"``, ``"played"`` (the frames played, as they move in the
-        data) and ``"sources"`` hold the measures, such as ``foot_slide_mann`` in m/s; others are
-        ``"clips"``, ``"jumps"`` and ``"settings"``. `summarize` makes a text of it.
+        data) and ``"sources"`` hold the measures, such as ``foot_slide_mann`` in m/s; speeds like
+        ``achieved_speed`` are None if no goal is steady. Others are ``"clips"``, ``"jumps"`` and
+        ``"settings"``. `summarize` makes a text of it.
 
     Examples
     --------

@@ -6,6 +6,7 @@ take stores, which is performed again with the settings that it had.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import bpy
@@ -16,6 +17,7 @@ from ..engine.database.database import Database
 from ..engine.errors import RigError
 from ..engine.motion.clip import Clip
 from ..engine.motion.resampling import resample
+from ..engine.motion.rig import Roles
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
 from ..scene.blender.handle import Handle
@@ -63,7 +65,7 @@ def compare_steps(
     database = yield from load_or_build_steps(obj)
     measured = []
     for take in handles:
-        measured.append((yield from _measure_steps(uid, take, database)))
+        measured.append((yield from measure_steps(uid, take, database)))
     columns = (measured[0].take, measured[1].take, measured[0].clips)
     rows = [Row(each.label, *map(each.format_in, columns)) for each in _MEASURES]
     named = zip(names, measured, strict=True)
@@ -79,17 +81,20 @@ def _describe_note(take: str, kind: str) -> WarningItem:
     return WarningItem(kind, f"'{take}' {NOTES[kind]}: bake it again", "takes", (take,), (select,))
 
 
-class _TakeMeasures(NamedTuple):
+class TakeMeasures(NamedTuple):
+    """Measures of a take and of the clips by their names in a report, and keys of `NOTES`."""
+
     take: dict[str, Any]
     clips: dict[str, Any]
     notes: tuple[str, ...]
 
 
-def _measure_steps(uid: int, handle: Handle, database: Database) -> Steps[_TakeMeasures]:
+def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMeasures]:
     """Measure a take, and the clips."""
     obj = get_armature(uid)
     parts = read_parts_on_ground(obj, find_take_action(handle))
-    made = yield from perform_steps(database, get_performer_settings(obj, database), parts)
+    settings = get_performer_settings(obj, database)
+    made = yield from perform_steps(database, settings, parts, as_recorded=True)
     yield f"Reading {handle.name}", 1.0
     action, first = find_take_action(handle), round(min(part.frame for part in parts))
     name, sampled = action.name, _sample_action(get_armature(uid), action, first)
@@ -104,17 +109,17 @@ def _measure_steps(uid: int, handle: Handle, database: Database) -> Steps[_TakeM
         raise RigError(f"{text} '{min(missing)}' of its database; build that again.")
     methods = [part.performance.method for part in parts]
 
-    def measure(_: ReportProgress) -> _TakeMeasures:
+    def measure(_: ReportProgress) -> TakeMeasures:
         report = takes.report_clip(clip, bone_names, take, database)
         measures, notes = report["take"], []
         if [each.performance.method for each in made] != methods:
             notes.append("values gone")
-        if _has_diverged(take, clip, bone_names[database.role_names["hips"]], database.roles.hips):
+        if _has_diverged(take, clip, bone_names, database.roles):
             notes.append("goes elsewhere")
         if notes:
             per_frame = {measure.name for measure in _MEASURES if measure.is_per_frame}
             measures = {key: value for key, value in measures.items() if key not in per_frame}
-        return _TakeMeasures(measures, report["sources"], tuple(notes))
+        return TakeMeasures(measures, report["sources"], tuple(notes))
 
     return (yield from run_in_background_steps(measure, "Measuring"))
 
@@ -125,11 +130,28 @@ def _sample_action(obj: bpy.types.Object, action: bpy.types.Action, first: int) 
     return sample(obj, [action], bones=get_bone_choice(obj), frames=(first, last))[0].clip
 
 
-def _has_diverged(take: Take, clip: Clip, hips: str, bone: int) -> bool:
-    """Return whether the hips of the take are mostly elsewhere than those of the clip."""
-    performed = take.to_clip().compute_world()[1][:, bone, :2]
-    played = clip.compute_world()[1][:, clip.skeleton.names.index(hips), :2]
-    return bool(np.median(np.linalg.norm(performed - played, axis=1)) > _DIVERGENCE)
+def _has_diverged(take: Take, clip: Clip, names: Mapping[str, str], roles: Roles) -> bool:
+    """Return whether a take mostly moves otherwise than its clip, anywhere on the ground.
+
+    What goes on from an overwritten part was carried from its keys: not quite where the take is.
+    """
+    bones = [roles.hips, *(leg.shin for leg in roles.legs)]
+    found = [clip.skeleton.names.index(names[take.skeleton.names[bone]]) for bone in bones]
+    performed = _describe_motion(take.to_clip().compute_world()[1][:, bones], take.fps)
+    played = _describe_motion(clip.compute_world()[1][:, found], take.fps)
+    return bool(np.median(np.abs(performed - played).max(axis=1)) > _DIVERGENCE)
+
+
+def _describe_motion(joints: np.ndarray, fps: float) -> np.ndarray:
+    """Return what hips and knees (T, J, 3) do, in metres and from any side: values (T, D).
+
+    They are how far the hips go in the next second, and how far beside and above them knees are.
+    """
+    hips = joints[:, 0]
+    later = np.minimum(np.arange(len(hips)) + round(fps), len(hips) - 1)
+    way = np.linalg.norm((hips[later] - hips)[:, :2], axis=-1)
+    knees = joints[:, 1:] - hips[:, None]
+    return np.column_stack([way, np.linalg.norm(knees[..., :2], axis=-1), knees[..., 2]])
 
 
 class _Measure(NamedTuple):

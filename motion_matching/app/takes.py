@@ -170,10 +170,13 @@ def perform_steps(
     settings: PerformerSettings,
     parts: Sequence[TakePart],
     chosen: ChosenMethod | None = None,
+    *,
+    as_recorded: bool = False,
 ) -> Steps[list[Take]]:
     """Return the take of each part, without what leads in.
 
     They are made by the `chosen` method, or else each by its own, as far as that is still stored.
+    A part goes on from what the parts before lead to now, or, `as_recorded`, from where it began.
     Raises SettingsError if a part requests a tag that the chosen field was not trained for.
     """
     methods = [chosen or ChosenMethod.from_name(part.performance.method) for part in parts]
@@ -189,7 +192,7 @@ def perform_steps(
         for number, (part, method) in enumerate(zip(parts, methods, strict=True)):
             report_part = scale_report(report, "Performing", number, len(parts))
             field, performed = fields[method], part.performance
-            if result and part.continues:
+            if result and part.continues and not as_recorded:
                 before = _join(parts[:number], result, database, rate)
                 tick = _find_tick(parts, part, database.fps, rate)
                 performed = continue_from(before, tick, performed)

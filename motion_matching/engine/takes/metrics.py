@@ -283,6 +283,7 @@ def measure_take(
     speed = np.linalg.norm(body.velocity, axis=-1)
     desired_speed = np.linalg.norm(take.desired_velocity, axis=-1)
     along = np.sum(body.velocity * take.desired_velocity, axis=-1) / np.maximum(desired_speed, 1e-9)
+    speeds = {"desired_speed": desired_speed, "achieved_along_wish": along, "achieved_speed": speed}
     distance = np.linalg.norm(take.character[:, :2] - take.simulation[:, :2], axis=-1)
     angle = np.abs(planar.wrap(take.character[:, 2] - take.simulation[:, 2]))
     # a jump lies between a tick and the one before: second differences about either see it
@@ -305,9 +306,11 @@ def measure_take(
         "toe_lowest": float((body.toes[..., 2] - floors).min()),
         "apart_speed_mean": float(np.linalg.norm(take.apart[:, :2], axis=-1).mean() * take.fps),
         "apart_turn_rate_mean": float(np.abs(take.apart[:, 2]).mean() * take.fps),
-        "desired_speed": _compute_mean(desired_speed, compared),
-        "achieved_along_wish": _compute_mean(along, compared),
-        "achieved_speed": _compute_mean(speed, compared),
+        # None: nowhere steady and in the data
+        **{
+            name: float(values[compared].mean()) if compared.any() else None
+            for name, values in speeds.items()
+        },
         "wanted_speed_in_data": _compute_mean(in_data, steady),
         # None: not before the next turn
         "response_times": [round(t, 3) if np.isfinite(t) else None for t in answers],

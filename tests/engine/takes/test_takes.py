@@ -203,6 +203,13 @@ def test_the_summary_shows_the_take_beside_the_live_one_and_the_frames_played(de
     assert "pops (live" in lines[5] or "pop (live" in lines[5]
 
 
+def test_speeds_that_are_steady_nowhere_are_not_zero_but_unknown(demo_database):
+    report = takes.report(perform_script(demo_database, "square", "walk", 0.9), demo_database)
+    for name in ("desired_speed", "achieved_speed", "achieved_along_wish"):
+        assert report["take"][name] is None, name
+    assert "of the desired" not in takes.summarize(report)
+
+
 def test_a_turn_is_answered_at_the_speed_of_the_data_if_more_is_desired(demo_database):
     usual = perform_script(demo_database, "flips", "walk", 20)
     wish = {"walk": {"forward": 9.0, "side": 9.0, "back": 9.0}}

@@ -247,6 +247,25 @@ def test_two_takes_are_compared_during_playback(obj):
     assert get_numbers("Foot Slide")[0] > slides[0]
 
 
+def test_speeds_that_are_steady_nowhere_stay_empty(obj):
+    settings = obj.motion_matching
+    for seconds in (4.0, 0.9):
+        ops.bake_script(script="square", seconds=seconds)
+    settings.take_index, settings.compare_with = 1, settings.takes[0].action
+    assert ops.compare_takes() == {"FINISHED"}
+    rows = {row.label.split()[0]: row for row in runtime.comparisons[obj.session_uid].rows}
+    for label in ("Desired", "Reached"):
+        assert rows[label].first == "", label
+        assert float(rows[label].second) > 0.5, label
+    settings.takes.remove(0)
+    ops.bake_script(script="square", seconds=0.8)
+    settings.take_index, settings.compare_with = 0, settings.takes[1].action
+    assert ops.compare_takes() == {"FINISHED"}
+    rows = [row.label.split()[0] for row in runtime.comparisons[obj.session_uid].rows]
+    assert "Length" in rows
+    assert "Desired" not in rows, "known for neither"
+
+
 def test_a_take_without_its_text_is_reported_and_can_be_discarded(obj):
     settings = obj.motion_matching
 

@@ -1,0 +1,80 @@
+"""Takes that were recorded into again are compared like the takes that they are made of."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from motion_matching.app import comparing, takes
+from motion_matching.app.live import host
+from motion_matching.engine.takes import takes as engine_takes
+from motion_matching.scene.blender.handle import Handle
+from tests.app.live.test_seams import create_hero, record, record_take, steer
+from tests.demo import demo_settings
+from tests.live.stage import FPS
+from tests.steps import run_steps
+
+
+def record_into(hero, mode, frame, seed, ticks, lead_back=0.0):
+    play = hero.obj.motion_matching.play
+    play.mode, play.lead_back = mode, lead_back
+    bpy.context.scene.frame_set(round(frame))
+    steer(hero, seed)
+    hero.run(20)
+    action = record(hero, ticks)
+    host.end()
+    return action
+
+
+def measure(hero, take):
+    """Return what is compared of a take, which goes the way that it was recorded."""
+    handle = Handle.from_block(take, "actions")
+    steps = comparing.measure_steps(hero.obj.session_uid, handle, hero.database)
+    measured = run_steps(steps)
+    assert not measured.notes
+    return measured.take
+
+
+def measure_joined(hero, take):
+    """Measure the poses of a take's parts, each performed as it was recorded, and joined."""
+    parts = takes.read_parts(take)
+    steps = takes.perform_steps(hero.database, demo_settings(), parts, as_recorded=True)
+    joined = takes.join_takes(parts, run_steps(steps), hero.database)
+    return engine_takes.report(joined, hero.database)["take"]
+
+
+@pytest.mark.parametrize(
+    ("root", "rate", "lead_back"), [("OBJECT", 30, 2.0), ("HIPS", 30, 0.0), ("OBJECT", 24, 0.0)]
+)
+def test_a_take_that_was_overwritten_and_appended_to_is_measured_like_plain_ones(
+    root, rate, lead_back
+):
+    hero = create_hero(root)
+    bpy.context.scene.render.fps = rate
+    plain = record_take(hero, 300)
+    hero.obj.animation_data.action = None
+    take = record_take(hero, 300)
+    middle = 1 + 100 * rate / FPS
+    assert record_into(hero, "overwrite", middle, 7, 60, lead_back) == take
+    assert record_into(hero, "append", 1, 9, 240) == take
+
+    found, alone, joined = measure(hero, take), measure(hero, plain), measure_joined(hero, take)
+    assert found["seconds"] == pytest.approx(18.0, abs=0.1)
+    for name, furthest in (
+        ("foot_slide_mann", 0.03),
+        ("foot_slide_contacts", 0.1 if lead_back else 0.04),
+        ("achieved_along_wish", 0.1),
+        ("simulation_distance_mean", 0.03),
+    ):
+        assert found[name] == pytest.approx(alone[name], abs=furthest), name
+    if root == "OBJECT":  # hips carry the rest less exactly: what is joined has a step there
+        assert found["foot_slide_contacts"] == pytest.approx(
+            joined["foot_slide_contacts"], abs=0.01
+        )
+    for name, furthest in (
+        ("desired_speed", 0.01),
+        ("achieved_along_wish", 0.02),
+        ("simulation_distance_mean", 0.01),
+        ("jumps_per_second", 0.06),
+    ):
+        assert found[name] == pytest.approx(joined[name], abs=furthest), name
