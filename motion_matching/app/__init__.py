@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         content,
         databases,
         features,
+        frame_numbers,
         handlers,
         insight,
         inspector,

@@ -15,6 +15,7 @@ from . import source_preview
 from .build import load_or_build_steps
 from .characters import get_armature
 from .content import content_steps
+from .frame_numbers import get_numbered_source
 from .inspector import inspect_steps
 from .runtime import runtime
 from .settings import get_performer_settings
@@ -62,7 +63,8 @@ def use_steps(obj: bpy.types.Object, frame: int) -> Steps[str]:
     actions.assign(obj, baked)
     source_preview.stop()
     yield from inspect_steps(obj)
-    return f"Baked '{baked.name}', which goes on with {name}"
+    source = get_numbered_source(seen.database, seen.first_frames, frame)
+    return f"Baked '{baked.name}', which goes on with {source.clip_label} {source.frame}"
 
 
 def _enter(part: TakePart, tick: int, name: str, fps: float) -> TakePart:

@@ -24,7 +24,6 @@ from ..engine.insight.feature_strokes import Stroke
 from ..engine.insight.frame_inspector import FrameInspection
 from ..engine.insight.watching import Choice, WatchedTake, watch
 from ..engine.matching.method import MotionMatching
-from ..engine.names import to_readable
 from ..engine.progress import ReportProgress
 from ..scene.blender import actions
 from ..scene.blender.actions import get_scene_fps
@@ -34,10 +33,10 @@ from ..scene.writing import recording
 from . import callbacks, source_preview, status
 from .build import load_or_build_steps
 from .characters import get_armature, get_root_target
+from .frame_numbers import find_first_frames, get_clip_name
 from .items import get_active
 from .runtime import runtime
 from .settings import get_performer_settings
-from .source_files import find_file
 from .sources import check_source, find_first_frame, find_source_problem, get_active_source
 from .steps import Steps, run_in_background_steps, scale_report
 from .takes import TakePart, read_parts_on_ground
@@ -70,13 +69,15 @@ class Inspector:
     Its `subject` is a 'source', a 'take', or the 'pose' on the screen. `inspected` and `strokes`
     are of the current frame; `goal_strokes`, `inspection` and `lines` of the one that rested last,
     as are frames that are `similar` to a pose, with how different they are. `problem` says why
-    there is nothing to see.
+    there is nothing to see. `first_frames` are those of the timeline where the source of each range
+    of the database begins.
     """
 
     armature: Handle
     key: str
     edition: int
     database: Database
+    first_frames: tuple[int, ...]
     method: MotionMatching
     subject: str
     take: Handle | None = None
@@ -128,8 +129,19 @@ def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     method = yield from run_in_background_steps(
         lambda _: MotionMatching(database, settings), "Preparing"
     )
-    armature, edition = Handle.from_block(get_armature(uid), "objects"), status.get_edition(key)
-    inspector = Inspector(armature, key, edition, database, method, subject, take, reader, parts)
+    obj = get_armature(uid)
+    inspector = Inspector(
+        Handle.from_block(obj, "objects"),
+        key,
+        status.get_edition(key),
+        database,
+        find_first_frames(obj, database),
+        method,
+        subject,
+        take,
+        reader,
+        parts,
+    )
     runtime.inspector = inspector
     refresh()
     return inspector
@@ -235,7 +247,7 @@ def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) 
         text = f"The source '{source.name}' is switched off"
         raise SettingsError(f"{text}; switch it on, build, and inspect again.")
     check_source(obj, source)
-    clip = _get_clip_name(source)
+    clip = get_clip_name(source)
     shown = source_preview.find_shown_frame(source, scene_frame)
     number = max(shown - find_first_frame(obj, source), 0)
     index = _find_namesake_index(seen, settings, clip)
@@ -255,7 +267,7 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
         indices = [
             index
             for index, source in enumerate(settings.sources)
-            if source.enabled and _get_clip_name(source) == clip and not find_source_problem(source)
+            if source.enabled and get_clip_name(source) == clip and not find_source_problem(source)
         ]
         seen.namesakes = state, tuple(indices)
     namesakes = seen.namesakes[1]
@@ -264,13 +276,6 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
         text = f"The database has {count} clips '{clip}' and the list of sources {len(namesakes)}"
         raise SettingsError(f"{text}; inspect again, or remove those that the build left out.")
     return namesakes.index(settings.source_index)
-
-
-def _get_clip_name(source: Any) -> str:
-    """Return the name of a source's clip; nothing if it has lost its action."""
-    if source.kind == "FILE":
-        return to_readable(find_file(source).stem)
-    return source.action.name if source.action else ""
 
 
 def _locate_in_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:

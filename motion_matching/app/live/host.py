@@ -31,6 +31,7 @@ from ...scene.reading.moving_pose import PoseReader
 from ...scene.staging import placements
 from ...scene.writing import recording
 from .. import callbacks, preferences, recordings
+from ..frame_numbers import find_first_frames
 from ..runtime import Trail, runtime
 from ..settings import get_performer_settings
 from ..takes import find_free_name, list_take, read_parts
@@ -70,6 +71,7 @@ class LiveSession:
         self.pace = TickRate()
         self.warnings: tuple[WarningItem, ...] = ()  # of the last tick
         self._alerts = Alerts(database) if database else None
+        self.first_frames = find_first_frames(obj, database) if database else ()
         self._tag_request = tag_requests.TagRequest(database) if database else None
         self.messages: list[str] = []
         self.ending: str | None = None

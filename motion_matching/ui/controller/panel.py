@@ -164,7 +164,7 @@ def _draw_actions(layout: bpy.types.UILayout, live: LiveSession, favour: int) ->
         row = names.row(align=True)
         button = row.operator("motion_matching.favour", text="", icon=icon, depress=is_forced)
         set_options(button, number=index + 1)
-        source = live.database.get_frame_source(frame)
+        source = app.frame_numbers.get_numbered_source(live.database, live.first_frames, frame)
         # the frame comes first, because the end of long names is cut off
         row.label(text=f"{source.frame} of {source.clip_label}")
         shares.label(text=f"{decision.weights[index]:.0%}")

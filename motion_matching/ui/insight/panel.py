@@ -25,6 +25,7 @@ from ..properties import MotionMatchingSettings
 from ..short_names import find_short_name
 
 if TYPE_CHECKING:
+    from ...engine.database.database import FrameSource
     from ...engine.insight.frame_inspector import FrameInspection
     from ...engine.insight.watching import Choice
 
@@ -145,7 +146,7 @@ def _draw_choice(layout: bpy.types.UILayout, insight: Any) -> None:
 
 
 def _draw_frame(layout: bpy.types.UILayout, inspector: app.inspector.Inspector, frame: int) -> None:
-    source = inspector.database.get_frame_source(frame)
+    source = _find_source(inspector, frame)
     position = f"Frame {source.frame}, {frame} of the database"
     draw_small_lines(layout, (source.clip_label, position, *inspector.lines), "ACTION")
 
@@ -167,7 +168,7 @@ def _draw_candidates(
     """Draw the frame itself and the best others, each with its verdict."""
     box, here = layout.box(), inspection.continuing
     for weighed in (here, *inspection.candidates):
-        name = "Playing On" if weighed is here else _format_frame(inspector, weighed.frame)
+        name = "Playing On" if weighed is here else format_frame(inspector, weighed.frame)
         lines = box.column(align=True)
         row = lines.row()
         row.label(text=name, icon=_VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE"))
@@ -190,7 +191,7 @@ def _draw_similar(layout: bpy.types.UILayout, inspector: app.inspector.Inspector
     lines.label(text="Most Like the Pose")
     for frame, difference in inspector.similar:
         row = lines.row()
-        row.label(text=_format_frame(inspector, frame), icon="POSE_HLT")
+        row.label(text=format_frame(inspector, frame), icon="POSE_HLT")
         draw_right(row, f"{difference:.2f}")
         _draw_buttons(row, inspector, frame, is_candidate=True)
 
@@ -222,15 +223,21 @@ def _draw_actions(
     best = choice.scores[choice.chosen]
     for index in (-choice.scores).argsort(kind="stable"):
         is_chosen = index == choice.chosen
-        row, text = lines.row(), _format_frame(inspector, int(choice.frames[index]))
+        row, text = lines.row(), format_frame(inspector, int(choice.frames[index]))
         row.label(text=text, icon="FORWARD" if is_chosen else "REMOVE")
         draw_right(row, "Chosen" if is_chosen else f"{choice.scores[index] - best:+.3f}")
 
 
-def _format_frame(inspector: app.inspector.Inspector, frame: int) -> str:
-    source, obj = inspector.database.get_frame_source(frame), inspector.armature.find()
+def format_frame(inspector: app.inspector.Inspector, frame: int) -> str:
+    """Return a frame as the source's name in the list and the number in its preview."""
+    source, obj = _find_source(inspector, frame), inspector.armature.find()
     clip = find_short_name(obj, "sources", source.clip) if obj else source.clip
     return f"{clip} {source.frame}{' (mirrored)' if source.mirrored else ''}"
+
+
+def _find_source(inspector: app.inspector.Inspector, frame: int) -> FrameSource:
+    numbers = app.frame_numbers
+    return numbers.get_numbered_source(inspector.database, inspector.first_frames, frame)
 
 
 class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):

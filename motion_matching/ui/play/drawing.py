@@ -143,7 +143,7 @@ def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
         (vx, vy), (wx, wy) = live.session.velocity, frame.desired_velocity
         speeds = f"Speed  {math.hypot(vx, vy):.2f} m/s    desired  {math.hypot(wx, wy):.2f} m/s"
         return (f"{speeds}    {rate}",)
-    source = database.get_frame_source(frame.frame)
+    source = app.frame_numbers.get_numbered_source(database, live.first_frames, frame.frame)
     bits = int(database.tags[frame.frame])
     tags = ", ".join(name for k, name in enumerate(database.tag_names) if bits >> k & 1) or "none"
     requested = ", ".join(sorted(live.session.requested_tags))

@@ -10,7 +10,7 @@ from motion_matching.app import insight, inspector, source_preview, status
 from motion_matching.app.runtime import runtime
 from motion_matching.app.takes import read_parts
 from motion_matching.scene.blender import actions
-from motion_matching.ui.insight.panel import format_verdict
+from motion_matching.ui.insight.panel import format_frame, format_verdict
 from tests.ui.characters import create_character, expect_refusal
 
 ops = bpy.ops.motion_matching
@@ -164,6 +164,8 @@ def test_the_source_of_a_candidate_is_chosen_and_shown_at_its_frame(obj):
     for candidate in seen.inspection.candidates:
         origin = seen.database.get_frame_source(candidate.frame)
         assert ops.go_to_candidate(frame=candidate.frame) == {"FINISHED"}
+        where = bpy.context.scene.frame_current
+        assert f" {where} " in format_frame(seen, candidate.frame) + " ", "as the panel says"
         preview, source = source_preview.find_shown(obj)
         assert source.action.name == origin.clip
         assert source == obj.motion_matching.sources[obj.motion_matching.source_index]
