@@ -7,6 +7,7 @@ import pytest
 
 from motion_matching.ui.database.properties import MotionMatchingSource
 from motion_matching.ui.short_names import find_short_name, shorten
+from motion_matching.ui.takes.properties import MotionMatchingTake
 from tests.ui.characters import create_character
 
 ops = bpy.ops.motion_matching
@@ -106,13 +107,13 @@ def test_takes_can_be_renamed_by_what_is_shown():
     first, second = (take.action for take in takes)
     assert [take.shown_name for take in takes] == ["Square Walk", "Square Walk 02"]  # short
     first.name, second.name = "Shot 010 Hallway Walk In", "Shot 010 Hallway Walk Out"
-    assert [take.shown_name for take in takes] == ["…Walk In", "…Walk Out"]
+    assert [take.shown_name for take in takes] == ["…Hallway Walk In", "…Hallway Walk Out"]
     assert takes[0].tip.startswith("Shot 010 Hallway Walk In\n")
-    takes[0].shown_name = "…Walk In Slowly"
+    takes[0].shown_name = "…Hallway Walk In Slowly"
     assert first.name == "Shot 010 Hallway Walk In Slowly"
     takes[1].shown_name = "The Best"
     assert second.name == "The Best"
-    assert takes[0].shown_name == "Shot 010 …Slowly"
+    assert takes[0].shown_name == "Shot 010 H…Slowly"
     takes[1].whole_name = "The Very Best"
     assert second.name == "The Very Best"
     takes[0].shown_name = "   "
@@ -171,3 +172,9 @@ def test_a_clip_is_called_as_in_the_list_of_sources():
     for source in obj.motion_matching.sources:
         assert find_short_name(obj, "sources", source.name) == source.shown_name
     assert find_short_name(obj, "sources", "not in the list") == "not in the list"
+
+
+def test_the_names_that_takes_get_by_themselves_stay_whole():
+    names = ("Figure Eight Walk", "Square Run", "Turns Walk")
+    found = shorten(names, MotionMatchingTake.ROOM)
+    assert [found[name].shown for name in names] == list(names)
