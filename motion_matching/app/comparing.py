@@ -112,9 +112,10 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
     def measure(_: ReportProgress) -> TakeMeasures:
         report = takes.report_clip(clip, bone_names, take, database)
         measures, notes = report["take"], []
+        # without its values a take goes elsewhere too, whatever became of its database
         if [each.performance.method for each in made] != methods:
             notes.append("values gone")
-        if _has_diverged(take, clip, bone_names, database.roles):
+        elif _has_diverged(take, clip, bone_names, database.roles):
             notes.append("goes elsewhere")
         if notes:
             per_frame = {measure.name for measure in _MEASURES if measure.is_per_frame}

@@ -206,7 +206,9 @@ def test_every_ending_stops_the_playback_that_recording_started(tmp_path: Path) 
         hero.run(3)
         assert runtime.live is None
         assert not is_playing()
-        [take] = [action for action in bpy.data.actions if action.name.startswith(("Live", "Recovered"))]
+        [take] = [
+            action for action in bpy.data.actions if action.name.startswith(("Live", "Recovered"))
+        ]
         assert np.allclose(take.frame_range, (2, 49)), tuple(take.frame_range)
 
     # an error during a frame change ends the session after that change
