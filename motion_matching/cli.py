@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Interrupts:
-    """Notes that Ctrl-C was pressed: libraries take it for an error of their own while they load.
+    """Lets Ctrl-C wait for modules that load: libraries take it for an error of their own there.
 
     Blender's own handler stays.
     """
@@ -40,7 +40,26 @@ class _Interrupts:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.happened = True
-        raise KeyboardInterrupt
+        importer = _find_importer(frame)
+        if importer is None:
+            raise KeyboardInterrupt
+        importer.f_trace = _stop_at_next_line
+        sys.settrace(lambda *call: None)
+
+
+def _find_importer(frame: FrameType | None) -> FrameType | None:
+    """Return the frame whose import is running the furthest out, or None without one."""
+    importer = None
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            importer = frame.f_back
+        frame = frame.f_back
+    return importer
+
+
+def _stop_at_next_line(frame: FrameType, event: str, argument: object) -> None:
+    sys.settrace(None)
+    raise KeyboardInterrupt
 
 
 def _run(arguments: argparse.Namespace, out: Output) -> int:

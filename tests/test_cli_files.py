@@ -222,3 +222,12 @@ def test_ctrl_c_while_modules_are_loaded_is_one_sentence(folder: Path, delay: fl
     if command.wait() and "motion_matching" in said:
         assert (command.returncode, said.count("\n")) == (130, 1), said
         assert "cancelled" in said
+
+
+def test_ctrl_c_while_a_library_loads_is_one_sentence(folder: Path):
+    words = [sys.executable, str(CHECKOUT / "tests" / "interrupted_command.py"), *BUILD]
+    environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
+    ended = subprocess.run(words, env=environment, check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr.count("\n")) == (130, 1), ended.stderr
+    assert "cancelled" in ended.stderr
+    assert not Path("new.npz").exists()
