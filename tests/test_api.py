@@ -19,6 +19,7 @@ import pytest
 from motion_matching import api
 from motion_matching.cli import main
 from tests.conftest import CHECKOUT
+from tests.engine.stumbles import make_stumbling_runs
 
 FUNCTIONS = {name: thing for name in api.__all__ if inspect.isfunction(thing := getattr(api, name))}
 OF_THE_ENGINE = {"load_features", "summarize"}
@@ -241,6 +242,22 @@ def test_inspecting_a_database_compares_it_with_a_performance(database):
     assert data["settings"]["run"]["forward"] == 2
 
 
+def test_odd_postures_are_found_and_excluded_by_a_tag():
+    clips, stumbles = make_stumbling_runs()
+    found = api.find_odd_postures(api.build(clips, api.BuildSettings(mirror=True)))
+    assert len(found) == sum(map(len, stumbles.values()))
+    sources = [
+        api.Source(
+            clip=clip,
+            tags=tuple(
+                api.TagRange("no_use", o.first, o.last) for o in found if o.clip == clip.name
+            ),
+        )
+        for clip in clips
+    ]
+    assert api.find_odd_postures(api.build(sources, api.BuildSettings(mirror=True))) == ()
+
+
 def test_progress_is_reported_and_can_cancel(clips, database):
     stages = []
     api.build(clips, progress=lambda stage, part: stages.append(stage))
@@ -454,6 +471,7 @@ def test_examples_of_docstrings_run(folder, clips, tmp_path, monkeypatch):
         "save_field",
         "open_field",
         "inspect",
+        "find_odd_postures",
         "inspect_frame",
         "describe_frame",
         "read_actions",

@@ -10,7 +10,9 @@ import pytest
 
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
+from motion_matching.engine.motion import bvh
 from tests.command_line import run, run_line
+from tests.engine.stumbles import make_stumbling_runs
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +44,32 @@ def test_coverage_holes_are_plotted_and_listed_with_their_speeds(
     assert [line for line in data["to_capture"] if line.startswith("Running at")]
     for table in data["histograms"].values():
         assert 0.3 < table["overlap"] <= 1.0
+
+
+def test_odd_postures_are_told_by_build_and_inspect(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clips, stumbles = make_stumbling_runs()
+    for clip in clips:
+        bvh.save(clip, tmp_path / f"{clip.name}.bvh")
+    database, report = tmp_path / "runs.npz", tmp_path / "report.json"
+    assert run("build", tmp_path, "-o", database) == 0
+    told = capsys.readouterr().out
+    assert "odd postures: " in told
+    name = min(stumbles)  # in the order of their files
+    assert f"  {name} " in told
+    assert run("inspect", database, "--report", report) == 0
+    assert told[told.index("odd postures: ") :] in capsys.readouterr().out
+    entries = json.loads(report.read_text())["odd_postures"]
+    assert len(entries) == sum(map(len, stumbles.values()))
+    assert entries[0].keys() == {"clip", "start", "stop", "gait", "what"}
+
+
+def test_nothing_is_told_of_a_database_without_odd_postures(
+    walk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("inspect", walk) == 0
+    assert "odd postures: none" in capsys.readouterr().out
 
 
 def test_the_report_maps_the_poses(walk: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from ..engine.database.build import BuildSettings
 from ..engine.database.database import Database
 from ..engine.database.features import Feature, Schema
 from ..engine.database.features import load_schema as load_features
+from ..engine.database.postures import OddPosture
 from ..engine.database.sources import Source
 from ..engine.database.tags import TagRange
 from ..engine.database.thresholds import AutoTagSettings
@@ -40,17 +41,17 @@ from ..engine.takes.takes import summarize
 from .blender import write_action, write_blend
 from .databases import build, open, save
 from .fields import open_field, save_field, train
-from .insight import describe_frame, inspect, inspect_frame
+from .insight import describe_frame, find_odd_postures, inspect, inspect_frame
 from .motion import load, make_demo_clips, read_actions, write_bvh
 from .takes import make_performance, measure, perform
 
 __all__ = (
     "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "Database",
     "DatabaseError", "Feature", "FieldController", "FrameInspection", "Inspection", "Intent",
-    "MotionDataError", "MotionMatchingError", "Performance", "PerformerSettings", "RigError",
-    "Schema", "SettingsError", "SimulationBoneSettings", "Skeleton", "Source", "Speeds",
-    "TagRange", "Take", "build", "describe_frame", "inspect", "inspect_frame", "load",
-    "load_features", "make_demo_clips", "make_performance", "measure", "open", "open_field",
-    "perform", "read_actions", "save", "save_field", "summarize", "train", "write_action",
-    "write_blend", "write_bvh",
+    "MotionDataError", "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings",
+    "RigError", "Schema", "SettingsError", "SimulationBoneSettings", "Skeleton", "Source",
+    "Speeds", "TagRange", "Take", "build", "describe_frame", "find_odd_postures", "inspect",
+    "inspect_frame", "load", "load_features", "make_demo_clips", "make_performance", "measure",
+    "open", "open_field", "perform", "read_actions", "save", "save_field", "summarize", "train",
+    "write_action", "write_blend", "write_bvh",
 )  # fmt: skip

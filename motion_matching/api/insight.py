@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ..engine.control.performance import Performance
-from ..engine.database import frame_names
+from ..engine.database import frame_names, postures
 from ..engine.database.database import Database
+from ..engine.database.postures import OddPosture
 from ..engine.errors import SettingsError
 from ..engine.insight import frame_inspector, inspection
 from ..engine.insight.frame_inspector import FrameInspection
@@ -52,6 +53,28 @@ def inspect(
     default = takes.make_default_settings(database)
     led = None if performance is None else find_performance(database, default, performance)
     return inspection.inspect(database, default, to_plain_values(settings), led)
+
+
+def find_odd_postures(database: Database) -> tuple[OddPosture, ...]:
+    """Find moments whose posture is an outlier within its gait, such as stumbles within a run.
+
+    Parameters
+    ----------
+    database : Database
+
+    Returns
+    -------
+    tuple of OddPosture
+        Each with its ``clip``, the ``gait`` that it is odd in, ``what`` is odd, and its frames
+        ``first`` <= frame < ``last`` as tags count them: ``TagRange("no_use", first, last)`` on
+        the source excludes it. Those that are excluded or avoided by tags are left out.
+
+    Examples
+    --------
+    >>> api.find_odd_postures(database)
+    ()
+    """
+    return postures.find_odd_postures(database)
 
 
 def inspect_frame(

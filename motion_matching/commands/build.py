@@ -7,6 +7,7 @@ import argparse
 from .. import scene
 from ..engine import files
 from ..engine.database import database as databases
+from ..engine.database import postures
 from ..engine.database import tags as tagging
 from ..engine.database.build import BuildSettings, build
 from ..engine.database.features import load_schema
@@ -75,6 +76,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         f"{database.fps:g} fps) of {clips} clip{'' if clips == 1 else 's'}{mirrored}, "
         f"{database.skeleton.bone_count} bones, {database.schema.dimensions} feature dimensions."
     )
+    if odd := postures.find_odd_postures(database):
+        out.say(postures.describe(database, odd))
 
 
 def _read_blend_sources(

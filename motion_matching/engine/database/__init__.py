@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         frame_names,
         limits,
         parts,
+        postures,
         retagging,
         sources,
         statistics,

@@ -11,7 +11,7 @@ import numpy as np
 from ..control.performance import Performance
 from ..control.rollout import simulate
 from ..control.settings import PerformerSettings
-from ..database import statistics
+from ..database import postures, statistics
 from ..database.database import Database
 from ..errors import SettingsError
 from . import coverage
@@ -68,11 +68,14 @@ def inspect_tracks(
     covered = coverage.measure_coverage(motion, demand)
     tables = coverage.compute_histograms(motion, demand)
     captures = coverage.suggest_captures(database, settings, covered)
-    text = statistics.describe(database) + "\n" + coverage.describe(covered, tables, captures)
+    odd = postures.find_odd_postures(database)
+    parts = statistics.describe(database), postures.describe(database, odd)
+    text = "\n".join([*parts, coverage.describe(covered, tables, captures)])
     data = statistics.to_dict(database) | {
         "coverage": covered.to_dict(),
         "histograms": tables,
         "to_capture": captures,
+        "odd_postures": postures.to_dicts(odd),
         "settings": settings.to_dict(),
     }
     return Inspection(text, data, covered, tables, tracks)

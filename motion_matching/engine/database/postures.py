@@ -1,0 +1,357 @@
+"""Find odd postures: moments in which a character is bent or flung as rarely in that gait.
+
+A posture is odd if it is far from what is usual in its gait, and from what is usual in the seconds
+around it. The first alone would blame a style, such as a clip of crouching; the second alone would
+blame the moments in which a clip goes from one style to another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..control.settings import WALK_TO_RUN
+from ..maths.runs import find_runs
+from ..motion.rig import Roles
+from ..motion.skeleton import Skeleton
+from .database import Database
+
+Array = np.ndarray
+GAITS = ("standing", "walking", "running")
+# what is added to the cost of odd postures that are to be avoided, which is about that of a hard
+# jump, and the seconds before them in which there is still time for one
+AVOIDANCE, LEAD = 5.0, 0.35
+
+_STANDING_SPEED = 0.3  # m/s
+_HUMAN_LEG = 0.85  # metres: a leg for which the limits between gaits are meant
+_RATE = 15.0  # postures per second that are looked at
+_GAIT_WINDOW = 1.0  # seconds on either side whose speed is that of the gait
+_STYLE_WINDOW = 5.0  # seconds on either side: what lasts longer than this is a style
+_SPREAD_SAMPLES = 21  # of such seconds; the middle one is the moment itself
+_LEAST_SECONDS = 5.0  # of a gait, from which it is known what is usual in it
+_SPREAD = 4.0  # standard deviations from which a posture may be odd
+_ROUNDS = 3  # of finding the spread without the odd ones
+_STYLE_SHARE = 0.5  # of its deviation, by which an odd posture is away from those around it
+_END_SHARE = 0.6  # of a limit, down to which the moment of an odd posture goes on
+_SHORTEST, _GAP = 0.15, 0.35  # seconds: shorter moments are dropped, shorter gaps closed
+_LONG_LIMB = 0.4  # of a leg's length: what hangs from the trunk and is longer is an arm
+_MOST_LISTED = 8
+
+
+class _Trait(NamedTuple):
+    """A measure of postures: the least odd deviation, and what more and less of it are called."""
+
+    least: float
+    more: str
+    less: str
+
+
+# angles in degrees, lengths in lengths of a leg: ordinary walking and running stays below; those
+# that explain the others come first
+_TRAITS = {
+    "pitch": _Trait(30.0, "bent forward", "bent back"),
+    "roll": _Trait(30.0, "bent to the left", "bent to the right"),
+    "hips": _Trait(0.2, "hips high", "hips low"),
+    "low_hand": _Trait(0.45, "hands high", "hand low"),
+    "high_hand": _Trait(0.45, "hand high", "hands low"),
+    "near_hand": _Trait(0.3, "arms out", "hand close"),
+    "far_hand": _Trait(0.3, "arm out", "hands close"),
+    "head": _Trait(0.25, "head high", "head low"),
+}
+
+
+@dataclass(frozen=True)
+class OddPosture:
+    """A moment with an odd posture: frames start <= f < stop of a database.
+
+    Those of its clip are first <= f < last, as tags count them. It is odd in a `gait`, and looks
+    like `what`. `range_index` is one range of the database that has it: others may have it, too.
+    """
+
+    clip: str
+    first: int
+    last: int
+    gait: str
+    what: str
+    range_index: int
+    start: int
+    stop: int
+
+
+class _Samples(NamedTuple):
+    """Frames (M,) that are looked at, and the range of each."""
+
+    frames: Array
+    ranges: Array
+
+
+def find_odd_postures(database: Database) -> tuple[OddPosture, ...]:
+    """Find the odd postures that may be played, in the order of the ranges.
+
+    Frames that are excluded or avoided still say what is usual. Mirror images say nothing new.
+    """
+    every = max(round(database.fps / _RATE), 1)
+    rate = database.fps / every
+    samples = _choose_samples(database, every)
+    names, postures, leg = _measure_postures(database, samples.frames)
+    gaits = _find_gaits(database, samples, leg, rate)
+    deviations = _measure_deviations(postures, gaits, samples.ranges, names, rate)
+    deviations = _leave_styles(deviations, samples.ranges, rate)
+    worst = np.abs(deviations).max(axis=1)
+    playable = database.playable & (np.asarray(database.bias) <= 0.0)
+    found = []
+    for first, last in _find_moments(worst, samples.ranges, rate).tolist():
+        peak = first + int(np.argmax(worst[first:last]))
+        trait = int(np.argmax(np.abs(deviations[peak]) >= 1.0))  # what explains it comes first
+        words = _TRAITS[names[trait]]
+        what = words.more if deviations[peak, trait] > 0.0 else words.less
+        index = int(samples.ranges[peak])
+        start = int(samples.frames[first])
+        stop = min(int(samples.frames[last - 1]) + every, int(database.stops[index]))
+        for a, b in (find_runs(playable[start:stop]) + start).tolist():
+            if b - a >= _SHORTEST * database.fps:
+                found.append(_locate(database, index, a, b, GAITS[gaits[peak]], what))
+    return tuple(found)
+
+
+def measure_share(database: Database, found: Sequence[OddPosture]) -> float:
+    """Return the share of frames with odd postures."""
+    starts, stops = database.starts, database.stops
+    total = sum(int(stops[index] - starts[index]) for index in _find_originals(database))
+    return sum(one.stop - one.start for one in found) / total
+
+
+def summarize(found: Sequence[OddPosture]) -> str:
+    """Return in a few words how many odd postures are in which gait; nothing for none."""
+    counts = Counter(one.gait for one in found)
+    parts = [f"{counts[gait]} in {gait}" for gait in GAITS[::-1] if counts[gait]]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def describe(database: Database, found: Sequence[OddPosture]) -> str:
+    """Return what is odd, clip by clip, as text."""
+    if not found:
+        return "odd postures: none"
+    share = measure_share(database, found)
+    lines = [f"odd postures: {summarize(found)}, {100 * share:.1f} % of all frames; by clip:"]
+    lines += [
+        f"  {o.clip} {o.first}-{o.last - 1}: {o.what}, {o.gait}" for o in found[:_MOST_LISTED]
+    ]
+    if len(found) > _MOST_LISTED:
+        lines.append(f"  and {len(found) - _MOST_LISTED} more")
+    return "\n".join(lines)
+
+
+def to_dicts(found: Sequence[OddPosture]) -> list[dict[str, Any]]:
+    """Return odd postures as JSON data, by frames of their clips as tags have them."""
+    return [
+        {"clip": o.clip, "start": o.first, "stop": o.last, "gait": o.gait, "what": o.what}
+        for o in found
+    ]
+
+
+# ---------------------------------------------------------------- what is looked at
+
+
+def _find_originals(database: Database) -> list[int]:
+    """Return the ranges that show other frames of sources than those before: no mirror images."""
+    known, result = set(), []
+    sources = database.range_sources
+    for index in sorted(range(len(database.ranges)), key=lambda i: database.ranges[i].mirrored):
+        origin = database.ranges[index]
+        place = sources[index].key if sources else "", origin.clip, origin.first_source_frame
+        is_cycle = sources is not None and sources[index].cycle
+        if place not in known and not is_cycle:
+            result.append(index)
+        known.add(place)
+    return sorted(result)
+
+
+def _choose_samples(database: Database, every: int) -> _Samples:
+    originals = np.array(_find_originals(database))
+    counts = -(-(database.stops - database.starts)[originals] // every)
+    number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    frames = np.repeat(database.starts[originals], counts) + number * every
+    return _Samples(frames, np.repeat(originals, counts))
+
+
+def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...], Array, float]:
+    """Return names of traits (T), the traits (M, T) of frames, and the length of a leg.
+
+    All are seen from the simulation bone, and heights from the lowest toe, so that neither the
+    place on the ground nor its height matters.
+    """
+    skeleton, roles = database.skeleton, database.roles
+    poses = np.asarray(database.poses[frames]).transpose(0, 2, 1)
+    local = poses[..., 3:], poses[..., :3]
+    lengths = np.linalg.norm(poses[0, :, :3], axis=-1)
+    leg = float(np.mean([lengths[one.shin] + lengths[one.foot] for one in roles.legs]))
+
+    def locate(bone: int) -> Array:
+        return skeleton.compute_bone_position(bone, *local, root=0)
+
+    hips = locate(roles.hips)
+    toes = np.min([locate(one.toe)[:, 2] for one in roles.legs], axis=0)
+    traits = {"hips": (hips[:, 2] - toes) / leg}
+    top = roles.head if roles.spine == roles.hips else roles.spine
+    if top is not None:
+        x, y, z = (locate(top) - hips).T  # the character faces -Y
+        traits["pitch"] = np.degrees(np.arctan2(-y, z))
+        traits["roll"] = np.degrees(np.arctan2(x, np.hypot(y, z)))
+    if hands := _find_hands(skeleton, roles, lengths, _LONG_LIMB * leg):
+        x, y, z = np.moveaxis(np.stack([locate(hand) - hips for hand in hands]), -1, 0) / leg
+        height, reach = z, np.hypot(x, y)
+        traits |= {"low_hand": height.min(axis=0), "high_hand": height.max(axis=0)}
+        traits |= {"near_hand": reach.min(axis=0), "far_hand": reach.max(axis=0)}
+    if roles.head is not None:
+        traits["head"] = (locate(roles.head)[:, 2] - hips[:, 2]) / leg
+    names = tuple(name for name in _TRAITS if name in traits)
+    return names, np.stack([traits[name] for name in names], axis=1), leg
+
+
+def _find_hands(skeleton: Skeleton, roles: Roles, lengths: Array, long: float) -> list[int]:
+    """Return the ends of the long branches of the trunk above the hips, whatever their names.
+
+    `lengths` (B,) are those of bones from their parents.
+    """
+    trunk = skeleton.get_chain_to_root(roles.spine if roles.head is None else roles.head)
+    if roles.hips not in trunk:
+        return []
+    trunk, legs = trunk[: trunk.index(roles.hips)], {leg.thigh for leg in roles.legs}
+    hands = []
+    for bone in (bone for bone in trunk if bone != roles.head):
+        for child in set(skeleton.get_children(bone)).difference(trunk):
+            below = skeleton.get_descendants(child)
+            if legs.intersection((child, *below)):
+                continue
+            reach = {child: float(lengths[child])}
+            for one in below:
+                reach[one] = reach[int(skeleton.parents[one])] + float(lengths[one])
+            end = max(reach, key=lambda one: reach[one])
+            if reach[end] > long:
+                hands.append(end)
+    return hands
+
+
+def _find_gaits(database: Database, samples: _Samples, leg: float, rate: float) -> Array:
+    """Return the index (M,) of the gait of samples, by their speed for a leg of this length.
+
+    It is the median speed of some time, so that a bow is no step, and a pivot no pause.
+    """
+    speed = np.linalg.norm(database.root_motion[samples.frames, :2], axis=1)
+    rows = _spread_around(np.arange(len(speed)), samples.ranges, _GAIT_WINDOW * rate)
+    # speeds of one gait grow with the square root of a body's size
+    limits = np.array([_STANDING_SPEED, WALK_TO_RUN]) * math.sqrt(leg / _HUMAN_LEG)
+    return np.digitize(np.median(speed[rows], axis=1), limits)
+
+
+def _spread_around(index: Array, ranges: Array, reach: float) -> Array:
+    """Return samples (K, W) spread evenly around those of an `index` (K,), up to a `reach`.
+
+    They are of the same range, whose number each sample has in `ranges` (M,). Close to the end of a
+    range, they are those of its end.
+    """
+    edges = np.flatnonzero(np.diff(ranges, prepend=-1))
+    number = np.searchsorted(edges, index, "right") - 1
+    counts = np.diff(edges, append=len(ranges))[number]
+    wide = np.minimum(2.0 * reach, counts)
+    first = np.clip(index - edges[number] + 0.5 - wide / 2.0, 0.0, counts - wide)
+    parts = (np.arange(_SPREAD_SAMPLES) + 0.5) / _SPREAD_SAMPLES
+    rows: Array = edges[number, None] + (first[:, None] + wide[:, None] * parts).astype(int)
+    return rows
+
+
+# ---------------------------------------------------------------- what is odd
+
+
+def _measure_deviations(
+    postures: Array, gaits: Array, ranges: Array, names: Sequence[str], rate: float
+) -> Array:
+    """Return how far traits (M, T) are from what is usual in their gait, in limits of the odd.
+
+    Where the gait changes, it is the nearer one that counts. It is 0 in gaits that are too rare to
+    know, and for arms of somebody who stands: gestures are what makes standing alive.
+    """
+    least = np.array([_TRAITS[name].least for name in names])
+    is_arm = np.array([name.endswith("hand") for name in names])
+    rows = _spread_around(np.arange(len(gaits)), ranges, _GAIT_WINDOW * rate)
+    result = np.full_like(postures, np.inf)
+    for gait in range(len(GAITS)):
+        own = gaits == gait
+        if own.sum() < _LEAST_SECONDS * rate:
+            continue
+        middle, limit = _measure_usual(postures[own], least)
+        near = own[rows].any(axis=1)
+        deviations = (postures[near] - middle) / limit
+        if gait == 0:
+            deviations[:, is_arm] = np.inf
+        nearer = np.abs(deviations) < np.abs(result[near])
+        result[near] = np.where(nearer, deviations, result[near])
+    result[np.isinf(result) | ((gaits == 0)[:, None] & is_arm)] = 0.0
+    return result
+
+
+def _measure_usual(values: Array, least: Array) -> tuple[Array, Array]:
+    """Return the medians (T,) of values (M, T), and the limits (T,) of deviations from them.
+
+    They are `least` (T,) or more. What is beyond does not count, so that many odd ones widen the
+    limits little.
+    """
+    usual = np.ones(values.shape, bool)
+    for _ in range(_ROUNDS):
+        counted = np.where(usual, values, np.nan)
+        middle = np.nanmedian(counted, axis=0)
+        spread = 1.4826 * np.nanmedian(np.abs(counted - middle), axis=0)
+        limit = np.maximum(least, _SPREAD * spread)
+        usual = np.abs(values - middle) < limit
+    return middle, limit
+
+
+def _leave_styles(deviations: Array, ranges: Array, rate: float) -> Array:
+    """Return deviations (M, T) with 0 for those that are alike for seconds: they are a style."""
+    index, traits = np.nonzero(np.abs(deviations) >= _END_SHARE)
+    own = deviations[index, traits]
+    rows = _spread_around(index, ranges, _STYLE_WINDOW * rate)
+    around = np.median(deviations[rows, traits[:, None]], axis=1) if len(index) else own
+    is_moment = np.abs(own - around) >= _STYLE_SHARE * np.abs(own)
+    result = np.zeros_like(deviations)
+    result[index[is_moment], traits[is_moment]] = own[is_moment]
+    return result
+
+
+def _find_moments(worst: Array, ranges: Array, rate: float) -> Array:
+    """Return the first and the stop (K, 2) of the odd moments among samples (M,).
+
+    `worst` (M,) are their largest deviations. A moment ends where a posture is almost as usual.
+    """
+    # a sample between two ranges keeps their moments apart
+    slots = np.arange(len(worst)) + np.cumsum(np.diff(ranges, prepend=ranges[0]) != 0)
+    filled = np.zeros(slots[-1] + 1)
+    filled[slots] = worst
+    runs = find_runs(filled >= _END_SHARE)
+    odd = np.concatenate([[0], np.cumsum(filled >= 1.0)])
+    runs = runs[odd[runs[:, 1]] > odd[runs[:, 0]]]
+    moments = np.searchsorted(slots, runs)
+    if not len(moments):
+        return moments
+    apart = moments[1:, 0] - moments[:-1, 1] >= _GAP * rate
+    apart |= ranges[moments[1:, 0]] != ranges[moments[:-1, 0]]
+    firsts, stops = moments[np.append(True, apart), 0], moments[np.append(apart, True), 1]
+    return np.column_stack([firsts, stops])[stops - firsts >= _SHORTEST * rate]
+
+
+def _locate(
+    database: Database, index: int, start: int, stop: int, gait: str, what: str
+) -> OddPosture:
+    """Return an odd posture at frames of a range, with the frames of its clip."""
+    origin, step = database.ranges[index], database.ranges[index].source_frames_per_frame
+    first, last = (
+        math.ceil(origin.first_source_frame + (f - int(database.starts[index])) * step - 1e-6)
+        for f in (start, stop)
+    )
+    return OddPosture(origin.clip, first, last, gait, what, index, start, stop)
