@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
+from ..maths import component_quat
 from . import poses as algebra
 from .states import MotionStates, compute_root_step
 
@@ -59,3 +61,33 @@ def integrate(
     root = compute_root_step(next_pose)
     next_pose[..., 0] = _AT_REST
     return Step(next_pose, velocity, root)
+
+
+def keep_momentum(
+    states: MotionStates,
+    step: Step,
+    before: tuple[np.ndarray, np.ndarray],
+    indices: np.ndarray,
+    weights: np.ndarray,
+    share: float,
+) -> Step:
+    """Return the step of one action with a share of the motion that was going on.
+
+    `before` are the pose and velocity (7, B) so far, the action blends states `indices` (k,) by
+    `weights` (k,). So a change of action fades instead of leaping. What the blended clips
+    themselves do within the tick is not delayed: the velocity returned goes on as they do.
+    """
+    pose, velocity = before
+    own = algebra.subtract_joints(step.pose, pose)
+    x, y, turn = step.root.tolist()
+    own[:, 0] = x, y, 0.0, math.cos(0.5 * turn), 0.0, 0.0, math.sin(0.5 * turn)
+    both = np.empty((2, *own.shape), np.float32)
+    moved, later = both
+    np.add(own, np.float32(share) * (velocity - own), out=moved)
+    parts = weights @ states.motions.take(indices, axis=0).reshape(len(weights), -1)
+    first, second = parts.reshape(both.shape)
+    np.add(moved, second - first, out=later)
+    component_quat.normalize(both[:, 3:])
+    next_pose = algebra.add_joints(pose, moved)
+    next_pose[:, 0] = _AT_REST
+    return Step(next_pose, later, compute_root_step(moved))

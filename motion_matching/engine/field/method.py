@@ -1,13 +1,15 @@
 """Motion fields as a method: each tick blends the nearby motion states that serve the goal best.
 
 Source: notebook 003 (Lee et al. 2010): actions among the k nearest neighbours, greedy control,
-control by a value function, feet locked by blended contacts, and pushes. Two additions are for data
-with all kinds of motion.
+control by a value function, feet locked by blended contacts, and pushes. Three additions are for
+data with all kinds of motion.
 
 - Only states of the desired gait (standing, walking or running) count, and those that soon lead to
   it: where no clip leads from one gait to another, no chain of neighbours does.
 - Control looks a little ahead along the clips, and at states somewhat further away. With much data
   the nearest states are all alike and lead to the same.
+- A body keeps some of its momentum. The best action changes from tick to tick, and with it the
+  velocity of the blend, which would leap.
 
 Greedy control judges its actions by where the clips lead. Control by values judges them twice, by
 the result of the tick and by where the blended clips lead a little later, because each has its own
@@ -30,7 +32,7 @@ from ..database.database import Database, measure_character_legs
 from ..maths import quat
 from ..maths.planar import rotate_xy, wrap
 from ..motion.skeleton import Skeleton
-from .integration import Step, compute_action_weights, integrate
+from .integration import Step, compute_action_weights, integrate, keep_momentum
 from .neighbours import Metric, Neighbours, compute_similarity_weights
 from .poses import subtract_joints
 from .push import Shove
@@ -51,6 +53,8 @@ _LOOKAHEAD_SAMPLES = 4  # times within the lookahead at which actions are reward
 _SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a character stands
 _STANDING_ANGLE = math.radians(10.0)  # heading beyond which a standing character has to turn
 _CLIP_SECONDS = 0.3  # seconds that control by values looks along the clips
+# seconds in which half of a change of action shows; longer would delay answers
+_MOMENTUM_HALFLIFE = 0.03
 _STRAIGHT = math.radians(35.0)  # angle from straight ahead up to which values apply
 
 
@@ -115,6 +119,7 @@ class MotionField:
             self._clip_travel = travel[states.frames]
             self._clip_ends = states.find_later(database, self._clip_ticks)
         self._shove = Shove(self.skeleton, database.roles, self.fps)
+        self._momentum_share = 2.0 ** (-1.0 / (self.fps * _MOMENTUM_HALFLIFE))
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
         # neighbours of the results of all actions (A, k), and those of the current pose, the result
@@ -167,6 +172,7 @@ class MotionField:
         self._current_neighbours = None
         self._pose = self.states.poses[state].copy()
         self._velocity = self.states.velocities[state].copy()
+        self._momentum = self._velocity
 
     def advance(self, goal: Goal) -> Motion:
         """Advance by one tick with the best action among the neighbours, or a favoured one's.
@@ -213,9 +219,13 @@ class MotionField:
         weights = actions[chosen]
         if step is None:
             step = integrate(self.states, pose, around, weights[None], self._drift)
-            self._pose, self._velocity, root = (part[0] for part in step)
+            step = Step(*(part[0] for part in step))
         else:
-            self._pose, self._velocity, root = (part[chosen] for part in step)
+            step = Step(*(part[chosen] for part in step))
+        self._velocity, before = step.velocity, (pose, self._momentum)
+        self._pose, self._momentum, root = keep_momentum(
+            self.states, step, before, around, weights, self._momentum_share
+        )
         self._shove.turn(float(root[2]))
         frames = self.states.frames[around]
         self.decision = Decision(around, frames, weights, scores, chosen, task)
@@ -230,7 +240,7 @@ class MotionField:
         tagged = np.flatnonzero(self.states.tag_masks[tag])
         if not len(tagged):
             return None
-        source = _to_jump_state(self._pose, self._velocity, self.fps)
+        source = _to_jump_state(self._pose, self._momentum, self.fps)
         here = self.metric.compute_features(self._pose[None], self._velocity[None])
         terms = (self._features[tagged] - here).reshape(len(tagged), -1, 3)
         self.enter(int(tagged[np.linalg.norm(terms, axis=-1).sum(axis=-1).argmin()]))

@@ -80,7 +80,7 @@ def test_a_stick_turned_far_round_keeps_its_side(field, settings, side):
     )
     performer.reset((0.0, 0.0), 0.0)
     for tick in range(round(1.5 * field.fps)):
-        heading = side * min(math.tau * tick / field.fps, math.radians(260.0))
+        heading = side * min(math.tau * tick / field.fps, math.radians(290.0))
         performer.step(Intent(velocity=(3.0 * math.sin(heading), -3.0 * math.cos(heading))))
         directions.append(side * field.decision.goal.direction)
     assert min(directions) > -0.2

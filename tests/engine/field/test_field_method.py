@@ -20,6 +20,7 @@ from motion_matching.engine.field import push
 from motion_matching.engine.field.integration import compute_action_weights, integrate
 from motion_matching.engine.field.method import WALKING, MotionField, classify_gaits
 from motion_matching.engine.field.neighbours import Metric, Neighbours, compute_similarity_weights
+from motion_matching.engine.field.poses import add_joints
 from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import takes
@@ -199,10 +200,12 @@ def test_neighbours_and_drift_can_change_while_playing(field, settings):
     assert len(field.decision.states) == settings.neighbours
     try:
         field.apply(replace(settings, neighbours=4, drift=1.0))
+        went_on = add_joints(field._pose, field._momentum)
         motion = field.advance(make_goal_ahead(SPEED))
         assert len(field.decision.states) == 4
-        # full drift leads to the next pose of the favoured neighbour
+        # full drift leads to the next pose of the favoured neighbour, as far as momentum allows
         led = field.states.next_poses[field.decision.states[field.decision.weights.argmax()]]
+        led = led + field._momentum_share * (went_on - led)
         np.testing.assert_allclose(motion.pose[:3, 1:], led[:3, 1:], atol=1e-5)
     finally:
         field.apply(settings)
@@ -386,3 +389,42 @@ def test_random_actions_stay_finite_and_on_the_ground(demo_database):
         assert toes.min() > lowest - 0.05
         assert toes.max() < highest + 0.1
         assert np.abs(np.linalg.norm(pose[:, 3:], axis=1) - 1).max() < 1e-5
+
+
+# ---------------------------------------------------------------- changes of action
+
+
+def measure_hard_acceleration(take) -> float:
+    """Return the acceleration in m/s² that the fastest changing bone reaches in 1 % of the time."""
+    _, positions = quat.compute_world(take.poses, take.skeleton.parents)
+    second = np.diff(positions[:, 1:].astype(np.float64), 2, axis=0) * take.fps**2
+    return float(np.percentile(np.linalg.norm(second, axis=-1).max(axis=1), 99))
+
+
+@pytest.mark.parametrize(("script", "gait"), [("turns", "walk"), ("random", "run")])
+def test_a_field_moves_as_softly_as_motion_matching(script, gait):
+    """The hardest 1 % of its accelerations are at most 1.2 times as hard, at a high frame rate."""
+    names = ("walk_at_random", "walk_corners", "run_at_random", "idle_and_turns_in_place")
+    clips = [clip for clip in generate_clips() if clip.name in names]
+    database, _ = build([Source(clip=clip) for clip in clips], BuildSettings(fps=60.0))
+    settings = takes.make_default_settings(database)
+    performance = takes.prepare_performance(
+        database, settings, script, gait=gait, seconds=15, seed=0
+    )
+    matched = takes.perform(database, settings, performance)
+    blended = takes.perform(database, settings, performance, controller=MotionField)
+    assert measure_hard_acceleration(blended) < 1.2 * measure_hard_acceleration(matched)
+
+
+def test_momentum_does_not_delay_what_a_clip_does(demo_database, settings):
+    """A single neighbour without drift plays its clip on, tick by tick."""
+    field = MotionField(demo_database, replace(settings, neighbours=1, drift=0.0, lookahead=0.0))
+    start = int(np.argmax(demo_database.root_motion[field.states.frames, 1] < -1.0))
+    field.enter(start)
+    for tick in range(1, 20):
+        motion = field.advance(make_goal_ahead(SPEED))
+        if field.decision.states[0] != start + tick - 1:
+            break
+        source = field.states.poses[start + tick]
+        np.testing.assert_allclose(motion.pose[:3], source[:3], atol=2e-4)
+    assert tick > 5
