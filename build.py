@@ -7,6 +7,7 @@
     python3 build.py lint [--fast]  ruff, mypy and the manual; --fast runs ruff alone, --types mypy
     python3 build.py docs           write the manual's tables, build it as a site in `build/site`
     python3 build.py bench [names]  measure building, searching and the tick; all, or those named
+    python3 build.py study quality  measure the motion of long takes; --help says more
     python3 build.py package [...]  make the extension's zips in `dist`; --help says more
     python3 build.py blenders       print the supported Blenders and their Pythons as JSON
 
@@ -95,6 +96,10 @@ def bench(environment: Environment, *names: str) -> int:
     return environment.run("tests.benchmarks", *names)
 
 
+def study(environment: Environment, *arguments: str) -> int:
+    return environment.run("tests.studies", *arguments)
+
+
 def package(environment: Environment, *arguments: str) -> int:
     return environment.run("building.package", *arguments)
 
@@ -107,7 +112,7 @@ def list_blenders() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    commands = {run.__name__: run for run in (demo, test, lint, docs, bench, package)}
+    commands = {run.__name__: run for run in (demo, test, lint, docs, bench, study, package)}
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in ("-h", "--help"):
         print(__doc__)

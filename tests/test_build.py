@@ -113,6 +113,7 @@ def test_an_unknown_command_gets_the_list_of_commands(arguments):
     done = run_as((3, 11), *arguments)
     assert done.returncode == 2
     assert "build.py bench" in done.stderr
+    assert "build.py study quality" in done.stderr
 
 
 @pytest.mark.parametrize(

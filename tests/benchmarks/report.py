@@ -60,8 +60,15 @@ class Section:
 def format_table(rows: Sequence[Row]) -> str:
     """Format rows as an aligned Markdown table, without empty columns."""
     columns = list(zip(_HEADINGS, *map(_format_cells, rows), strict=True))
-    columns = [column for column in columns if any(column[1:])]
-    padded = [_pad(column) for column in columns]
+    return format_columns([column for column in columns if any(column[1:])], _LEFT)
+
+
+def format_columns(columns: Sequence[Sequence[str]], left: Sequence[str]) -> str:
+    """Format columns, each with its heading first, as an aligned Markdown table.
+
+    Those with a heading in `left` are aligned to the left.
+    """
+    padded = [_pad(column, column[0] in left) for column in columns]
     lines = ["| " + " | ".join(cells) + " |" for cells in zip(*padded, strict=True)]
     return "\n".join(lines)
 
@@ -75,10 +82,9 @@ def _format_cells(row: Row) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _pad(column: Sequence[str]) -> list[str]:
+def _pad(column: Sequence[str], left: bool) -> list[str]:
     """Pad a column's cells to one width, with Markdown's line below the heading."""
     width = max(map(len, column))
-    left = column[0] in _LEFT
     cells = [cell.ljust(width) if left else cell.rjust(width) for cell in column]
     return [cells[0], "-" * width if left else "-" * (width - 1) + ":", *cells[1:]]
 
@@ -136,8 +142,9 @@ def _find_commit() -> str:
         ).stdout.strip()
 
     try:
-        # the report itself does not count
-        changed = git("status", "--porcelain", "--", ".", ":!docs/bench.md")
+        # the reports themselves do not count
+        reports = (":!docs/bench.md", ":!docs/quality.md")
+        changed = git("status", "--porcelain", "--", ".", *reports)
         return git("rev-parse", "--short", "HEAD") + (" with changes" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"

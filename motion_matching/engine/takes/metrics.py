@@ -25,8 +25,10 @@ MANN_HEIGHT = 0.025
 SKATE_HEIGHT, SKATE_SPEED = 0.05, 0.2  # metres above the floor, and m/s
 CROSSED = 0.05  # metres that an ankle is past the other
 FREEZE_SECONDS, FREEZE_SPEED, FREEZE_DESIRED_SPEED = 0.5, 0.1, 0.5
+_STANDING_SECONDS, _STANDING_SPEED = 0.5, 0.1  # at least, and m/s at most
 _POP, _LEAST_POP = 1.2, 9.81  # times the most in the frames played, and m/s²
 _RESPONSE_SHARE = 0.9
+_HEEL_UP = 0.05  # metres that an ankle is above where it stands
 _TURN, _ELSEWHERE = np.cos(np.radians(89.0)), np.cos(np.radians(60.0))  # in one tick
 _OTHER_HEADING = np.radians(30.0)
 _MOVING_SPEED = 0.1  # m/s, slower than which a desire has no direction
@@ -141,6 +143,11 @@ def measure_toe_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
     return np.percentile(np.concatenate([body.toes[..., 2] for body in bodies]), 2, axis=0)
 
 
+def measure_ankle_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
+    """Return the height (L,) of each standing ankle: the 2nd percentile of its heights in clips."""
+    return np.percentile(np.concatenate([body.legs[:, :, 2, 2] for body in bodies]), 2, axis=0)
+
+
 def measure_mann_foot_slide(frames: Frames) -> float:
     """Return MANN's foot slide in m/s: the mean of v (2 - 2^(h/H)) at heights h below H, 2.5 cm."""
     weights = 2 - 2 ** (frames.toe_heights / MANN_HEIGHT)
@@ -187,6 +194,31 @@ def measure_pops(accelerations: np.ndarray, most: float, fps: float) -> dict[str
     """
     starts = find_runs(accelerations > _POP * max(most, _LEAST_POP))[:, 0]
     return {"pops": len(starts), "pop_seconds": [round(tick / fps, 3) for tick in starts.tolist()]}
+
+
+def measure_standing(bodies: Sequence[BodyMotion], ankle_floors: np.ndarray) -> dict[str, float]:
+    """Measure how bodies stand: half a second or more slower than 0.1 m/s.
+
+    - `standing_seconds`: in all; the others are 0 if nobody stands
+    - `standing_feet_apart` in metres: how far the first two ankles are apart, 95 % of the time
+    - `standing_heel_up`: the share with an ankle 5 cm above `ankle_floors` (L,)
+    """
+    seconds, apart, up = 0.0, [np.zeros(0)], [np.zeros(0, bool)]
+    for body in bodies:
+        runs = find_runs(np.linalg.norm(body.velocity, axis=-1) < _STANDING_SPEED)
+        stands = np.zeros(len(body.legs), bool)
+        for start, stop in runs[np.diff(runs, axis=1)[:, 0] >= _STANDING_SECONDS * body.fps]:
+            stands[start:stop] = True
+        ankles = body.legs[stands, :, 2]
+        seconds += len(ankles) / body.fps
+        apart.append(np.linalg.norm(np.ptp(ankles[:, :2, :2], axis=1), axis=-1))
+        up.append((ankles[..., 2] > ankle_floors + _HEEL_UP).any(axis=1))
+    distances = np.concatenate(apart)
+    return {
+        "standing_seconds": seconds,
+        "standing_feet_apart": float(np.percentile(distances, 95)) if len(distances) else 0.0,
+        "standing_heel_up": float(np.concatenate(up).mean()) if len(distances) else 0.0,
+    }
 
 
 def measure_foot_lock(take: Take, corrections: np.ndarray) -> dict[str, float]:
@@ -278,7 +310,7 @@ def measure_take(
     `reachable` (T,) are the speeds in m/s that the data has in the desired direction.
     """
     unhindered = np.where(take.blocked[:, None], 0.0, take.desired_velocity)
-    steady = _find_steady_ticks(unhindered, take.fps)
+    steady = find_steady_ticks(unhindered, take.fps)
     compared = steady & in_data
     speed = np.linalg.norm(body.velocity, axis=-1)
     desired_speed = np.linalg.norm(take.desired_velocity, axis=-1)
@@ -325,7 +357,7 @@ def _compute_mean(values: np.ndarray, mask: np.ndarray) -> float:
     return float(values[mask].mean()) if mask.any() else 0.0
 
 
-def _find_steady_ticks(desired: np.ndarray, fps: float) -> np.ndarray:
+def find_steady_ticks(desired: np.ndarray, fps: float) -> np.ndarray:
     """Return ticks (T,) whose goal has been steady and above 0.1 m/s for a second."""
     moving = np.linalg.norm(desired, axis=-1) > 0.1
     change = np.linalg.norm(np.diff(desired, axis=0, prepend=desired[:1]), axis=-1)

@@ -109,6 +109,25 @@ def test_legs_cross_where_an_ankle_is_past_the_other_by_more_than_five_centimetr
     assert metrics.measure_frames(get_frames(one_leg))["legs_crossed"] == 0.0
 
 
+def test_standing_is_measured_where_a_body_rests_for_half_a_second():
+    """Three seconds of walking, one of standing with a heel up, two with feet wide apart."""
+    apart = np.repeat([0.2, 0.3, 0.5], [180, 60, 120])
+    legs = make_legs(np.zeros(360), apart)
+    legs[180:240, 1, 2, 2] += 0.08
+    track = np.zeros((360, 3))
+    track[:180, 0] = np.linspace(-3.0, 0.0, 180)
+    track[60:80] = track[60]  # too short to be standing
+    body = make_legged_body(legs, track)
+    floors = metrics.measure_ankle_floors([body])
+    np.testing.assert_allclose(floors, 0.1)
+    measured = metrics.measure_standing([body, body], floors)
+    assert measured["standing_seconds"] == pytest.approx(6.0, abs=0.1)
+    assert measured["standing_feet_apart"] == pytest.approx(0.5)
+    assert measured["standing_heel_up"] == pytest.approx(1 / 3, abs=0.01)
+    walking = make_legged_body(legs[:60], track[:60])
+    assert set(metrics.measure_standing([walking], floors).values()) == {0.0}
+
+
 def test_moving_and_turning_a_body_changes_no_measure():
     rng = np.random.default_rng(2)
     legs = np.cumsum(rng.normal(size=(90, 2, 4, 3)), axis=0) * 0.01

@@ -10,7 +10,7 @@ import pytest
 from motion_matching.engine.control import scripts
 from motion_matching.engine.control.take import join
 from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import Source, find_sources
+from motion_matching.engine.database.sources import Source
 from motion_matching.engine.maths import planar, quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.takes import baking, metrics, takes
@@ -78,20 +78,10 @@ def test_takes_of_the_built_in_clips(demo_database, script, gait):
     assert_good_take(demo_database, script, gait)
 
 
-@pytest.fixture(scope="module")
-def bandai_namco(mocap):
-    return build(find_sources([mocap / "bandai-namco"]), BuildSettings(mirror=True))[0]
-
-
 @pytest.mark.parametrize("gait", ["walk", "run"])
 @pytest.mark.parametrize("script", [name for name in scripts.NAMES if name != "stop_and_go"])
 def test_takes_of_bandai_namco(bandai_namco, script, gait):
     assert_good_take(bandai_namco, script, gait)
-
-
-@pytest.fixture(scope="module")
-def lafan1(mocap):
-    return build(find_sources([mocap / "lafan1"]), BuildSettings(mirror=True))[0]
 
 
 @pytest.mark.parametrize("script", scripts.NAMES)

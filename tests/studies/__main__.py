@@ -1,0 +1,88 @@
+"""Run the study of quality: print its figures, and write its page."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+from motion_matching.engine.errors import MotionMatchingError
+from tests.benchmarks.report import describe_machine
+
+from . import quality, report, running
+from .quality import Job
+from .sets import SETS, find_sets
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Return 0 once everything is measured, whether it reaches its figures or not."""
+    parser = _make_parser()
+    chosen = parser.parse_args(arguments)
+    found = find_sets()
+    names = chosen.sets or list(found)
+    if missing := [name for name in names if name not in found]:
+        parser.error(f"the set '{missing[0]}' needs MOTION_MATCHING_MOCAP, which is not set")
+    if not (chosen.minutes > 0 and chosen.seeds > 0 and chosen.workers > 0):
+        parser.error("minutes, seeds and workers have to be above zero")
+    minutes, seeds = (1.0, 1) if chosen.quick else (chosen.minutes, chosen.seeds)
+    print(describe_machine(), flush=True)
+    kinds = (names, quality.GAITS, chosen.scripts, chosen.methods, range(seeds))
+    jobs = [Job(*parts) for parts in product(*kinds)]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            results = running.measure(jobs, Path(folder), 60.0 * minutes, chosen.workers)
+    except KeyboardInterrupt:
+        print("Stopped; nothing was written.", file=sys.stderr)
+        return 130
+    except MotionMatchingError as error:
+        print(error, file=sys.stderr)
+        return 1
+    rows = quality.combine_rows(results)
+    print(f"\n{report.format_figures(rows)}\n")
+    whole = set(jobs) == {
+        Job(*parts)
+        for parts in product(
+            SETS, quality.GAITS, quality.SCRIPTS, quality.METHODS, range(seeds)
+        )
+    }  # fmt: skip
+    output = chosen.output or (report.DOCUMENT if whole and not chosen.quick else None)
+    if output:
+        output.write_text(report.format_page(rows, minutes, seeds), encoding="utf-8")
+        print(f"Written to {output}.")
+    else:
+        print("Nothing was written: docs/quality.md needs all sets; --output writes any of them.")
+    return 0
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="build.py study", description="Measure the motion of long takes, on several sets."
+    )
+    parser.add_argument("study", choices=["quality"])
+    parser.add_argument(
+        "--sets", nargs="+", choices=SETS, help="which ones; all that are here by default"
+    )
+    for name in ("methods", "scripts"):
+        choices = getattr(quality, name.upper())
+        parser.add_argument(f"--{name}", nargs="+", choices=choices, default=choices)
+    parser.add_argument("--minutes", type=float, default=10.0, help="of each take (%(default)g)")
+    parser.add_argument("--seeds", type=int, default=3, help="takes of each kind (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="one take of a minute of each kind")
+    workers = os.cpu_count() or 1
+    parser.add_argument(
+        "--workers", type=int, default=workers, help="processes at a time (%(default)s)"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="the page to write; docs/quality.md by default, if all sets are measured",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Measure takes in processes of their own, and say how far it is."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from motion_matching.engine.database import database as databases
+
+from . import quality
+from .quality import Job, Measures
+from .sets import find_sets
+
+_TOLD = 4  # pops of a take whose seconds are printed
+
+
+def measure(jobs: Sequence[Job], folder: Path, seconds: float, workers: int) -> dict[Job, Measures]:
+    """Measure all jobs with databases built in `folder`, and print each as it is done."""
+    names = list(dict.fromkeys(job.set for job in jobs))
+    fields = any(job.method == "field" for job in jobs)
+    results: dict[Job, Measures] = {}
+    started = time.perf_counter()
+    # spawned as on all systems: none inherits threads
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, _end_when_interrupted)
+    try:
+        prepared = {pool.submit(_prepare, folder, fields, name): name for name in names}
+        waiting = []
+        for done in as_completed(prepared):
+            print(done.result(), flush=True)
+            own = [job for job in jobs if job.set == prepared[done]]
+            waiting += [pool.submit(quality.measure_job, job, folder, seconds) for job in own]
+        for done in as_completed(waiting):
+            job, measures = done.result()
+            results[job] = measures
+            spent = time.perf_counter() - started
+            print(
+                f"{len(results)}/{len(jobs)} {spent:5.0f} s  {_summarize(job, measures)}",
+                flush=True,
+            )
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return results
+
+
+def _end_when_interrupted() -> None:
+    """End this process without a word when the command is interrupted."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _prepare(folder: Path, fields: bool, name: str) -> str:
+    """Build the database of a set, and train its field; say so."""
+    started = time.perf_counter()
+    motion_set, source = find_sets()[name]
+    path = folder / f"{name}.npz"
+    databases.save(motion_set.build(source), path)
+    database = databases.load(path)
+    if fields:
+        quality.train_field(database, folder / f"{name}_field.npz")
+    spent = time.perf_counter() - started
+    trained = " and field" if fields else ""
+    return f"{name}: database{trained} of {database.frame_count} frames in {spent:.0f} s"
+
+
+def _summarize(job: Job, measures: Measures) -> str:
+    """Return a line about a take, with the seconds of its pops."""
+    parts = []
+    for kind in ("live", "baked"):
+        taken = measures[kind]
+        times = ", ".join(f"{second:g} s" for second in taken["pop_seconds"][:_TOLD])
+        parts.append(
+            f"{kind} {taken['pops']} pops{f' ({times})' if times else ''}, skate "
+            f"{100 * taken['foot_skate_from_height']:.1f}, crossed {taken['legs_crossed']:.1%}"
+        )
+    which = f"{' '.join(job.row)} {job.seed}"
+    return f"{which:36} {'; '.join(parts)} ({measures['spent']:.0f} s)"

@@ -1,0 +1,80 @@
+"""The sets of motion that quality is studied on, as databases with their mirror images."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.sources import Source, find_sources
+from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.motion.clip import Clip
+
+_SMALL, _SMALL_RATE = 0.6, 48.0
+_OTHER_NAMES = {
+    "joint_Root": "Root", "Chest": "Spine2",
+    "Shoulder_L": "LeftShoulder", "UpperArm_L": "LeftArm", "LowerArm_L": "LeftForeArm",
+    "Hand_L": "LeftHand", "UpperLeg_L": "LeftUpLeg", "LowerLeg_L": "LeftLeg",
+    "Foot_L": "LeftFoot", "Toes_L": "LeftToeBase",
+    "Shoulder_R": "RightShoulder", "UpperArm_R": "RightArm", "LowerArm_R": "RightForeArm",
+    "Hand_R": "RightHand", "UpperLeg_R": "RightUpLeg", "LowerLeg_R": "RightLeg",
+    "Foot_R": "RightFoot", "Toes_R": "RightToeBase",
+}  # fmt: skip
+
+
+class MotionSet(NamedTuple):
+    """What a set is made of, and how; `folder` is the one below MOTION_MATCHING_MOCAP, if any."""
+
+    text: str
+    folder: str
+    build: Callable[[Path], Database]
+
+
+def _build_generated(_: Path) -> Database:
+    sources = [Source(clip=clip) for clip in locomotion.generate()]
+    return build(sources, BuildSettings(mirror=True))[0]
+
+
+def _build_recorded(folder: Path) -> Database:
+    return build(find_sources([folder]), BuildSettings(mirror=True))[0]
+
+
+def _build_small(folder: Path) -> Database:
+    loaded = [source.load(BuildSettings().get_axes()) for source in find_sources([folder])]
+    sources = [Source(clip=_shrink(clip)) for clip in loaded]
+    return build(sources, BuildSettings(mirror=True, fps=_SMALL_RATE))[0]
+
+
+def _shrink(clip: Clip) -> Clip:
+    """Return a clip of a smaller body with other bone names."""
+    skeleton = clip.skeleton
+    names = tuple(f"mixamorig:{_OTHER_NAMES.get(name, name)}" for name in skeleton.names)
+    body = replace(skeleton, names=names, rest_positions=skeleton.rest_positions * _SMALL)
+    return replace(clip, skeleton=body, positions=clip.positions * _SMALL)
+
+
+SETS = {
+    "generated": MotionSet("the built-in clips", "", _build_generated),
+    "bandai": MotionSet("Bandai-Namco's motion capture", "bandai-namco", _build_recorded),
+    "lafan1": MotionSet("LAFAN1's take of pushing and walking", "lafan1", _build_recorded),
+    "small": MotionSet(
+        f"Bandai-Namco's, {_SMALL:g} times as large, at {_SMALL_RATE:g} frames a second, with "
+        "Mixamo's bone names",
+        "bandai-namco",
+        _build_small,
+    ),
+}
+
+
+def find_sets() -> dict[str, tuple[MotionSet, Path]]:
+    """Return the sets whose clips are here, each with their folder, by name."""
+    mocap = os.environ.get("MOTION_MATCHING_MOCAP")
+    return {
+        name: (motion_set, Path(mocap or "") / motion_set.folder)
+        for name, motion_set in SETS.items()
+        if mocap or not motion_set.folder
+    }
