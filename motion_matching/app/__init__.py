@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         library,
         live,
         loaded_settings,
+        postures,
         preferences,
         recordings,
         requested_tags,

@@ -105,6 +105,11 @@ def go_to_source_steps(obj: bpy.types.Object, frame: int) -> Steps[str]:
     if seen is None:
         raise SettingsError("Nothing is inspected; inspect a frame first.")
     found = yield from find_source_steps(obj, seen.database, frame)
+    return (yield from show_source_steps(uid, found))
+
+
+def show_source_steps(uid: int, found: SourceFrame) -> Steps[str]:
+    """Choose a source of the armature of a session_uid, preview it, and go to a frame of it."""
     settings = settings_of(get_armature(uid))
     if settings.source_index != found.source_index:
         settings.source_index = found.source_index

@@ -15,6 +15,8 @@ from ..engine.errors import MotionMatchingError
 from . import callbacks
 from .characters import get_armature
 from .content import Content, describe_changes
+from .postures import KIND as POSTURES
+from .postures import NO_ODD_MOMENTS, OddMoments, describe_odd_moments, list_odd_moments
 from .runtime import runtime
 from .source_check import find_problems_steps, match_notes
 from .steps import Steps, run_to_end
@@ -56,6 +58,7 @@ class Status:
     coverage: str = ""
     stale_reason: str = ""
     idle_tags: tuple[BuildNote, ...] = ()  # about tags that cover no frame
+    odd: OddMoments = NO_ODD_MOMENTS
     source_count: int = 0  # of those that are on
     problems: tuple[SourceProblem, ...] = ()  # of the sources, as they are now
     warnings: tuple[WarningItem, ...] = ()  # of the same, and of their tags
@@ -91,7 +94,7 @@ def _store(obj: bpy.types.Object, result: Status) -> Status:
     statuses.stale.discard(uid)
     statuses.watched.add(obj.data.session_uid)
     items = (*result.warnings, *describe_notes(settings_of(obj).built_notes))
-    forget_resolved(uid, SOURCE_KINDS, items)
+    forget_resolved(uid, {*SOURCE_KINDS, POSTURES}, items)
     for source in settings_of(obj).sources:
         if source.action:
             statuses.watched.add(source.action.session_uid)
@@ -136,6 +139,7 @@ def _add_problems(
     """Return a status with what is wrong with the sources of an armature."""
     count = sum(source.enabled for source in settings_of(obj).sources)
     items = group_source_problems((*problems, *match_notes(obj, found.idle_tags)))
+    items += describe_odd_moments(found.odd)
     return replace(found, source_count=count, problems=problems, warnings=items)
 
 
@@ -157,6 +161,7 @@ def _compute_database_status_steps(uid: int, reads_all: bool) -> Steps[Status]:
 
 def cache_database(key: str, database: Database) -> None:
     """Describe a new database before panels do: it takes a while, and may run in a thread."""
+    _ = database.odd_postures  # which are found here, and stay with the database
     # an earlier one with this key may have held other motion of what constraints follow
     runtime.statuses.by_key[key] = _describe(database, key)
     runtime.statuses.editions[key] = get_edition(key) + 1
@@ -179,7 +184,8 @@ def _get_database_status(obj: bpy.types.Object, content: Content, database: Data
     known, key = runtime.statuses.by_key, content.key
     if key not in known:
         known[key] = _describe(database, key)
-    return replace(known[key], idle_tags=find_idle_tags(obj, content, database))
+    idle, odd = find_idle_tags(obj, content, database), list_odd_moments(obj, content, database)
+    return replace(known[key], idle_tags=idle, odd=odd)
 
 
 def _describe(database: Database, key: str) -> Status:

@@ -31,7 +31,8 @@ def content_to_find_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     if not key or library.is_loaded(key):
         return content
     with suppress(DatabaseError):  # which `find_database` raises again
-        yield from run_in_background_steps(lambda report: library.load(key), "Loading")
+        # panels list its odd postures, which takes a while to find
+        yield from run_in_background_steps(lambda report: library.load(key).odd_postures, "Loading")
     return (yield from content_steps(uid, reads_all))  # it may have changed meanwhile
 
 

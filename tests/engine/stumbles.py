@@ -59,11 +59,11 @@ def plan_stumbles(
 
 @cache
 def make_stumbling_runs(
-    part: float = 1.0 / 3.0,
+    part: float = 1.0 / 3.0, fps: float = 30.0
 ) -> tuple[tuple[Clip, ...], dict[str, list[tuple[int, int]]]]:
     """Return running clips that stumble in a part of their time, and the frames of the stumbles."""
     rng, clips, stumbles = np.random.default_rng(3), [], {}
-    for clip in generate_clips():
+    for clip in generate_clips(fps=fps):
         if clip.name in RUNS:
             share, stumbles[clip.name] = plan_stumbles(clip, part, rng)
             clips.append(bend(clip, share))

@@ -28,6 +28,7 @@ from .features import (
     schema_from_dict,
 )
 from .limits import measure_peaks
+from .postures import OddPosture, find_all_odd_postures
 from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS
 
 FORMAT = "motion-matching database"
@@ -161,6 +162,11 @@ class Database:
         return measure_peaks(np.asarray(self.velocities), self.stops)
 
     @cached_property
+    def odd_postures(self) -> tuple[OddPosture, ...]:
+        """All odd postures, whatever their tags."""
+        return find_all_odd_postures(self)
+
+    @cached_property
     def playable(self) -> np.ndarray:
         """Frames (N,) that may be played."""
         return ~self.find_reserved(NO_USE)
@@ -252,7 +258,7 @@ class Database:
         result = replace(
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
-        kept = {"root_motion", "range_of_frame", "peaks"}
+        kept = {"root_motion", "range_of_frame", "peaks", "odd_postures"}
         if np.array_equal(result.playable, self.playable):
             kept |= {"normalization", "successors"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})

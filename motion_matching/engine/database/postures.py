@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from ..control.settings import WALK_TO_RUN
 from ..maths.runs import find_runs
 from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
-from .database import Database
+
+if TYPE_CHECKING:
+    from .database import Database
 
 Array = np.ndarray
 GAITS = ("standing", "walking", "running")
@@ -70,7 +72,8 @@ class OddPosture:
     """A moment with an odd posture: frames start <= f < stop of a database.
 
     Those of its clip are first <= f < last, as tags count them. It is odd in a `gait`, and looks
-    like `what`. `range_index` is one range of the database that has it: others may have it, too.
+    like `what`. Its `deviation` is 1 where postures begin to be odd. `range_index` is one range of
+    the database that has it: others may have it, too.
     """
 
     clip: str
@@ -78,6 +81,7 @@ class OddPosture:
     last: int
     gait: str
     what: str
+    deviation: float
     range_index: int
     start: int
     stop: int
@@ -91,9 +95,20 @@ class _Samples(NamedTuple):
 
 
 def find_odd_postures(database: Database) -> tuple[OddPosture, ...]:
-    """Find the odd postures that may be played, in the order of the ranges.
+    """Return the odd postures that are neither excluded nor avoided, in the order of the ranges."""
+    playable = database.playable & (np.asarray(database.bias) <= 0.0)
+    found = []
+    for one in database.odd_postures:
+        for a, b in (find_runs(playable[one.start : one.stop]) + one.start).tolist():
+            if b - a >= _SHORTEST * database.fps:
+                found.append(_locate(database, one, a, b))
+    return tuple(found)
 
-    Frames that are excluded or avoided still say what is usual. Mirror images say nothing new.
+
+def find_all_odd_postures(database: Database) -> tuple[OddPosture, ...]:
+    """Find odd postures whatever the tags of their frames: these say what is usual, too.
+
+    Mirror images say nothing new.
     """
     every = max(round(database.fps / _RATE), 1)
     rate = database.fps / every
@@ -103,7 +118,6 @@ def find_odd_postures(database: Database) -> tuple[OddPosture, ...]:
     deviations = _measure_deviations(postures, gaits, samples.ranges, names, rate)
     deviations = _leave_styles(deviations, samples.ranges, rate)
     worst = np.abs(deviations).max(axis=1)
-    playable = database.playable & (np.asarray(database.bias) <= 0.0)
     found = []
     for first, last in _find_moments(worst, samples.ranges, rate).tolist():
         peak = first + int(np.argmax(worst[first:last]))
@@ -113,9 +127,9 @@ def find_odd_postures(database: Database) -> tuple[OddPosture, ...]:
         index = int(samples.ranges[peak])
         start = int(samples.frames[first])
         stop = min(int(samples.frames[last - 1]) + every, int(database.stops[index]))
-        for a, b in (find_runs(playable[start:stop]) + start).tolist():
-            if b - a >= _SHORTEST * database.fps:
-                found.append(_locate(database, index, a, b, GAITS[gaits[peak]], what))
+        gait, deviation = GAITS[gaits[peak]], float(worst[peak])
+        one = OddPosture("", 0, 0, gait, what, deviation, index, start, stop)
+        found.append(_locate(database, one, start, stop))
     return tuple(found)
 
 
@@ -345,13 +359,12 @@ def _find_moments(worst: Array, ranges: Array, rate: float) -> Array:
     return np.column_stack([firsts, stops])[stops - firsts >= _SHORTEST * rate]
 
 
-def _locate(
-    database: Database, index: int, start: int, stop: int, gait: str, what: str
-) -> OddPosture:
-    """Return an odd posture at frames of a range, with the frames of its clip."""
-    origin, step = database.ranges[index], database.ranges[index].source_frames_per_frame
+def _locate(database: Database, posture: OddPosture, start: int, stop: int) -> OddPosture:
+    """Return a posture at frames of its range, with the clip and its frames."""
+    index = posture.range_index
+    origin, before = database.ranges[index], int(database.starts[index])
     first, last = (
-        math.ceil(origin.first_source_frame + (f - int(database.starts[index])) * step - 1e-6)
+        math.ceil(origin.first_source_frame + (f - before) * origin.source_frames_per_frame - 1e-6)
         for f in (start, stop)
     )
-    return OddPosture(origin.clip, first, last, gait, what, index, start, stop)
+    return replace(posture, clip=origin.clip, first=first, last=last, start=start, stop=stop)

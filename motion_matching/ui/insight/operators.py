@@ -27,7 +27,7 @@ from ..operator_base import (
 from ..panel_base import format_count
 from ..tags.operators import add_range
 from ..tags.properties import LABELS
-from ..typed_properties import integer, switch, text
+from ..typed_properties import choice, integer, switch, text
 
 _FORBIDDEN = 1.0 / 3.0  # seconds on either side of a frame, as candidates are listed
 
@@ -180,6 +180,79 @@ class MOTION_MATCHING_OT_stop_inspecting(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         app.inspector.close()
+
+
+# Odd postures
+
+
+_ODD_KINDS = (
+    ("no_use", "Exclude", "Never play them: tag their frames Do Not Use on their sources"),
+    (
+        "prefer",
+        "Avoid",
+        "Play them only where hardly anything else fits: tag their frames, and those just before, "
+        "with a cost on their sources",
+    ),
+)
+
+
+class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
+    """Tag odd postures on their sources, so that they are played no more, or rarely"""
+
+    bl_idname = "motion_matching.tag_odd_postures"
+    bl_label = "Exclude or Avoid Odd Postures"
+    bl_options = {"UNDO"}  # another kind in a panel of the last operator would find none left
+    requires = SOURCES
+
+    kind: str = choice("no_use", "Kind", "What becomes of them", _ODD_KINDS)
+    source: str = text(
+        "", "Source", "Name of the source; leave empty for all", options={"SKIP_SAVE"}
+    )
+    frame: int = integer(0, "Frame", "First frame of the posture", options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        tip = next(tip for kind, _, tip in _ODD_KINDS if kind == properties.kind)
+        return f"{tip}; remove these ranges in the panel Tags to play them as before"
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        uid = get_active_armature(context).session_uid
+        found = (yield from app.status.refresh_steps(uid)).odd.moments
+        place = self.source, self.frame
+        chosen = [one for one in found if not self.source or (one.source, one.first) == place]
+        if not chosen:
+            raise SettingsError("There is no odd posture left there; see what Insight lists now.")
+        sources = settings_of(get_armature(uid)).sources
+        for one in chosen:
+            lead = one.lead if self.kind == "prefer" else 0
+            first = max(one.first - lead, 0)
+            tag = add_range(sources[one.source], LABELS[self.kind], self.kind, first, one.last)
+            if self.kind == "prefer":
+                tag.bias = engine.database.postures.AVOIDANCE
+        app.status.invalidate()
+        yield from app.status.refresh_steps(uid)
+        verb = "Excluded" if self.kind == "no_use" else "Will avoid"
+        return f"{verb} {format_count(len(chosen), 'odd posture')}"
+
+
+class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
+    """Choose the source of this posture, preview it, and go to the middle of its frames"""
+
+    bl_idname = "motion_matching.go_to_posture"
+    bl_label = "Go to Source"
+    bl_options = {"REGISTER"}
+    requires = SOURCES
+
+    source: str = text("", "Source", "Name of the source", options={"SKIP_SAVE"})
+    frame: int = integer(0, "Frame", "Frame of the source", options={"SKIP_SAVE"})
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        index = settings_of(obj).sources.find(self.source)
+        if index < 0:
+            raise SettingsError(f"There is no source '{self.source}'; see what Insight lists now.")
+        found = app.candidates.SourceFrame(index, self.frame, 1.0, False)
+        return app.candidates.show_source_steps(obj.session_uid, found)
 
 
 # Candidates

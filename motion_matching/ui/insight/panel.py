@@ -13,6 +13,7 @@ from ..panel_base import (
     ArmaturePanel,
     State,
     StateHeader,
+    draw_button,
     draw_right,
     draw_small_lines,
     draw_table,
@@ -37,6 +38,9 @@ _VERDICT_ICONS: Any = {
     "excluded": "CANCEL",
     "lost": "REMOVE",
 }
+
+
+_ODD_ICONS: Any = {"no_use": "CANCEL", "prefer": "SOLO_OFF"}
 
 
 class MOTION_MATCHING_PT_insight(StateHeader, ArmaturePanel, bpy.types.Panel):
@@ -93,6 +97,58 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
             draw_wrapped_text(box, text, "DOT")
         if len(missing) > _MAX_SHOWN:
             box.label(text=f"And {len(missing) - _MAX_SHOWN} more, in the saved pictures")
+
+
+class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Panel):
+    """Moments that look wrong in the middle of an ordinary walk or run"""
+
+    bl_label = "Odd Postures"
+    bl_parent_id = "MOTION_MATCHING_PT_insight"
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+        found = app.status.get_status(obj)
+        if found.kind != "fresh":
+            return app.standing.get_database_state(obj)
+        count = len(found.odd.moments)
+        return ("INFO", f"{count}") if count else ("CHECKMARK", "None")
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        layout, found = self.layout, app.status.get_status(obj)
+        odd = found.odd
+        if not odd.moments:
+            is_built = found.kind == "fresh"
+            text = "No posture is odd within its gait" if is_built else "Build the database first"
+            layout.label(text=text, icon="CHECKMARK" if is_built else "INFO")
+            return
+        draw_small_lines(layout, (f"{odd.summary}, {odd.share:.1%} of all frames".capitalize(),))
+        row = layout.row(align=True)
+        for button in app.postures.BUTTONS:
+            draw_button(row, button)
+        for moment in odd.moments[:_MAX_SHOWN]:
+            _draw_odd_moment(layout, obj, moment)
+        if len(odd.moments) > _MAX_SHOWN:
+            layout.label(text=f"And {len(odd.moments) - _MAX_SHOWN} less odd ones")
+
+
+def _draw_odd_moment(
+    layout: bpy.types.UILayout, obj: bpy.types.Object, moment: app.postures.OddMoment
+) -> None:
+    """Draw a moment: source and frames, what is odd, and what can be done about it."""
+    lines = layout.box().column(align=True)
+    row = lines.row()
+    name = find_short_name(obj, "sources", moment.label)
+    row.label(text=f"{name}  {moment.first}-{moment.last}", icon="ARMATURE_DATA")
+    buttons = row.row(align=True)
+    place = {"source": moment.source, "frame": moment.first}
+    for kind, icon in _ODD_ICONS.items():
+        tag = buttons.operator("motion_matching.tag_odd_postures", text="", icon=icon)
+        set_options(tag, kind=kind, **place)
+    middle = (moment.first + moment.last) // 2
+    go = buttons.operator("motion_matching.go_to_posture", text="", icon="HIDE_OFF")
+    set_options(go, source=moment.source, frame=middle)
+    text = lines.row()
+    text.active = False
+    text.label(text=moment.text, icon="BLANK1")
 
 
 class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
