@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import numpy as np
 from .. import json_files
 from ..errors import RigError
 from ..maths import quat
-from .bone_names import find_candidates, join_quoted
+from .bone_names import find_candidates, join_quoted, split_side
 from .clip import Clip
 from .rig_shape import (
     LEG_PARTS,
@@ -117,13 +117,13 @@ def _find_roles_by_name_or_shape(
 ) -> Roles:
     named = _find_roles_by_name(skeleton, overrides)
     try:
-        return _assemble(skeleton, named)
+        roles = _assemble(skeleton, named)
     except RigError as by_name:
         try:
             shaped = _assemble(skeleton, find_roles_by_shape(skeleton, clips) | overrides)
             # on a rig without legs the arms look most like legs; their names give them away
             arms = {bone for bone, _ in find_candidates(skeleton.names, "arm")}
-            if any(leg.thigh in arms or leg.shin in arms for leg in shaped.legs):
+            if all(leg.thigh in arms or leg.shin in arms for leg in shaped.legs):
                 raise by_name
             return shaped
         except RigError:
@@ -131,6 +131,36 @@ def _find_roles_by_name_or_shape(
             if any(role.endswith("_thigh") for role in named):
                 raise by_name from None
             raise
+    if any(role.endswith("_thigh") for role in overrides):
+        return roles
+    return _add_forelegs(skeleton, clips, roles)
+
+
+def _add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Roles:
+    """Add the pairs of legs that only their shape gives away, such as forelegs named as arms.
+
+    Where bones are named as arms, nothing else is one, so that coat-tails and the like are none.
+    """
+    try:
+        shaped = _assemble(skeleton, find_roles_by_shape(skeleton, clips)).legs
+    except RigError:
+        return roles
+    arms = {bone for bone, _ in find_candidates(skeleton.names, "arm")}
+    legs, taken = list(roles.legs), {bone for bones in roles.leg_bones for bone in bones}
+    for pair in zip(shaped[::2], shaped[1::2], strict=False):
+        sided = sorted((_read_side(skeleton, leg) for leg in pair), key=lambda leg: leg.side)
+        bones = [{leg.thigh, leg.shin, leg.foot, leg.toe} for leg in sided]
+        are_new = taken.isdisjoint(bones[0] | bones[1])
+        are_arms = all(arms & own for own in bones) or not arms
+        if are_new and are_arms and [leg.side for leg in sided] == ["L", "R"]:
+            legs += sided
+    return replace(roles, legs=tuple(legs))
+
+
+def _read_side(skeleton: Skeleton, leg: Leg) -> Leg:
+    """Return a leg on the side that its thigh's name gives, if it gives one."""
+    side = split_side(skeleton.names[leg.thigh], skeleton.names)[1]
+    return replace(leg, side=side or leg.side)
 
 
 def read_roles(path: Path | str) -> dict[str, str]:

@@ -31,6 +31,15 @@ _LONG_BRANCH = 0.25  # an arm is longer, a lock of hair or a coat-tail rarely
 _LONG_SEGMENT = 0.2
 _STRAIGHT = np.radians(3.0)  # a joint that never bends more belongs to a twist bone, not to a knee
 _STILL = np.radians(0.1)  # a leaf that never turns more only marks the tip of a chain
+# how forelegs differ from the arms of a body that crawls
+_STANDING = np.radians(75.0)  # off the vertical: legs of a rest pose that stands
+_ON_GROUND = 0.15  # of a hind leg's length: an end below stands on the ground
+_SEEN, _AS_OFTEN = 0.2, 0.6  # shares of the time on the ground: at least, and of the hind legs'
+_AS_LONG = 0.75  # of a hind leg's length: arms are shorter
+_KNEES_UP = 0.25  # of a hind leg's length: whoever crawls has the knees lower
+_BLADE = (
+    0.8  # of the first segment's length: a longer third one begins a foot below a shoulder blade
+)
 
 
 def label_legs(sides: Iterable[str]) -> list[str]:
@@ -105,6 +114,11 @@ class _Body:
         return cls(skeleton, local, positions, ends, height)
 
     @cached_property
+    def floor(self) -> float:
+        """The height of the ground: that of the lowest ends in most frames."""
+        return float(np.percentile(np.min([end[:, 2] for end in self.ends.values()], axis=0), 10))
+
+    @cached_property
     def lengths(self) -> np.ndarray:
         """The lengths (B,) of bones from their parents."""
         return measure_bones(self.skeleton, self.positions)
@@ -136,7 +150,11 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
             "No hips can be recognised on the rig: its legs do not branch from one bone; "
             "name hips, thighs, shins and feet in the rig's roles."
         )
-    legs = [(joint, _find_leg_bones(body, joint, foot)) for foot, joint in joints.items()]
+    limbs = {
+        foot: _find_leg_bones(body, joint, foot, joint != hips) for foot, joint in joints.items()
+    }
+    joints = _leave_out_arms(body, clips, joints, limbs, hips)
+    legs = [(joint, limbs[foot]) for foot, joint in joints.items()]
     legs.sort(key=lambda leg: (skeleton.get_depth(leg[0]), leg[0]))
     upper = _find_upper_body(body, hips, joints)
     velocities = sample_frames(skeleton, clips, hips)[3]
@@ -192,10 +210,61 @@ def _find_fork(skeleton: Skeleton, foot: int, feet: Sequence[int]) -> int | None
     return max(joined, key=skeleton.get_depth, default=None)
 
 
-def _find_leg_bones(body: _Body, fork: int, foot: int) -> dict[str, int]:
+def _leave_out_arms(
+    body: _Body,
+    clips: Sequence[Clip],
+    joints: dict[int, int],
+    limbs: dict[int, dict[str, int]],
+    hips: int,
+) -> dict[int, int]:
+    """Return the forks by foot without those of arms, as of a body that crawls at times.
+
+    A rest pose that stands decides. Otherwise forelegs are on the ground about as often as hind
+    legs and nearly as long, and the knees are off it.
+    """
+    hind = [foot for foot, fork in joints.items() if fork == hips]
+    lengths = {foot: _measure_length(body, foot, limb) for foot, limb in limbs.items()}
+    leg = max(lengths[foot] for foot in hind)
+    rest = _Body.from_clips(body.skeleton, ())
+    stands = all(_points_down(rest, foot, limbs[foot]) for foot in hind)
+    low = {foot: body.ends[foot][:, 2] < body.floor + _ON_GROUND * leg for foot in joints}
+    often = max(float(low[foot].mean()) for foot in hind)
+    knees = [body.positions[:, limbs[foot].get("shin", foot), 2] for foot in hind]
+    knees_up = float(np.median(knees)) - body.floor > _KNEES_UP * leg
+
+    def is_leg(foot: int) -> bool:
+        share = float(low[foot].mean())
+        if stands:
+            return bool(
+                rest.ends[foot][0, 2] < rest.floor + _ON_GROUND * leg and share > _SEEN * often
+            )
+        as_often = share > _AS_OFTEN * often
+        return bool(clips) and as_often and knees_up and lengths[foot] > _AS_LONG * leg
+
+    return {foot: fork for foot, fork in joints.items() if fork == hips or is_leg(foot)}
+
+
+def _measure_length(body: _Body, foot: int, limb: dict[str, int]) -> float:
+    """Return the length of a leg from its thigh to the end of its last bone."""
+    chain = body.skeleton.get_chain_to_root(foot)
+    chain = chain[: chain.index(limb["thigh"])]
+    tip = np.linalg.norm(body.ends[foot] - body.positions[:, foot], axis=-1)
+    return float(body.lengths[chain].sum() + np.median(tip))
+
+
+def _points_down(rest: _Body, foot: int, limb: dict[str, int]) -> bool:
+    """Return whether a leg at rest leads down to the lowest points of the body."""
+    way = rest.ends[foot][0] - rest.positions[0, limb["thigh"]]
+    length = float(np.linalg.norm(way))
+    lowest = rest.ends[foot][0, 2] < rest.floor + _ON_GROUND * length
+    return bool(lowest and -way[2] > np.cos(_STANDING) * length > 0.0)
+
+
+def _find_leg_bones(body: _Body, fork: int, foot: int, is_upper: bool) -> dict[str, int]:
     """Return the bones by part of the leg from `fork` (exclusive) down to its last bone `foot`.
 
-    Thigh and shin are the first two long segments in a row; bones of a straight one count once.
+    Thigh and shin are the first two long segments in a row, below the shoulder blade of an upper
+    leg; bones of a straight one count once.
     """
     chain = body.skeleton.get_chain_to_root(foot)
     chain = chain[: chain.index(fork)][::-1]
@@ -208,6 +277,8 @@ def _find_leg_bones(body: _Body, fork: int, foot: int) -> dict[str, int]:
         # no knee bends in the straight legs of a rest pose, so every bone counts
         joints = list(range(points.shape[1]))
         first = _find_first_long_pair(points) or 0
+    if is_upper:
+        first += _count_blades(points[:, joints[first:]])
     parts = [chain[joint] for joint in joints[first:] if joint < len(chain)]
     return dict(zip(LEG_PARTS, parts, strict=False))
 
@@ -227,6 +298,15 @@ def _find_first_long_pair(points: np.ndarray) -> int | None:
     lengths = np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
     long = lengths > _LONG_SEGMENT * lengths.sum()
     return next((i for i in range(len(long) - 1) if long[i] and long[i + 1]), None)
+
+
+def _count_blades(points: np.ndarray) -> int:
+    """Return 1 if the first segment between points (F, N, 3) is a shoulder blade, otherwise 0.
+
+    Without it there are still three segments, the third of which is too long for a foot's.
+    """
+    lengths = np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
+    return int(len(lengths) > 3 and lengths[2] > _BLADE * lengths[0])
 
 
 def _find_upper_body(body: _Body, hips: int, joints: dict[int, int]) -> dict[str, int]:
@@ -290,15 +370,19 @@ def _assign_sides(
     body: _Body, legs: Sequence[tuple[int, dict[str, int]]], velocities: np.ndarray
 ) -> dict[str, int]:
     """Return leg parts by role; sides are seen from where the feet point or the body goes."""
-    facing = _estimate_facing(body, [leg for _, leg in legs], velocities)
-    left = np.cross([0.0, 0.0, 1.0], facing)
+    ahead = _estimate_facing(body, [leg for _, leg in legs], velocities)
+    left = np.cross([0.0, 0.0, 1.0], ahead)
     sided: list[tuple[str, dict[str, int]]] = []
     for fork in dict.fromkeys(fork for fork, _ in legs):
         pair = [leg for joint, leg in legs if joint == fork]
         from_fork = [body.positions[:, leg["thigh"]] - body.positions[:, fork] for leg in pair]
-        across = [float(np.mean(np.sum(offset * left, axis=-1))) for offset in from_fork]
+        across, along = (
+            [float(np.mean(np.sum(offset * way, axis=-1))) for offset in from_fork]
+            for way in (left, ahead)
+        )
         middle = float(np.mean(across))
-        for offset, leg in sorted(zip(across, pair, strict=True), key=lambda item: -item[0]):
+        # several legs of one bone, as an insect's, are numbered from behind
+        for offset, _, leg in sorted(zip(across, along, pair, strict=True), key=lambda i: i[1]):
             word = "left" if offset > middle else "right" if offset < middle else "middle"
             sided.append(("middle" if len(pair) == 1 else word, leg))
     labels = label_legs(word for word, _ in sided)
