@@ -102,7 +102,7 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
     clip = resample(sampled, take.fps)
     count = min(take.frame_count, clip.frame_count)
     take, clip = take.crop(0, count), clip.crop(0, count)
-    bones = database.skeleton.names[1:]
+    bones = database.source_bones
     bone_names = dict(zip(bones, to_blender_names(bones), strict=True))
     if missing := set(bone_names.values()) - set(clip.skeleton.names):
         text = f"The take '{name}' cannot be measured, as the armature has lost the bone"

@@ -69,7 +69,7 @@ def compute_weights(features: Any, schema: Schema) -> tuple[float, ...]:
     Features that are not listed any more keep the weight that the database was built with.
     """
     listed: dict[Feature, list[float]] = {}
-    for f in reversed(build_schema(features).features):
+    for f in reversed(build_schema(features).with_all_legs(schema.legs).features):
         listed.setdefault(replace(f, weight=1.0), []).append(f.weight)
     weights = []
     for f in schema.features:
@@ -82,4 +82,5 @@ def compute_weights(features: Any, schema: Schema) -> tuple[float, ...]:
 
 def is_built_with(features: Any, schema: Schema) -> bool:
     """Return whether a database has these features, whatever their weights and order."""
-    return build_schema(features).to_comparison_data() == schema.to_comparison_data()
+    listed = build_schema(features).with_all_legs(schema.legs)
+    return listed.to_comparison_data() == schema.to_comparison_data()

@@ -11,6 +11,7 @@ import numpy as np
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
+from ..motion.toe_ends import remove_toe_ends
 from .method import Explanation
 from .performance import Performance
 from .settings import PerformerSettings
@@ -66,11 +67,12 @@ class Take:
         return replace(self, decisions=decisions, **arrays)
 
     def to_clip(self) -> Clip:
-        """Return the poses as a clip whose bone 0 is the simulation bone."""
+        """Return the poses as a clip of the source's bones, bone 0 being the simulation bone."""
         poses = self.poses.transpose(0, 2, 1)
         positions = np.ascontiguousarray(poses[..., :3])
         rotations = quat.unroll(quat.normalize(poses[..., 3:]))
-        return Clip(self.name, self.skeleton, positions, rotations, self.fps)
+        clip = Clip(self.name, self.skeleton, positions, rotations, self.fps)
+        return remove_toe_ends(clip)
 
 
 def join(parts: Sequence[tuple[int, Take]]) -> Take:

@@ -11,6 +11,7 @@ import numpy as np
 from ..motion import rig
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
+from ..motion.toe_ends import measure_leg_lengths
 from .database import Database, Range, RangeSource
 from .features import MotionTable, compute_angular_velocity, compute_features, differentiate
 from .limits import measure_limits, measure_peaks
@@ -42,13 +43,14 @@ def assemble(
         skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops
     )
     velocities = _compute_velocities(table)
+    schema = settings.schema.with_all_legs(roles.leg_names)
     x, y, z = map(float, forward)
     return Database(
         skeleton=skeleton,
         roles=roles,
         hips_forward=(x, y, z),
         fps=reel.fps,
-        schema=settings.schema,
+        schema=schema,
         ranges=tuple(
             Range(p.source.name, p.mirrored, float(p.source.start or 0), p.step, p.source.loop)
             for p in parts
@@ -64,7 +66,7 @@ def assemble(
         ),
         tags=tags,
         bias=compute_bias(tagged),
-        features=compute_features(settings.schema, table),
+        features=compute_features(schema, table),
         tag_names=names,
         range_sources=tuple(
             RangeSource(p.source.key, p.source_frames, p.cycle, p.closing) for p in parts
@@ -99,6 +101,6 @@ def _find_toe_contacts(
     """Find the contacts (N, L) of every leg's toe, each range by itself."""
     compute, local = reel.skeleton.compute_bone_position, (reel.rotations, reel.positions)
     toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
-    return np.concatenate(
-        [find_contacts(toes[a:b], reel.fps, settings) for a, b in zip(starts, stops, strict=True)]
-    )
+    lengths = measure_leg_lengths(reel.skeleton.compute_rest_world()[1][None], roles)
+    spans = zip(starts, stops, strict=True)
+    return np.concatenate([find_contacts(toes[a:b], reel.fps, settings, lengths) for a, b in spans])

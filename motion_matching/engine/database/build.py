@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import DatabaseError, MotionMatchingError, RigError, SettingsError
 from ..maths import quat
-from ..motion import attachment, conforming, mirror, resampling, rig, simulation_bone
+from ..motion import attachment, conforming, mirror, resampling, rig, simulation_bone, toe_ends
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
@@ -359,23 +359,29 @@ def _add_mirrored(parts: list[ReelPart], by_default: bool, roles: rig.Roles) -> 
 def _add_tracks(
     parts: Sequence[ReelPart], settings: BuildSettings
 ) -> tuple[list[ReelPart], rig.Roles, np.ndarray]:
-    """Return the parts with their tracks, smoothed clip by clip; roles; the hips' forward axis."""
+    """Return the parts with their tracks, smoothed clip by clip; roles; the hips' forward axis.
+
+    The clips get bones at the ends of legs that stand on these.
+    """
     clips, bone = [part.clip for part in parts], settings.simulation_bone
     roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
     forward = rig.find_hips_forward(clips, roles)
+    ends = toe_ends.find_toe_ends(clips[0].skeleton, clips, roles)
+    clips = [toe_ends.add_toe_ends(clip, ends) for clip in clips]
+    roles = toe_ends.use_toe_ends(roles, clips[0].skeleton)
     joined = join_clips(clips)
     raw = simulation_bone.compute_raw_track(
         joined, roles.hips, roles.spine, forward, source=bone.source, root=roles.root
     )
     result, start = [], 0
-    for part in parts:
-        stop = start + part.clip.frame_count
+    for part, clip in zip(parts, clips, strict=True):
+        stop = start + clip.frame_count
         track = raw.crop(start, stop)
         if part.source.track is not None:
             track = _resample_track(part.source.track, part)
         else:
-            track = simulation_bone.smooth_track(track, part.clip.fps, bone, part.source.loop)
-        result.append(replace(part, track=track))
+            track = simulation_bone.smooth_track(track, clip.fps, bone, part.source.loop)
+        result.append(replace(part, clip=clip, track=track))
         start = stop
     return result, roles, forward
 

@@ -19,6 +19,7 @@ from ..maths import planar
 from ..motion.rig import Roles
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
+from ..motion.toe_ends import list_toe_ends
 from .features import (
     MotionTable,
     Normalization,
@@ -132,9 +133,19 @@ class Database:
 
     @property
     def role_names(self) -> dict[str, str]:
-        """Bone names by role, as in the source's skeleton: without the simulation bone."""
-        names = self.roles.to_names(self.skeleton)
-        return {role: bone for role, bone in names.items() if bone != self.skeleton.names[0]}
+        """Bone names by role, as in the source's skeleton: without bones added by the build."""
+        above = {name: self.skeleton.names[b] for name, (b, _) in self.toe_ends.items()}
+        return {role: above.get(bone, bone) for role, bone in _get_roles(self).items()}
+
+    @cached_property
+    def toe_ends(self) -> dict[str, tuple[int, int]]:
+        """The bones that the build has added at the ends of legs; see `list_toe_ends`."""
+        return list_toe_ends(self.skeleton)
+
+    @property
+    def source_bones(self) -> tuple[str, ...]:
+        """Names of the source's bones: all but the simulation bone and the ends of legs."""
+        return self.skeleton.names[1 : self.skeleton.bone_count - len(self.toe_ends)]
 
     @cached_property
     def range_of_frame(self) -> np.ndarray:
@@ -303,7 +314,7 @@ def save(database: Database, path: Path | str) -> None:
         "fps": database.fps,
         "bones": skeleton.names,
         "end_sites": skeleton.end_sites,
-        "roles": database.role_names,
+        "roles": _get_roles(database),
         "hips_forward": database.hips_forward,
         "schema": database.schema.to_dict(),
         "ranges": [vars(r) for r in database.ranges],
@@ -388,6 +399,12 @@ def load(path: Path | str) -> Database:
         raise DatabaseError(
             f"{path} has a header that cannot be understood ({cause!r}); build it again."
         ) from cause
+
+
+def _get_roles(database: Database) -> dict[str, str]:
+    """Return bone names by role without the simulation bone."""
+    names = database.roles.to_names(database.skeleton)
+    return {role: bone for role, bone in names.items() if bone != database.skeleton.names[0]}
 
 
 def _read_range_sources(header: Mapping[str, Any], count: int) -> tuple[RangeSource, ...] | None:

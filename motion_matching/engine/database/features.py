@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -24,6 +25,7 @@ _KEYS = {"kind", "bone", "times", "weight", "axes"}
 _CONSTANT_TOLERANCE = 1e-5
 _FARTHEST_TIME = 60.0  # seconds
 _MOST_DIMENSIONS = 1000  # each is a number for every frame
+_LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,33 @@ class Schema:
             )
         pairs = zip(self.features, weights, strict=True)
         return replace(self, features=tuple(replace(f, weight=float(w)) for f, w in pairs))
+
+    @property
+    def legs(self) -> tuple[str, ...]:
+        """The legs that features name by role, such as 'left' and 'left2'."""
+        found = (_LEG_ROLE.fullmatch(feature.bone) for feature in self.features)
+        return tuple(dict.fromkeys(match[1] + match[2] for match in found if match))
+
+    def with_all_legs(self, legs: Sequence[str]) -> Schema:
+        """Return the schema with what it has of 'left' and 'right' for further `legs`, too.
+
+        All legs together weigh as much as the first two did. A schema that names further legs
+        itself stays as it is.
+        """
+        sides = {
+            leg: [other for other in legs if other.rstrip("0123456789") == leg] for leg in legs
+        }
+        if not set(self.legs) <= {"left", "right"} or not any(len(s) > 1 for s in sides.values()):
+            return self
+        features: list[Feature] = []
+        for feature in self.features:
+            match = _LEG_ROLE.fullmatch(feature.bone)
+            same = [feature.bone] if match is None else sides.get(match[1], [match[1]])
+            # costs are squares of weighted differences
+            weight = feature.weight / len(same) ** 0.5
+            part = "" if match is None else f"_{match[3]}"
+            features += [replace(feature, bone=leg + part, weight=weight) for leg in same]
+        return replace(self, features=tuple(features))
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,4 +1,8 @@
-"""When feet are on the ground: a toe that hardly moves is in contact."""
+"""When feet are on the ground: a toe that hardly moves is in contact.
+
+Limits are those of people. Animals have limits of their own, by the lengths of their legs and by
+how fast their toes swing. Their stances are short, so that a frame at the end of one counts, too.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,10 @@ from .settings import ContactSettings
 from .smoothing import compute_window
 
 _NOTEBOOK_FPS = 30.0
+_PEOPLES_LEGS = (0.5, 1.35)  # metres from thigh to toe, of children and of tall adults
+_FAST = 95  # percentile of a toe's speeds that counts as its speed in a swing
+_SWING = 3.5  # m/s: such a speed of people who walk
+_HALF = 0.5  # of a limit: what counts as rest where only one step is known to be one
 
 PRESETS = {
     # toe speed below 0.15 m/s, median over six frames at 60 fps
@@ -17,8 +25,22 @@ PRESETS = {
 }
 
 
-def find_contacts(toe_positions: np.ndarray, fps: float, settings: ContactSettings) -> np.ndarray:
-    """Return which of L toes are on the ground, (F, L), from world positions (F, L, 3) in m."""
+def compute_size(leg_lengths: np.ndarray) -> np.ndarray:
+    """Return lengths of legs in metres as multiples of people's: 1 from children to tall adults."""
+    lengths = np.asarray(leg_lengths, dtype=np.float64)
+    return lengths / np.clip(lengths, *_PEOPLES_LEGS)
+
+
+def find_contacts(
+    toe_positions: np.ndarray,
+    fps: float,
+    settings: ContactSettings,
+    leg_lengths: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return which of L toes are on the ground, (F, L), from world positions (F, L, 3) in m.
+
+    `leg_lengths` (L,) are in metres, without them those of people.
+    """
     toes = np.asarray(toe_positions, dtype=np.float64)
     by_speed = settings.method == "speed"
     limit = settings.speed if by_speed else settings.displacement * _NOTEBOOK_FPS / fps
@@ -29,12 +51,34 @@ def find_contacts(toe_positions: np.ndarray, fps: float, settings: ContactSettin
     else:
         moved = np.linalg.norm(np.diff(toes, axis=0), axis=-1)
         moved = np.concatenate([moved, moved[-1:]])
-    contacts = moved < limit
+    size = compute_size(np.ones(toes.shape[1]) if leg_lengths is None else leg_lengths)
+    is_person = len(size) <= 2 and bool(np.all(size == 1.0))
+    if is_person or len(toes) < 2:
+        contacts = moved < limit
+    else:
+        contacts = _find_animal_contacts(toes, moved, fps, limit, size, by_speed)
     if settings.max_height is not None:
         contacts &= toes[..., 2] <= settings.max_height
-    window = compute_window(settings.median, fps)
+    window = compute_window(settings.median * min(1.0, float(np.sqrt(size.min()))), fps)
     if window < 3:
         return contacts
     from scipy.ndimage import median_filter  # loads in 0.15 s
 
     return median_filter(contacts.astype(np.uint8), size=(window, 1), mode="nearest").astype(bool)
+
+
+def _find_animal_contacts(
+    toes: np.ndarray, moved: np.ndarray, fps: float, limit: float, size: np.ndarray, by_speed: bool
+) -> np.ndarray:
+    """Return where toes (F, L, 3) `moved` (F, L) less than a limit that fits them.
+
+    It grows with the speed of swings, from a least one for legs of this `size` (L,): as things
+    fall, speeds grow with the root of a length, and as an animation is scaled, with the length.
+    """
+    steps = np.linalg.norm(np.diff(toes, axis=0), axis=-1)
+    swings = fps * np.percentile(steps, _FAST, axis=0) / _SWING
+    limits = limit * np.maximum(swings, np.minimum(size, np.sqrt(size)))
+    # the first and the last frame of a stance have a step of rest on one side only
+    rest = np.minimum(np.concatenate([steps[:1], steps]), np.concatenate([steps, steps[-1:]]))
+    per_step = fps if by_speed else 1.0
+    return (moved < limits) | (per_step * rest < _HALF * limits)

@@ -30,7 +30,7 @@ from ..database.statistics import (
 from ..errors import DatabaseError, MotionDataError, SettingsError
 from ..matching.method import MotionMatching
 from ..maths import planar
-from ..motion import bvh
+from ..motion import bvh, toe_ends
 from ..motion.attachment import detach
 from ..motion.clip import Clip
 from ..motion.rig import Roles
@@ -116,7 +116,7 @@ def report(
             file = Path(folder) / "take.bvh"
             write_bvh(take, file)
             return report(take, database, file, live=live)
-    bones = database.skeleton.names[1:]
+    bones = database.source_bones
     written = dict(zip(bones, bvh.sanitize_names(bones), strict=True))
     return report_clip(bvh.load(bvh_file, scale=0.01), written, take, database, live=live)
 
@@ -132,6 +132,8 @@ def report_clip(
     """Report on a take measured from a clip of its ticks, with its bone names by the database's."""
     role_names = {role: names[bone] for role, bone in database.role_names.items()}
     roles = Roles.from_names(clip.skeleton, role_names)
+    clip = _add_toe_ends(clip, names, database)
+    roles = toe_ends.use_toe_ends(roles, clip.skeleton)
     settings = SimulationBoneSettings(**database.settings["simulation_bone"])
     if settings.source == "root" and roles.root is None:
         settings = replace(settings, source="spine")
@@ -139,7 +141,7 @@ def report_clip(
     sources, contacts = make_source_bodies(database)
     floors = metrics.measure_toe_floors(sources)
     peaks = _measure_peak_accelerations(sources, database)
-    peak_by_name = {names[bone]: peak for bone, peak in peaks.items()}
+    peak_by_name = {names.get(bone, bone): peak for bone, peak in peaks.items()}
     hardest = np.array([peak_by_name.get(name, np.inf) for name in clip.skeleton.names])
     corrections = baking.measure_toe_corrections(take, database)
     in_data, reachable = find_ticks_in_data(take, database), find_reachable_speeds(take, database)
@@ -162,6 +164,18 @@ def report_clip(
         "settings": take.settings,
         "features": database.schema.to_dict(),
     }
+
+
+def _add_toe_ends(clip: Clip, names: Mapping[str, str], database: Database) -> Clip:
+    """Add the bones at the ends of legs that the database has, where the clip has end sites."""
+    ends = {}
+    for above, end in database.toe_ends.values():
+        bone = clip.skeleton.index(names[database.skeleton.names[above]])
+        length = np.linalg.norm(database.skeleton.rest_positions[end])
+        sites = [site for owner, site in clip.skeleton.end_sites if owner == bone]
+        if sites:
+            ends[bone] = min(sites, key=lambda site: abs(np.linalg.norm(site) - length))
+    return toe_ends.add_toe_ends(clip, ends)
 
 
 def _find_missing_speeds(take: Take, database: Database) -> list[dict[str, Any]]:

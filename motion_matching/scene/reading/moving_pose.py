@@ -14,6 +14,7 @@ from ...engine.maths.planar import wrap
 from ...engine.motion.clip import Clip
 from ...engine.motion.contacts import ContactSettings, find_contacts
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME, compute_raw_track
+from ...engine.motion.toe_ends import measure_leg_lengths
 from ..blender import actions, curve_poses
 from ..blender.evaluation import EvaluationCopy
 from ..blender.transforms import Transform, compose, decompose_similarity, invert
@@ -105,7 +106,8 @@ class PoseReader:
         _, positions = quat.compute_world(poses, database.skeleton.parents)
         toes = positions[:, [leg.toe for leg in database.roles.legs]]
         settings = ContactSettings(**database.settings["contacts"])
-        return find_contacts(toes, database.fps, settings)
+        lengths = measure_leg_lengths(positions, database.roles)
+        return find_contacts(toes, database.fps, settings, lengths)
 
     def place_root(self, poses: np.ndarray) -> tuple[str, np.ndarray]:
         """Return what is known of bone 0, and the poses with bone 0 where the body has it if not.

@@ -11,6 +11,7 @@ from ...engine.errors import RigError
 from ...engine.motion.clip import Clip
 from ...engine.motion.conforming import find_sliding_bones
 from ...engine.motion.skeleton import Skeleton
+from ...engine.motion.toe_ends import append_bones, remove_toe_ends
 from ..blender.transforms import Transform, compose, invert
 from .armature import CHOOSE, BoneMap, to_blender_names
 from .fitting import ArmatureState, apply_armature_rest, compute_alignment, fit
@@ -62,7 +63,9 @@ def build_plan(
 ) -> Plan:
     """Plan how a clip goes onto an armature, as `bake` does; raise RigError if it does not fit."""
     standing = standing or ArmatureState.from_object(obj)
-    skeleton = clip.skeleton.with_names(to_blender_names(clip.skeleton.names))
+    full = clip.skeleton.with_names(to_blender_names(clip.skeleton.names))
+    clip = remove_toe_ends(clip)  # armatures lack the bones at the ends of legs
+    skeleton = clip.skeleton.with_names(full.names[: clip.skeleton.bone_count])
     carriers = find_carriers(replace(clip, skeleton=skeleton), hips)
     source = apply_armature_rest(obj, standing, skeleton, carriers, find_sliding_bones(clip))
     clip, names = replace(clip, skeleton=source), source.names
@@ -95,6 +98,7 @@ def build_plan(
         for name in order
     ]
     hung, resting = reparent(carried, order, parents), [n for n in present if n != bone]
+    source = append_bones(source, full)
     plan = Plan(standing, source, hung, alignment, resting, None, root, bone, at_rest)
     return (
         plan if motion is None else replace(plan, object_motion=compose(motion, plan.object_rest))

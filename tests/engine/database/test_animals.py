@@ -1,0 +1,91 @@
+"""A dog from its motions to a take: all its legs count, stand and follow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control import scripts
+from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.database.sources import Source
+from motion_matching.engine.motion import bvh
+from motion_matching.engine.takes import baking, takes
+from tests.engine import animals
+
+FEET = ["left_foot", "left2_foot", "right_foot", "right2_foot"]
+
+
+@pytest.fixture(scope="module")
+def motions() -> list[animals.Motion]:
+    return animals.make_dog_motions()
+
+
+@pytest.fixture(scope="module")
+def database(motions: list[animals.Motion]) -> Database:
+    return build([Source(clip=motion.clip) for motion in motions], BuildSettings())[0]
+
+
+def test_a_database_has_the_contacts_of_four_paws(database, motions):
+    right = database.contacts == np.concatenate([motion.contacts for motion in motions])
+    assert (right.mean(axis=0) > 0.96).all()
+
+
+def test_all_legs_are_in_the_default_features_and_weigh_as_much_together(database):
+    default = load_schema("default")
+    for kind in ("bone_position", "bone_velocity"):
+        of_feet = [f for f in database.schema.features if f.kind == kind and f.bone != "hips"]
+        first = [f for f in default.features if f.kind == kind and f.bone != "hips"]
+        assert [f.bone for f in of_feet] == FEET
+        assert sum(f.weight**2 for f in of_feet) == pytest.approx(sum(f.weight**2 for f in first))
+    assert default.with_all_legs(("left", "right")) == default
+    assert database.schema.with_all_legs(database.roles.leg_names) == database.schema
+
+
+def test_a_dogs_database_is_the_same_after_saving(database, tmp_path):
+    databases.save(database, tmp_path / "dog.npz")
+    loaded = databases.load(tmp_path / "dog.npz")
+    assert loaded.roles == database.roles
+    assert loaded.role_names == database.role_names
+    assert loaded.role_names["left2_toe"] == "LeftHand"
+    assert loaded.toe_ends.keys() == {
+        f"{side}{end}_end" for side in ("Left", "Right") for end in ("Foot", "Hand")
+    }
+
+
+@pytest.mark.parametrize("script", ["figure_eight", "square"])
+@pytest.mark.parametrize("gait", ["walk", "run"])
+def test_a_dogs_paws_stay_planted_and_it_follows(database, script, gait):
+    settings = takes.make_default_settings(database)
+    performance = scripts.build_script(
+        script, 20, database.fps, settings.walk, settings.run, gait=gait
+    )
+    live = takes.perform(database, settings, performance)
+    baked = baking.bake_feet(live, database)
+    report = takes.report(baked, database, live=live)
+    take, played = report["take"], report["played"]
+    assert live.contacts.mean(axis=0).min() > 0.25  # of all four paws
+    assert report["live"]["contacts_locked"] > 0.95
+    assert take["contacts_locked"] > 0.85
+    assert take["foot_skate_from_contacts"] < 0.05
+    assert take["foot_slide_mann"] < played["foot_slide_mann"]
+    assert take["simulation_distance_mean"] < 0.08
+    assert take["achieved_along_wish"] > 0.9 * take["desired_speed"]
+
+
+def test_a_take_is_written_with_the_bones_of_its_sources(database, motions, tmp_path):
+    settings = takes.make_default_settings(database)
+    performance = scripts.build_script("square", 3, database.fps, settings.walk, settings.run)
+    take = takes.perform(database, settings, performance)
+    takes.write_bvh(take, tmp_path / "take.bvh")
+    names = motions[0].clip.skeleton.names
+    assert set(bvh.load(tmp_path / "take.bvh", scale=0.01).skeleton.names) == set(names)
+
+
+def test_mirrored_legs_change_sides(motions):
+    mirrored = build([Source(clip=motions[1].clip)], BuildSettings(mirror=True))[0]
+    half = mirrored.frame_count // 2
+    left, right = mirrored.contacts[:half], mirrored.contacts[half:]
+    assert (left[:, [1, 0, 3, 2]] == right).mean() > 0.995
