@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.motion import bvh
+from motion_matching.ui.character.panel import list_further_legs
 from tests.app.test_sources_of_both_kinds import add_files, build, import_with_blender
 from tests.engine import animals
 
@@ -63,5 +64,8 @@ def test_a_dog_of_files_walks_on_four_paws(tmp_path: Path, kind: str):
     # every paw stands for its share of the time, and goes as far as the body in the rest of it
     assert ((speed < 0.03).mean(axis=0) > 0.3).all()
     assert (speed.max(axis=0) > 1.0).all()
+    assert list_further_legs(obj) == [
+        f"{side} 2: {side}Arm, {side}ForeArm, {side}Hand" for side in ("Left", "Right")
+    ]
     names = {bone.name for bone in obj.data.bones}
     assert not any(name.endswith("_end") for name in names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import bpy
 
@@ -15,6 +15,7 @@ from ..panel_base import (
     StateHeader,
     draw_preset_row,
     draw_right,
+    draw_small_lines,
     draw_warnings,
     split_layout,
 )
@@ -58,13 +59,30 @@ class MOTION_MATCHING_PT_roles(StateHeader, ArmaturePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         draw_preset_row(self.layout, "rigs", settings.roles.preset)
         draw_roles(split_layout(self.layout), obj, ROLES)
+        draw_small_lines(self.layout, list_further_legs(obj))
+
+
+def list_further_legs(obj: bpy.types.Object) -> list[str]:
+    """Return a line for each leg beyond the two whose bones can be chosen."""
+    found = _find_roles(obj)
+    legs = [role.removesuffix("_thigh") for role in found if role.endswith("_thigh")]
+    further = (leg for leg in legs if f"{leg}_thigh" not in ROLES)
+    parts = ("thigh", "shin", "foot")
+    return [
+        f"{leg[:-1].title()} {leg[-1]}: {', '.join(found[f'{leg}_{part}'] for part in parts)}"
+        for leg in further
+    ]
+
+
+def _find_roles(obj: bpy.types.Object) -> Mapping[str, str]:
+    """Return bones by role in a fresh database, otherwise by names and rest pose."""
+    rig = app.rig_status.get_rig_state(obj)
+    return app.status.get_status(obj).roles or (rig.roles if rig else {})
 
 
 def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object, roles: Iterable[str]) -> None:
     """Draw a picker of a bone for each role, and the bone that was found below an empty one."""
-    rig, given = app.rig_status.get_rig_state(obj), settings_of(obj).roles
-    # in a fresh database, otherwise by names and rest pose
-    found = app.status.get_status(obj).roles or (rig.roles if rig else {})
+    given, found = settings_of(obj).roles, _find_roles(obj)
     for role in roles:
         layout.prop_search(given, role, armature_of(obj), "bones")
         if role in found and not getattr(given, role):
