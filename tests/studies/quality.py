@@ -23,6 +23,7 @@ from motion_matching.engine.field.training import Training
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.progress import ReportProgress
 from motion_matching.engine.takes import baking, metrics, takes
+from motion_matching.engine.takes.metrics import BodyMotion
 
 from .sets import SETS
 
@@ -31,6 +32,7 @@ SCRIPTS = ("random", "turns")
 METHODS = ("matching", "field")
 TRAINING = "quick"
 _PATH_SECONDS = 60.0  # after which the distance to the desired path is counted anew
+_CROUCHED = 0.75
 _LEAST_STANDING = 5.0  # seconds of standing in a take for how it stands to be told
 
 Measures = dict[str, Any]
@@ -58,6 +60,7 @@ class Loaded(NamedTuple):
     settings: PerformerSettings
     toe_floors: np.ndarray
     ankle_floors: np.ndarray
+    hips_height: float
     sources: Measures
 
 
@@ -82,8 +85,21 @@ def measure_sources(database: Database) -> Loaded:
     bodies, contacts = takes.make_source_bodies(database)
     floors, ankles = metrics.measure_toe_floors(bodies), metrics.measure_ankle_floors(bodies)
     sources = metrics.measure_clips(bodies, contacts, floors)
-    sources |= metrics.measure_standing(bodies, ankles)
-    return Loaded(database, takes.make_default_settings(database), floors, ankles, sources)
+    hips = np.concatenate([_get_hips_heights(body, database) for body in bodies])
+    height = float(np.median(hips))
+    sources |= metrics.measure_standing(bodies, ankles) | _measure_crouching(hips, height)
+    settings = takes.make_default_settings(database)
+    return Loaded(database, settings, floors, ankles, height, sources)
+
+
+def _get_hips_heights(body: BodyMotion, database: Database) -> np.ndarray:
+    """Return the heights (F,) of the hips of a body, which lacks the simulation bone."""
+    return body.positions[:, database.roles.hips - 1, 2]
+
+
+def _measure_crouching(hips: np.ndarray, median: float) -> Measures:
+    """Return the share of heights (F,) of the hips below three quarters of their median."""
+    return {"crouched": float((hips < _CROUCHED * median).mean())}
 
 
 def measure_job(job: Job, folder: Path, seconds: float) -> tuple[Job, Measures]:
@@ -128,6 +144,7 @@ def _measure_body(take: Take, loaded: Loaded, most: float) -> Measures:
     return {
         **baking.measure_live(take, loaded.database, loaded.toe_floors, most),
         **metrics.measure_standing([body], loaded.ankle_floors),
+        **_measure_crouching(_get_hips_heights(body, loaded.database), loaded.hips_height),
         "acceleration_p99": float(np.percentile(body.acceleration, 99)),
     }
 
@@ -186,6 +203,8 @@ def combine(measured: Sequence[Measures]) -> Measures:
     for kind in (*_FEET, "played", "sources"):
         for name, measure in _SKATES.items():
             row[f"{name}_{kind}"] = _average(take[kind][measure] for take in measured)
+    for kind in ("live", "sources"):
+        row[f"crouched_{kind}"] = _average(take[kind]["crouched"] for take in measured)
     for kind in (*_FEET, "sources"):
         stood = [take[kind] for take in measured]
         stood = [take for take in stood if take["standing_seconds"] >= _LEAST_STANDING]

@@ -66,11 +66,14 @@ _TABLES = (
         "*crossed* is the share of time in % in which an ankle is past the other by more than 5 "
         "cm. Standing is half a second or more below 0.1 m/s: *apart* is how far the ankles are "
         "from each other at most in 95 % of it, in cm, and *heel* the share in % with an ankle 5 cm "
-        "or more above where it stands. Takes that stand for less than 5 s tell nothing of it.",
+        "or more above where it stands. Takes that stand for less than 5 s tell nothing of it. "
+        "*crouched* is the share of time in % with the hips below three quarters of their median "
+        "height in the sources.",
         (
             *_make_columns("crossed", "crossed", "live baked played sources", 100),
             *_make_columns("apart", "apart", "live baked sources", 100, 0),
             *_make_columns("heel", "heel", "live baked sources", 100),
+            *_make_columns("crouched", "crouched", "live sources", 100),
         ),
     ),
     _Table(
