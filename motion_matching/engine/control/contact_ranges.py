@@ -22,7 +22,8 @@ FORMAT = "motion-matching contacts"
 _STEP = 0.2  # seconds: a foot that leaves the ground for less has not made a step
 _FLICKER = 0.07  # seconds: a shorter contact does not count
 _FLICKER_AFTER_TRIM = 0.13  # seconds: the same for a contact that was cut as the foot was dragged
-_REPLANT = 0.25  # seconds that a foot takes to step to another position in the middle of a contact
+_FARTHEST = 1.75  # radii within which a foot that has the time to step there stands all the same
+_REPLANT = 0.22  # seconds that a foot takes to step to another position in the middle of a contact
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,15 @@ def find_contact_ranges(
     result, gap = [], max(round(_REPLANT * fps), 1)
     for leg in range(contacts.shape[1]):
         path = toes[:, leg, :2]
-        for start, stop in _find_clean_runs(contacts[:, leg], fps):
-            for part in _split(start, stop, path, radius, gap):
-                if trimmed := _trim(*part, path, radius, fps):
-                    result.append(ContactRange(leg, *trimmed))
+        weights = contacts[:, leg].astype(np.float64)
+        runs = _find_clean_runs(contacts[:, leg], fps)
+        parts = [part for run in runs for part in _split(*run, path, weights, radius, gap)]
+        earliest = len(path)
+        for k, part in enumerate(parts):
+            latest = parts[k + 1][0] - gap if k + 1 < len(parts) else 0
+            if trimmed := _trim(*part, earliest, latest, path, radius, fps):
+                result.append(ContactRange(leg, *trimmed))
+                earliest = trimmed[1] + gap
     return result
 
 
@@ -71,30 +77,62 @@ def _find_clean_runs(on: np.ndarray, fps: float) -> list[tuple[int, int]]:
 
 
 def _split(
-    start: int, stop: int, path: np.ndarray, radius: float, gap: int
+    start: int, stop: int, path: np.ndarray, weights: np.ndarray, radius: float, gap: int
 ) -> list[tuple[int, int]]:
-    """Split a range where the toe is dragged, where two mean positions explain most of it."""
-    part = path[start:stop] - path[start:stop].mean(axis=0)
+    """Split a range where the toe is dragged, where two mean positions explain most of it.
+
+    The foot steps where it moves, and rather where it is off the ground, at `weights` (T,) of 0.
+    """
+    own = weights[start:stop, None]
+    if not own.any():
+        return []
+    part = path[start:stop] - np.average(path[start:stop], axis=0, weights=own[:, 0])
     count = len(part)
-    if count < 3 * gap or np.linalg.norm(part, axis=1).max() <= radius:
+    away = np.linalg.norm(own * part, axis=1)
+    if count < 3 * gap or away.max() <= radius:
         return [(start, stop)]
-    before = np.arange(gap, count - gap + 1)
-    sums = np.cumsum(part, axis=0)[before - 1]
-    # the sums of squares about both means, but for a constant; the whole sums to zero
-    spread = -np.sum(sums**2, axis=1) * (1.0 / before + 1.0 / (count - before))
-    cut = start + int(before[np.argmin(spread)]) - gap // 2
-    return [*_split(start, cut, path, radius, gap), *_split(cut + gap, stop, path, radius, gap)]
+    if _is_hardly_away(own * (part - np.median(part, axis=0)), radius, gap):
+        return [(start, stop)]  # a step would hold fewer frames
+    # sums of 1, x, y and x² + y² over the frames before each
+    terms = own * np.column_stack([np.ones(count), part, np.sum(part**2, axis=1)])
+    sums = np.vstack([np.zeros(4), np.cumsum(terms, axis=0)])
+    first = np.arange(gap, count - 2 * gap + 1)
+    before, after = sums[first], sums[-1] - sums[first + gap]
+    # a frame that is stepped over counts as one that is held as far away as a foot may be
+    cost = radius**2 * (sums[first + gap] - before)[:, 0]
+    for side in (before, after):
+        cost += side[:, 3] - np.sum(side[:, 1:3] ** 2, axis=1) / np.maximum(side[:, 0], 1e-9)
+    cut = start + int(first[np.argmin(cost)])
+    return [
+        *_split(start, cut, path, weights, radius, gap),
+        *_split(cut + gap, stop, path, weights, radius, gap),
+    ]
+
+
+def _is_hardly_away(part: np.ndarray, radius: float, gap: int) -> bool:
+    """Return whether `part` (T, 2) is within `radius`, but for few frames at one of its ends."""
+    away = np.linalg.norm(part, axis=1)
+    out = np.flatnonzero(away > radius)
+    if not len(out):
+        return True
+    at_end = len(out) in (out[-1] + 1, len(part) - out[0])
+    return len(out) <= gap and at_end and bool(away.max() <= _FARTHEST * radius)
 
 
 def _trim(
-    start: int, stop: int, path: np.ndarray, radius: float, fps: float
+    start: int, stop: int, earliest: int, latest: int, path: np.ndarray, radius: float, fps: float
 ) -> tuple[int, int] | None:
-    """Return the range without ends too far from its median position; None if little is left."""
+    """Return the range without ends too far from its median position; None if little is left.
+
+    A foot that has the time to step there, from `earliest` or until `latest`, stands all the same.
+    """
     away = np.linalg.norm(path[start:stop] - np.median(path[start:stop], axis=0), axis=1)
     near = np.flatnonzero(away <= radius)
     if not len(near):
         return None
-    first, last = start + int(near[0]), start + int(near[-1]) + 1
+    within = np.flatnonzero(away <= _FARTHEST * radius)
+    first = max(start + int(within[0]), min(start + int(near[0]), earliest))
+    last = min(start + int(within[-1]) + 1, max(start + int(near[-1]) + 1, latest))
     is_cut = last - first < stop - start
     return None if is_cut and last - first < _FLICKER_AFTER_TRIM * fps else (first, last)
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..maths import quat
 from .legs import CLOSE, FIRM, LegGeometry
 
+_PEEL = 0.35  # radians by which a heel comes up freely for the leg to reach; hardly twice that
 _STRAIGHT = 0.2  # sine of the bend below which the knee's hinge is more exact than the leg's plane
 
 
@@ -47,6 +48,8 @@ def bend_leg(
     sides = upper, lower, ankle - hip, goal - hip
     a, b, now, requested = (np.linalg.norm(v, axis=-1) for v in sides)
     reach = _limit_reach(requested, now, a, b, buffer)
+    pitched = _peel_heel(pitched, hip - targets, reach, requested - reach)
+    goal = np.where((reach < requested)[:, None], targets + pitched, goal)
     hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
     normal = np.cross(lower, upper)
     axis = _compute_knee_axis(hinge, normal / np.maximum(a * b, 1e-12)[:, None])
@@ -111,6 +114,25 @@ def _limit_reach(
 
     reach = np.where(desired > now, now + soften(desired) - soften(now), desired)
     return np.maximum(np.minimum(reach, np.maximum(length - buffer, now)), np.abs(a - b) + 1e-3)
+
+
+def _peel_heel(
+    arm: np.ndarray, leg_vector: np.ndarray, reach: np.ndarray, missing: np.ndarray
+) -> np.ndarray:
+    """Turn arms (T, 3) from toe to ankle toward the hip where `missing` (T,) of the reach (T,).
+
+    A toe stays so where it is planted as its leg cannot reach any farther: its heel comes up.
+    `leg_vector` (T, 3) are the ways from toe to hip.
+    """
+    length, far = np.linalg.norm(arm, axis=-1), np.linalg.norm(leg_vector, axis=-1)
+    around = np.maximum(2.0 * length * far, 1e-12)
+    wanted = np.arccos(np.clip((length**2 + far**2 - reach**2) / around, -1.0, 1.0))
+    angle = np.arccos(np.clip(2.0 * np.sum(arm * leg_vector, axis=-1) / around, -1.0, 1.0))
+    turn = np.where(missing > 0.0, np.maximum(angle - wanted, 0.0), 0.0)
+    turn = np.where(turn > _PEEL, _PEEL * (2.0 - np.exp(1.0 - turn / _PEEL)), turn)
+    axis = np.cross(arm, leg_vector)
+    axis /= np.maximum(np.linalg.norm(axis, axis=-1, keepdims=True), 1e-12)
+    return quat.mul_vec(quat.from_angle_axis(turn, axis), arm)
 
 
 def _compute_knee_axis(hinge: np.ndarray, normal: np.ndarray) -> np.ndarray:

@@ -13,11 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..maths import quat
+from ..maths.runs import count_frames_to
 from ..motion.skeleton import Skeleton
 from .contact_ranges import ContactRange
 from .foot_lock import compute_lift_share
 from .ground import FLAT, Ground, compute_step_height, compute_step_heights
 from .leg_bending import bend_leg
+from .leg_easing import ease_legs
 from .legs import LegGeometry
 from .settings import PerformerSettings
 
@@ -25,6 +27,10 @@ _LOW = 0.025  # metres above standing below which a foot is near the ground, as 
 _EASE = 0.5  # seconds before and after a contact within which a toe may leave the motion
 _SMOOTH = 0.08  # seconds over which a path changes its speed
 _RISE = 0.04  # seconds within which heights change
+# m/s² with which a foot may leave the ground, and how often a rise that falls short is mended
+_LEAVE, _PASSES = 20.0, 6
+_SUNK = 0.003  # metres that a toe may be below the ground where a leg was eased
+_RETURN = 0.05  # seconds within which a foot off the ground comes back to the motion
 _FREE = 0.05  # weight of the data's speed high above the ground; near it, it is 1
 # a foot faster than the data by more than _HASTE (m/s) lifts by _LIFT (s) times the excess, up to
 # _HIGHEST (m)
@@ -73,18 +79,22 @@ def plant_feet(
     settings: PerformerSettings,
     data: ToeMotion | None = None,
     ground: Ground = FLAT,
+    most: float = np.inf,
 ) -> np.ndarray:
     """Return poses (T, 7, B) in which toes stand during `ranges`, from poses before foot locking.
 
     More than half a second from any range a leg stays as it is, unless its foot is below the ground
-    or lower than in the data. Without `data`, toes move as in the poses themselves.
+    or lower than in the data. Without `data`, toes move as in the poses themselves. Where planting
+    would make a joint leap, at more than `most` in m/s², a toe gives way.
     """
     if len(poses) < 3:
         return poses
-    poses = poses.astype(np.float64)
+    unlocked = poses.astype(np.float64)
+    poses = unlocked.copy()
     count, stands = len(poses), poses[:, 2, 0]
     local = poses.transpose(0, 2, 1)
     rotations, positions = quat.fk(quat.normalize(local[..., 3:]), local[..., :3], skeleton.parents)
+    floors, parents = [], skeleton.parents
     for i, leg in enumerate(legs):
         own = [r for r in ranges if r.leg == i and r.start < count]
         toe = positions[:, leg.chain[-1]]
@@ -97,9 +107,38 @@ def plant_feet(
             track, own, leg.toe_height, fps, settings.swing_clearance, ground
         )
         lowest, buffer = leg.foot_height + floor, settings.stretch_buffer
-        bend_leg(leg, poses, rotations, positions, skeleton.parents, targets, lowest, buffer)
+        bend_leg(leg, poses, rotations, positions, parents, targets, lowest, buffer)
+        floors.append(floor)
+    ease_legs(poses, unlocked, skeleton, legs, fps, most)
+    _raise_sunk_toes(poses, parents, legs, floors, settings.stretch_buffer, fps)
     poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
     return poses.astype(np.float32)
+
+
+def _raise_sunk_toes(
+    poses: np.ndarray,
+    parents: np.ndarray,
+    legs: Sequence[LegGeometry],
+    floors: Sequence[np.ndarray],
+    buffer: float,
+    fps: float,
+) -> None:
+    """Raise toes of `poses` (T, 7, B) in place that easing has left below the `floors` (T,)."""
+    from scipy.ndimage import gaussian_filter1d, maximum_filter1d  # late, as above
+
+    width = _RISE * fps
+    for leg, floor in zip(legs, floors, strict=True):
+        rotations, positions = quat.compute_world(poses, parents)
+        toe = positions[:, leg.chain[-1]]
+        sunk = np.maximum(floor + leg.toe_height - _SUNK - toe[:, 2], 0.0)
+        rise = gaussian_filter1d(maximum_filter1d(sunk, 2 * round(2 * width) + 1), width)
+        near = np.flatnonzero(rise > _SUNK / 100.0)
+        if len(near):
+            raised, up = poses[near], rise[near, None] * [0.0, 0.0, 1.0]
+            targets, lowest = toe[near] + up, (leg.foot_height + floor)[near]
+            world = rotations[near], positions[near]
+            bend_leg(leg, raised, *world, parents, targets, lowest, buffer)
+            poses[near] = raised
 
 
 def compute_toe_path(
@@ -155,8 +194,16 @@ def _solve_ground_path(track: ToeTrack, plants: _Plants, fps: float) -> np.ndarr
     # no jerk where a path leaves or reaches a plant, or passes a jump, whatever the data does there
     change = np.diff(pace, axis=0)
     change[planted[1:] | planted[:-1] | track.jumped[1:-1]] = 0.0
+    pull = _FREE / (_RETURN * fps) ** 2
     return _solve_least_squares(
-        known, plants.points[:, :2], pace, _FREE + low[:, 0], (_SMOOTH * fps) ** 2, change=change
+        known,
+        plants.points[:, :2],
+        pace,
+        _FREE + low[:, 0],
+        (_SMOOTH * fps) ** 2,
+        pull,
+        track.path[:, :2],
+        change,
     )
 
 
@@ -173,18 +220,25 @@ def _solve_heights(
     floor = track.lowest
     if len(stood):
         floor = floor + np.interp(np.arange(len(toe)), stood, raised)
-    lifted = floor + np.maximum(hasty, clearance * compute_lift_share(speed))
-    rise = np.maximum(np.maximum(track.heights, lifted) - toe[:, 2], 0.0)[:, None]
+    over = np.maximum(hasty, clearance * compute_lift_share(speed))
+    if len(stood):  # no foot leaves the ground or meets it at full height
+        away = count_frames_to(plants.is_planted) / fps
+        over = np.minimum(over, 0.5 * _LEAVE * away**2)
+    wanted = np.maximum(track.heights, floor + over) - toe[:, 2]
+    toward = rise = np.maximum(wanted, 0.0)[:, None]
     still, even, stiffness = np.zeros((len(toe) - 1, 1)), np.ones(len(toe) - 1), (_RISE * fps) ** 2
-    offset = _solve_least_squares(
-        plants.is_planted,
-        (plants.points - toe)[:, 2:],
-        still,
-        even,
-        0.25 * stiffness,
-        1.0 / stiffness,
-        rise,
-    )
+    for _ in range(_PASSES):
+        offset = _solve_least_squares(
+            plants.is_planted,
+            (plants.points - toe)[:, 2:],
+            still,
+            even,
+            0.25 * stiffness,
+            1.0 / stiffness,
+            toward,
+        )
+        # what is missing is asked for on top, until a rise as even as before is high enough
+        toward = toward + np.maximum(rise - offset, 0.0)
     return toe[:, 2] + offset[:, 0]
 
 

@@ -19,22 +19,19 @@ from ..maths import planar, quat
 from ..maths.springs import spring
 from ..motion.simulation_bone import GroundTrack
 from . import metrics
-from .metrics import BodyMotion, Frames
+from .metrics import LEAST_POP, BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
+_HARDER = 1.05  # times 99 % of the accelerations in the frames played, which legs may reach
 _LOCKED_SPEED = 0.01  # m/s: a slower planted toe is locked
-_KNEELING_REACH = 0.5  # of a leg's length: with ankles nearer to the hips, one kneels or crawls
 
 
 def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     """Find when and where the feet of a take stand, from its source frames and its path."""
-    joints = _compute_joint_positions(take.unlocked_poses, database, "thigh", "shin", "foot", "toe")
-    hips, knees, ankles, toes = np.moveaxis(joints, 2, 0)
+    toes = compute_toe_positions(take.unlocked_poses, database)
+    heights = compute_toe_positions(database.poses[take.frames], database)[..., 2]
     standing = [leg.toe_height for leg in measure_character_legs(database)]
-    landed = toes[..., 2] - take.poses[:, 2, :1] < np.add(standing, LANDING)
-    bones = ankles - hips, knees - hips, ankles - knees
-    reach, upper, lower = (np.linalg.norm(v, axis=-1) for v in bones)
-    stands = take.contacts & landed & (reach > _KNEELING_REACH * (upper + lower))
+    stands = take.contacts & (heights < np.add(standing, LANDING))
     radius = take.performer_settings.unlock_radius
     return contact_ranges.find_contact_ranges(stands, toes, take.fps, radius)
 
@@ -44,8 +41,9 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     ranges = find_contact_ranges(take, database) if ranges is None else ranges
     legs, data = measure_character_legs(database), measure_toe_motion(take, database)
     settings, ground = take.performer_settings, take.performance.ground
+    most = _measure_played_accelerations(take, database)
     poses = plant_feet(
-        take.unlocked_poses, take.skeleton, legs, ranges, take.fps, settings, data, ground
+        take.unlocked_poses, take.skeleton, legs, ranges, take.fps, settings, data, ground, most
     )
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
     slow = np.linalg.norm(steps, axis=-1) * take.fps < _LOCKED_SPEED
@@ -88,6 +86,21 @@ def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
     steps = planar.rotate((after - before)[..., :2], turns[:, None])
     heights = compute_toe_positions(database.poses[frames], database)[..., 2]
     return ToeMotion(steps, _smooth_jumps(heights, take), take.jumped)
+
+
+def _measure_played_accelerations(take: Take, database: Database) -> float:
+    """Return how hard bones accelerate in m/s² in the frames that a take plays, but for outliers.
+
+    At least as in a fall.
+    """
+    of_range = database.range_of_frame[take.frames]
+    inner = np.clip(take.frames, database.starts[of_range] + 1, database.stops[of_range] - 2)
+    before, now, after = (
+        quat.compute_world(database.poses[inner + k], database.skeleton.parents)[1][:, 1:]
+        for k in (-1, 0, 1)
+    )
+    hardest = np.linalg.norm(after - 2.0 * now + before, axis=-1).max(axis=1) * take.fps**2
+    return max(min(hardest.max(), _HARDER * np.percentile(hardest, 99)), LEAST_POP)
 
 
 def _smooth_jumps(heights: np.ndarray, take: Take) -> np.ndarray:

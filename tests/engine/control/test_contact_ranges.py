@@ -81,6 +81,24 @@ def test_a_range_is_cut_where_the_foot_moves():
     assert first_stop <= 50 <= second_start
 
 
+def test_a_dragged_foot_steps_while_it_is_off_the_ground():
+    """Even if that is too short a time to count as a step by itself."""
+    places = np.stack([np.linspace(0.0, 0.7, 60), np.zeros(60)], axis=1)
+    for first in (18, 26, 34):
+        on = make_contacts(60, (0, first), (first + 5, 60))
+        parts = find_ranges(on, places)
+        assert not any(start <= first + 2 < stop for start, stop in parts)
+
+
+def test_a_foot_stands_from_its_contact_on_where_it_had_the_time_to_get_there():
+    """Even if a jump is still fading, which has it 0.3 m away; not right after another range."""
+    places = np.zeros((90, 2))
+    places[60:65, 0] = 0.3
+    assert find_ranges(make_contacts(90, (0, 30), (60, 90)), places) == [(0, 30), (60, 90)]
+    places[:60, 0] = 0.6
+    assert find_ranges(make_contacts(90, (0, 58), (59, 90)), places)[1][0] >= 64
+
+
 def test_ranges_survive_saving_and_loading(tmp_path):
     ranges = [ContactRange(0, 0, 12), ContactRange(0, 30, 44, (0.25, -1.5)), ContactRange(1, 3, 29)]
     contact_ranges.save(ranges, LEGS, FPS, tmp_path / "contacts.json")

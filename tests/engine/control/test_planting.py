@@ -130,6 +130,24 @@ def test_a_toe_swings_clear_of_the_height_at_which_it_stands():
     assert highest[0] > STANDING + 0.015
 
 
+def test_a_fast_toe_swings_as_high_as_asked():
+    """It leaves and meets the ground no harder than a foot does."""
+    toe, ranges = make_sliding_steps(drag=0.0)
+    toe[:, 2] = STANDING
+    path, _ = compute_toe_path(make_track(toe), ranges, STANDING, FPS, clearance=0.025)
+    speed = np.linalg.norm(np.gradient(path[:, :2], axis=0), axis=1) * FPS
+    assert path[speed > 1.0, 2].min() > STANDING + 0.0245
+    assert np.abs(np.diff(path[:, 2], n=2)).max() * FPS**2 < 20.0
+
+
+def test_a_toe_comes_back_to_the_motion_in_its_swing():
+    """Feet that are far from each other's plants do not meet in between."""
+    toe, ranges = make_sliding_steps(drag=0.4)
+    path = compute_path(toe, ranges)
+    away = np.linalg.norm((path - toe)[:, :2], axis=1)
+    assert away[45] < 0.4 * away[29]
+
+
 def test_a_toe_blended_below_the_ground_takes_the_height_of_the_data():
     toe, ranges = make_sliding_steps(drag=0.0)
     sunk = toe.copy()
@@ -200,6 +218,24 @@ def measure_planted_steps(take, database) -> np.ndarray:
         moved = np.linalg.norm(np.diff(toes[r.start : r.stop, r.leg, :2], axis=0), axis=1)
         steps.append(moved[near[1:] & near[:-1]])
     return np.concatenate(steps)
+
+
+def test_a_heel_comes_up_so_that_a_toe_stays_as_its_leg_is_too_short(demo_database):
+    database, legs = demo_database, measure_character_legs(demo_database)
+    heights = baking.compute_toe_positions(database.poses, database)[..., 2].max(axis=1)
+    poses = np.array(database.poses[np.full(60, np.argmin(heights))])
+    poses[:, :2, 0] = 0.0
+    poses[:, 1, 0] = -0.25 * np.linspace(0.0, 1.0, 60) ** 2  # it is moved away from where it stands
+    ranges = [
+        ContactRange(leg, 0, 60, tuple(place))
+        for leg, place in enumerate(
+            baking.compute_toe_positions(poses[:1], database)[0, :, :2].tolist()
+        )
+    ]
+    planted = plant_feet(poses, database.skeleton, legs, ranges, FPS, PerformerSettings())
+    toes, free = (baking.compute_toe_positions(p, database) for p in (planted, poses))
+    assert np.linalg.norm(free[-1] - free[0], axis=-1).min() > 0.24
+    assert np.linalg.norm(toes - toes[0], axis=-1).max() < 0.005
 
 
 @pytest.mark.slow
@@ -313,32 +349,33 @@ def test_all_four_legs_of_an_animal_are_planted():
 # ---------------------------------------------------------------- measured foot slide
 
 
-def assert_planted(database, gait, seconds=60.0, names=scripts.NAMES):
+def assert_planted(database, gait, held, seconds=60.0):
     """Check foot slide over all scripts, by MANN's measure.
 
     Live, it is at most 10 cm/s walking and 20 running; baked, at most 1.2 times that of the
-    sources. In contact, feet slide less baked than live, with small corrections of the legs.
+    sources. In each take, feet slide less baked than live, with small corrections of the legs, and
+    more than `held` of the contacts stand; the others are steps.
     """
-    live_slides, slides, contact_slides, corrections = [], [], [], []
-    for script in names:
+    live_slides, slides, corrections = [], [], []
+    for script in scripts.NAMES:
         live = perform_script(database, script, gait, seconds)
         baked = baking.bake_feet(live, database)
         report = takes.report(baked, database, live=live)
         measured, sources = report["take"], report["sources"]
-        live_slides.append(report["live"]["foot_slide_mann"])
+        if script != "turns":
+            live_slides.append(report["live"]["foot_slide_mann"])
         slides.append(measured["foot_slide_mann"])
-        contact_slides.append(
-            (measured["foot_slide_contacts"], report["live"]["foot_slide_contacts"])
-        )
         corrections.append(measured["leg_correction_mean"])
+        for name in ("foot_slide_mann", "foot_slide_contacts"):
+            assert measured[name] <= report["live"][name], (script, name)
+        assert measured["contacts_locked"] > held, script
+        assert measured["pops"] <= report["live"]["pops"], script
         assert measured["toe_lowest"] > -0.01
         assert measure_lowest_toe(live, database) > -0.01
     assert np.mean(corrections) < 0.07
-    assert np.max(corrections) < 0.1
+    assert np.max(corrections) < 0.08
     assert np.mean(live_slides) <= {"walk": 0.10, "run": 0.20}[gait]
     assert np.mean(slides) <= 1.2 * sources["foot_slide_mann"]
-    baked, live = np.mean(contact_slides, axis=0)
-    assert baked < live
 
 
 def measure_lowest_toe(take, database) -> float:
@@ -350,17 +387,15 @@ def measure_lowest_toe(take, database) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("gait", ["walk", "run"])
 def test_baked_feet_slide_hardly_more_than_those_of_the_sources(demo_database, gait):
-    assert_planted(demo_database, gait)
+    assert_planted(demo_database, gait, 0.9)
 
 
 @pytest.mark.parametrize("gait", ["walk", "run"])
 def test_baked_feet_of_bandai_namco(mocap, gait):
     database = build(find_sources([mocap / "bandai-namco"]), BuildSettings(mirror=True))[0]
-    assert_planted(database, gait)
+    assert_planted(database, gait, 0.85)
 
 
 def test_baked_feet_of_lafan1(mocap):
     database = build(find_sources([mocap / "lafan1"]), BuildSettings(mirror=True))[0]
-    # in turns at random its feet slide as much baked as live while the clips have them in contact
-    names = [name for name in scripts.NAMES if name != "turns"]
-    assert_planted(database, "walk", names=names)
+    assert_planted(database, "walk", 0.86)

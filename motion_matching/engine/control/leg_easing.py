@@ -1,0 +1,82 @@
+"""Ease what bending has done to legs around frames where a joint would leap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..maths import quat
+from ..maths.runs import count_frames_to
+from ..motion.skeleton import Skeleton
+from .legs import LegGeometry
+
+_REACH = 0.1  # seconds around a leap within which bends are evened out, less and less
+_WIDTH = 0.02  # seconds over which each pass evens them out
+_PASSES = 24
+
+
+def ease_legs(
+    poses: np.ndarray,
+    before: np.ndarray,
+    skeleton: Skeleton,
+    legs: Sequence[LegGeometry],
+    fps: float,
+    most: float,
+) -> None:
+    """Even out in place how legs of `poses` (T, 7, B) differ from `before`, where a joint leaps.
+
+    That is where one accelerates by more than `most` in m/s², and more than `before`.
+    """
+    reach = round(_REACH * fps) + 1
+    for leg in legs:
+        bones = list(leg.chain[leg.thigh :])
+        turned = quat.inv_mul(_get_rotations(before, bones), _get_rotations(poses, bones))
+        turns = quat.to_scaled_angle_axis(quat.positive(turned))
+        # nothing is blended back to a knee that a jump has bent backward
+        kept = _is_bent_backward(before, skeleton, leg)
+        limits = np.maximum(_accelerate(_place(before, skeleton, bones), fps), most)
+        places = _place(poses, skeleton, bones)
+        for _ in range(_PASSES):
+            leaps = (_accelerate(places, fps) > limits).any(axis=1)
+            if not leaps.any():
+                break
+            share = np.where(kept, 0.0, np.clip(1.0 - count_frames_to(leaps) / reach, 0.0, 1.0))
+            near = np.flatnonzero(share)
+            turns = turns + share[:, None, None] * (_blur(turns, _WIDTH * fps) - turns)
+            rotations = quat.mul(
+                _get_rotations(before[near], bones), quat.from_scaled_angle_axis(turns[near])
+            )
+            for k, bone in enumerate(bones):
+                poses[near, 3:, bone] = rotations[:, k]
+            places[near] = _place(poses[near], skeleton, bones)
+
+
+def _get_rotations(poses: np.ndarray, bones: list[int]) -> np.ndarray:
+    return quat.normalize(poses[:, 3:, bones].transpose(0, 2, 1))
+
+
+def _place(poses: np.ndarray, skeleton: Skeleton, bones: list[int]) -> np.ndarray:
+    _, positions = quat.compute_world(poses, skeleton.parents)
+    return positions[:, bones]
+
+
+def _is_bent_backward(poses: np.ndarray, skeleton: Skeleton, leg: LegGeometry) -> np.ndarray:
+    rotations, positions = quat.compute_world(poses, skeleton.parents)
+    thigh, shin, foot = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot))
+    upper, lower = positions[:, shin] - positions[:, thigh], positions[:, foot] - positions[:, shin]
+    hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
+    return np.sum(np.cross(lower, upper) * hinge, axis=-1) < 0.0
+
+
+def _accelerate(places: np.ndarray, fps: float) -> np.ndarray:
+    """Return the accelerations (T, N) of joints (T, N, 3); 0 at both ends."""
+    second = np.diff(places, n=2, axis=0) * fps**2
+    return np.pad(np.linalg.norm(second, axis=-1), ((1, 1), (0, 0)))
+
+
+def _blur(values: np.ndarray, width: float) -> np.ndarray:
+    """Return values (T, ...) blended with those `width` frames before and after."""
+    step = max(round(width), 1)
+    padded = np.pad(values, ((step, step), *((0, 0),) * (values.ndim - 1)), mode="edge")
+    return 0.5 * values + 0.25 * (padded[: -2 * step] + padded[2 * step :])

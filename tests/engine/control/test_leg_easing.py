@@ -1,0 +1,45 @@
+"""Legs that a correction would make leap move evenly instead, and else stay as they were bent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from motion_matching.engine.control.leg_easing import ease_legs
+from motion_matching.engine.database.database import measure_character_legs
+from motion_matching.engine.maths import quat
+
+FPS, MOST = 60.0, 30.0
+
+
+def bend_at_once(database) -> tuple[np.ndarray, np.ndarray]:
+    """Make still poses (120, 7, B), and the same with a knee that bends at once from frame 60 on."""
+    still = np.array(database.poses[np.full(120, 100)], np.float64)
+    bent, leg = still.copy(), measure_character_legs(database)[0]
+    shin = leg.chain[leg.shin]
+    turn = quat.from_angle_axis(np.full(60, -0.2), np.array(leg.hinge))
+    bent[60:, 3:, shin] = quat.mul(still[60:, 3:, shin], turn)
+    return still, bent
+
+
+def measure_accelerations(poses: np.ndarray, database) -> np.ndarray:
+    places = quat.compute_world(poses, database.skeleton.parents)[1]
+    return np.linalg.norm(np.diff(places, n=2, axis=0), axis=-1).max(axis=1) * FPS**2
+
+
+def test_a_leg_that_would_leap_moves_evenly(demo_database):
+    still, bent = bend_at_once(demo_database)
+    eased = bent.copy()
+    legs = measure_character_legs(demo_database)
+    ease_legs(eased, still, demo_database.skeleton, legs, FPS, MOST)
+    assert measure_accelerations(bent, demo_database).max() > 3.0 * MOST
+    assert measure_accelerations(eased, demo_database).max() <= MOST
+    away = np.abs(np.arange(120) - 60) > 0.2 * FPS
+    np.testing.assert_array_equal(eased[away], bent[away])
+
+
+def test_legs_that_do_not_leap_are_left_as_they_are(demo_database):
+    still, bent = bend_at_once(demo_database)
+    eased = bent.copy()
+    legs = measure_character_legs(demo_database)
+    ease_legs(eased, still, demo_database.skeleton, legs, FPS, 1e3)
+    np.testing.assert_array_equal(eased, bent)
