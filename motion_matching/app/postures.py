@@ -16,7 +16,7 @@ from .warnings import Button, WarningItem
 
 KIND = "odd postures"
 TAG = "motion_matching.tag_odd_postures"
-_TOLD = 0.01  # share of all frames from which a warning tells of them
+_TOLD = 0.01  # share of a gait from which a warning tells of them: takes will show them
 
 
 class OddMoment(NamedTuple):
@@ -35,7 +35,10 @@ class OddMoment(NamedTuple):
 
 
 class OddMoments(NamedTuple):
-    """The odd postures of a database, the oddest first; in which gaits, and their share."""
+    """The odd postures of a database, the oddest first; and the gaits that they are in.
+
+    Their share is that of the gait with most.
+    """
 
     moments: tuple[OddMoment, ...]
     summary: str
@@ -72,12 +75,12 @@ def list_odd_moments(obj: bpy.types.Object, content: Content, database: Database
         )
     if not moments:
         return NO_ODD_MOMENTS
-    share = postures.measure_share(database, found)
+    share = max(postures.measure_shares(found).values())
     return OddMoments(tuple(moments), postures.summarize(found), share)
 
 
 def describe_odd_moments(odd: OddMoments) -> tuple[WarningItem, ...]:
-    """Return a warning if there are so many odd postures that takes will show them."""
+    """Return a warning if a gait has many odd postures."""
     if odd.share < _TOLD:
         return ()
     names = tuple(sorted({moment.source for moment in odd.moments}))

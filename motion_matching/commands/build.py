@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         f"{database.skeleton.bone_count} bones, {database.schema.dimensions} feature dimensions."
     )
     if odd := postures.find_odd_postures(database):
-        out.say(postures.describe(database, odd))
+        out.say(postures.describe(odd))
 
 
 def _read_blend_sources(

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
-from mathutils import Euler, Matrix
+from mathutils import Euler, Matrix, Quaternion
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.insert(1, os.path.dirname(sys.path[0]))  # traces, which the driver needs
@@ -621,6 +621,45 @@ def coverage():
     yield from save_view()
 
 
+def bend(action, first, seconds=1.0):
+    """Bend the spine of an action forward from a frame on, and back, and fling its arms up."""
+    length = round(seconds * bpy.context.scene.render.fps)
+    curves = action.layers[0].strips[0].channelbags[0].fcurves
+    for bone, axis, angle in (("Spine", 1, 65.0), ("LeftArm", 3, 70.0), ("RightArm", 3, -70.0)):
+        path = f'pose.bones["{bone}"].rotation_quaternion'
+        parts = [curves.find(path, index=index).keyframe_points for index in range(4)]
+        for number in range(length):
+            keys = [points[first + number] for points in parts]
+            half = 0.5 * math.radians(angle) * math.sin(math.pi * number / length) ** 2
+            turn = Quaternion((math.cos(half), 0.0, 0.0, 0.0))
+            turn[axis] = math.sin(half)
+            for key, value in zip(keys, Quaternion([k.co.y for k in keys]) @ turn, strict=True):
+                key.co.y = value
+
+
+def odd():
+    """Stumbles among the runs, one of which is previewed."""
+    yield from arrange_areas(960)
+    yield from add_performer("insight", "odd_postures", is_built=False)
+    for name, firsts in {"run_curves": (90, 190, 330), "run_corners": (110, 260)}.items():
+        for first in firsts:
+            bend(choose_source(name).action, first)
+    call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    yield 1.0
+    status = load_module("app.status").get_status(bpy.context.object)
+    chosen = status.odd.moments[0]
+    middle = (chosen.first + chosen.last) // 2
+    call(bpy.ops.motion_matching.go_to_posture, source=chosen.source, frame=middle)
+    yield from wait_for_work()
+    call(bpy.ops.motion_matching.unfold_warnings)
+    preview = alive().source_preview
+    x, y, _ = preview.interpolate(middle)[preview.hips]
+    bpy.context.object.hide_set(True)
+    look_from(5.0, (x, y, 0.9), 1.2, 0.6)
+    yield from save_view()
+
+
 def frame():
     """A take just before it jumps."""
     yield from arrange_areas(960)
@@ -696,6 +735,7 @@ PICTURES = {
     "compare_takes": compare,
     "insight_coverage": coverage,
     "insight_frame": frame,
+    "insight_odd_postures": odd,
     "preferences": preferences,
 }
 run(PICTURES[WHAT], needs_keys=WHAT in KEYED)

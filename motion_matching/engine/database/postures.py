@@ -72,8 +72,9 @@ class OddPosture:
     """A moment with an odd posture: frames start <= f < stop of a database.
 
     Those of its clip are first <= f < last, as tags count them. It is odd in a `gait`, and looks
-    like `what`. Its `deviation` is 1 where postures begin to be odd. `range_index` is one range of
-    the database that has it: others may have it, too.
+    like `what`. Its `deviation` is 1 where postures begin to be odd, and its `share` is that of all
+    frames in that gait. `range_index` is one range of the database that has it: others may have it,
+    too.
     """
 
     clip: str
@@ -82,6 +83,7 @@ class OddPosture:
     gait: str
     what: str
     deviation: float
+    share: float
     range_index: int
     start: int
     stop: int
@@ -118,41 +120,49 @@ def find_all_odd_postures(database: Database) -> tuple[OddPosture, ...]:
     deviations = _measure_deviations(postures, gaits, samples.ranges, names, rate)
     deviations = _leave_styles(deviations, samples.ranges, rate)
     worst = np.abs(deviations).max(axis=1)
+    counts = np.bincount(gaits, minlength=len(GAITS)) * every
     found = []
     for first, last in _find_moments(worst, samples.ranges, rate).tolist():
         peak = first + int(np.argmax(worst[first:last]))
-        trait = int(np.argmax(np.abs(deviations[peak]) >= 1.0))  # what explains it comes first
-        words = _TRAITS[names[trait]]
-        what = words.more if deviations[peak, trait] > 0.0 else words.less
-        index = int(samples.ranges[peak])
+        index, gait = int(samples.ranges[peak]), int(gaits[peak])
         start = int(samples.frames[first])
         stop = min(int(samples.frames[last - 1]) + every, int(database.stops[index]))
-        gait, deviation = GAITS[gaits[peak]], float(worst[peak])
-        one = OddPosture("", 0, 0, gait, what, deviation, index, start, stop)
+        share = (stop - start) / int(counts[gait])
+        what = _name_posture(deviations[peak], names)
+        one = OddPosture("", 0, 0, GAITS[gait], what, float(worst[peak]), share, index, start, stop)
         found.append(_locate(database, one, start, stop))
     return tuple(found)
 
 
-def measure_share(database: Database, found: Sequence[OddPosture]) -> float:
-    """Return the share of frames with odd postures."""
-    starts, stops = database.starts, database.stops
-    total = sum(int(stops[index] - starts[index]) for index in _find_originals(database))
-    return sum(one.stop - one.start for one in found) / total
+def _name_posture(deviations: Array, names: Sequence[str]) -> str:
+    """Return what is odd by the deviations (T,) of its traits: what explains the others first."""
+    trait = int(np.argmax(np.abs(deviations) >= 1.0))
+    words = _TRAITS[names[trait]]
+    return words.more if deviations[trait] > 0.0 else words.less
+
+
+def measure_shares(found: Sequence[OddPosture]) -> dict[str, float]:
+    """Return which share of each gait's frames is odd, for the gaits in which any is."""
+    shares: dict[str, float] = {}
+    for one in found:
+        shares[one.gait] = shares.get(one.gait, 0.0) + one.share
+    return shares
 
 
 def summarize(found: Sequence[OddPosture]) -> str:
     """Return in a few words how many odd postures are in which gait; nothing for none."""
-    counts = Counter(one.gait for one in found)
-    parts = [f"{counts[gait]} in {gait}" for gait in GAITS[::-1] if counts[gait]]
+    counts, shares = Counter(one.gait for one in found), measure_shares(found)
+    parts = [
+        f"{counts[gait]} in {gait} ({shares[gait]:.1%} of it)"
+        for gait in GAITS[::-1]
+        if counts[gait]
+    ]
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
-def describe(database: Database, found: Sequence[OddPosture]) -> str:
+def describe(found: Sequence[OddPosture]) -> str:
     """Return what is odd, clip by clip, as text."""
-    if not found:
-        return "odd postures: none"
-    share = measure_share(database, found)
-    lines = [f"odd postures: {summarize(found)}, {100 * share:.1f} % of all frames; by clip:"]
+    lines = [f"odd postures: {summarize(found) or 'none'}"]
     lines += [
         f"  {o.clip} {o.first}-{o.last - 1}: {o.what}, {o.gait}" for o in found[:_MOST_LISTED]
     ]
@@ -367,4 +377,7 @@ def _locate(database: Database, posture: OddPosture, start: int, stop: int) -> O
         math.ceil(origin.first_source_frame + (f - before) * origin.source_frames_per_frame - 1e-6)
         for f in (start, stop)
     )
-    return replace(posture, clip=origin.clip, first=first, last=last, start=start, stop=stop)
+    share = posture.share * (stop - start) / (posture.stop - posture.start)
+    return replace(
+        posture, clip=origin.clip, first=first, last=last, share=share, start=start, stop=stop
+    )

@@ -69,7 +69,7 @@ def inspect_tracks(
     tables = coverage.compute_histograms(motion, demand)
     captures = coverage.suggest_captures(database, settings, covered)
     odd = postures.find_odd_postures(database)
-    parts = statistics.describe(database), postures.describe(database, odd)
+    parts = statistics.describe(database), postures.describe(odd)
     text = "\n".join([*parts, coverage.describe(covered, tables, captures)])
     data = statistics.to_dict(database) | {
         "coverage": covered.to_dict(),

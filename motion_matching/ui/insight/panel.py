@@ -120,21 +120,22 @@ class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Pane
             text = "No posture is odd within its gait" if is_built else "Build the database first"
             layout.label(text=text, icon="CHECKMARK" if is_built else "INFO")
             return
-        draw_small_lines(layout, (f"{odd.summary}, {odd.share:.1%} of all frames".capitalize(),))
+        draw_wrapped_text(layout, odd.summary, "NONE")
         row = layout.row(align=True)
         for button in app.postures.BUTTONS:
             draw_button(row, button)
+        box = layout.box()
         for moment in odd.moments[:_MAX_SHOWN]:
-            _draw_odd_moment(layout, obj, moment)
+            _draw_odd_moment(box, obj, moment)
         if len(odd.moments) > _MAX_SHOWN:
-            layout.label(text=f"And {len(odd.moments) - _MAX_SHOWN} less odd ones")
+            box.label(text=f"And {len(odd.moments) - _MAX_SHOWN} less odd ones")
 
 
 def _draw_odd_moment(
     layout: bpy.types.UILayout, obj: bpy.types.Object, moment: app.postures.OddMoment
 ) -> None:
     """Draw a moment: source and frames, what is odd, and what can be done about it."""
-    lines = layout.box().column(align=True)
+    lines = layout.column(align=True)
     row = lines.row()
     name = find_short_name(obj, "sources", moment.label)
     row.label(text=f"{name}  {moment.first}-{moment.last}", icon="ARMATURE_DATA")

@@ -103,7 +103,7 @@ def test_all_are_avoided_by_a_cost_that_begins_before_them(obj):
 def test_the_strip_tells_of_many_and_its_button_ends_that(obj):
     list_moments(obj)
     [warning] = standing.get_warnings(obj, "insight")
-    assert warning.text == f"Odd postures: {len(list_moments(obj))} in running"
+    assert warning.text.startswith(f"Odd postures: {len(list_moments(obj))} in running (")
     assert [button.label for button in warning.buttons] == ["Exclude All", "Avoid All"]
     button = warning.buttons[0]
     assert button.operator == postures.TAG
