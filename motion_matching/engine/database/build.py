@@ -23,6 +23,7 @@ from ..progress import ReportProgress, ignore_progress
 from .assembly import assemble
 from .database import HIGHEST_RATE, LOWEST_RATE, Database
 from .features import Schema, load_schema
+from .gaits import measure_pace
 from .parts import BuildNote, ReelPart, add_cycles, add_proposals, find_idle_tags, propose_part_tags
 from .sources import Source
 from .tags import TagRange
@@ -130,7 +131,8 @@ def build(
     warnings = _collect_warnings(parts, roles, settings)
     proposed: dict[str, tuple[TagRange, ...]] = {}
     if settings.auto_tags:
-        parts, proposed = add_proposals(parts, settings.auto_tags)
+        pace = measure_pace(parts[0].clip.skeleton, roles)
+        parts, proposed = add_proposals(parts, settings.auto_tags.at_pace(pace))
     parts = [_open_loop(part) for part in parts]
     for part in parts:
         warnings += find_idle_tags(part.tagged, part.source.name)
@@ -159,7 +161,8 @@ def propose_tags(
     progress: ReportProgress | None = None,
 ) -> list[tuple[TagRange, ...]]:
     """Return the tags proposed for each source, in its frames; none for too short ones."""
-    parts, _ = _find_parts_of_sources(sources, settings, progress)
+    parts, _, pace = _find_parts_of_sources(sources, settings, progress)
+    thresholds = thresholds.at_pace(pace)
     return [propose_part_tags(part, thresholds) if part else () for part in parts]
 
 
@@ -173,7 +176,7 @@ def find_tracks(
 
     Raises the errors of `build`.
     """
-    parts, clips = _find_parts_of_sources(sources, settings, progress)
+    parts, clips, _ = _find_parts_of_sources(sources, settings, progress)
     return [
         _resample_to_source(part, clip.frame_count) if part else None
         for part, clip in zip(parts, clips, strict=True)
@@ -190,16 +193,21 @@ def _resample_to_source(part: ReelPart, count: int) -> GroundTrack:
 
 def _find_parts_of_sources(
     sources: Sequence[Source], settings: BuildSettings, progress: ReportProgress | None
-) -> tuple[list[ReelPart | None], list[Clip]]:
-    """Return each source's part with its track, None if it is too short, and each source's clip."""
+) -> tuple[list[ReelPart | None], list[Clip], float]:
+    """Return each source's part with its track, None if it is too short, and each source's clip.
+
+    The last value is the pace of the character.
+    """
     notify = progress or ignore_progress
     _, clips, _ = _read_sources(sources, settings, notify)
     pairs = zip(sources, clips, strict=True)
     parts, _ = _make_parts([(source, clip, False) for source, clip in pairs], settings)
     parts, _ = _share_skeleton(parts)
     notify("Finding simulation bones", 0.5)
-    by_source = {id(part.source): part for part in _add_tracks(parts, settings)[0]}
-    return [by_source.get(id(source)) for source in sources], clips
+    parts, roles, _ = _add_tracks(parts, settings)
+    by_source = {id(part.source): part for part in parts}
+    pace = measure_pace(parts[0].clip.skeleton, roles)
+    return [by_source.get(id(source)) for source in sources], clips, pace
 
 
 def _read_sources(

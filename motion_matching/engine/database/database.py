@@ -20,6 +20,7 @@ from ..motion.rig import Roles
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
 from ..motion.toe_ends import list_toe_ends
+from . import gaits
 from .features import (
     MotionTable,
     Normalization,
@@ -136,6 +137,18 @@ class Database:
         """Bone names by role, as in the source's skeleton: without bones added by the build."""
         above = {name: self.skeleton.names[b] for name, (b, _) in self.toe_ends.items()}
         return {role: above.get(bone, bone) for role, bone in _get_roles(self).items()}
+
+    @cached_property
+    def pace(self) -> float:
+        """How fast a creature of this size is, compared with people."""
+        return gaits.measure_pace(self.skeleton, self.roles)
+
+    @cached_property
+    def walk_to_run(self) -> float:
+        """The speed in m/s that parts walking from running."""
+        speed = np.hypot(self.root_motion[:, 0], self.root_motion[:, 1])
+        moving = self.playable & (speed > gaits.MOVING_SPEED * self.pace)
+        return gaits.find_walk_to_run(self.pace, speed[moving], self.contacts[moving], self.fps)
 
     @cached_property
     def toe_ends(self) -> dict[str, tuple[int, int]]:

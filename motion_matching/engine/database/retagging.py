@@ -76,6 +76,7 @@ def _tag_ranges(
     result: list[TaggedRange] = []
     originals: dict[tuple[object, ...], tuple[TagRange, ...]] = {}
     counts = (database.stops - database.starts).tolist()
+    auto_tags = auto_tags and auto_tags.at_pace(database.pace)
     for index, (origin, source) in enumerate(
         zip(database.ranges, database.range_sources or (), strict=True)
     ):

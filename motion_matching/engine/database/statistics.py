@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..control.settings import WALK_TO_RUN, Speeds
+from ..control.settings import Speeds
 from ..maths.runs import find_runs
 from .database import Database
+from .gaits import MOVING_SPEED
 from .tags import PREFER
 
 TURNING = 1.0  # rad/s from which the character turns: the sway of walking and running stays below
 DIRECTIONS = ("forward", "side", "back")
-_MOVING_SPEED = 0.3
 _FULL_SPEED_PERCENTILE = 50.0  # of the speeds in a direction, taken as its full speed
 _ENOUGH_SECONDS = 1.0
 _SPEED_TOLERANCE = 1.1  # factor by which a speed may exceed the fastest in the data
@@ -36,10 +36,11 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
             return 0.0
         return float(np.percentile(chosen, _FULL_SPEED_PERCENTILE))
 
-    walks, runs = (speed >= _MOVING_SPEED) & (speed < WALK_TO_RUN), speed >= WALK_TO_RUN
+    limit, least = database.walk_to_run, MOVING_SPEED * database.pace
+    walks, runs = (speed >= least) & (speed < limit), speed >= limit
     walk = [measure_full_speed(walks & sector) for sector in sectors]
     run = [measure_full_speed(runs & sector) for sector in sectors]
-    forward = walk[0] or run[0] or 1.0
+    forward = walk[0] or run[0] or database.pace
     walking = Speeds(forward, walk[1] or forward, walk[2] or forward)
     if not run[0]:
         return walking, walking
@@ -81,7 +82,7 @@ def measure_top_speeds(database: Database) -> Speeds:
 
 def is_in_data(speed: float, fastest: float) -> bool:
     """Return whether the fastest motion reaches a speed, or nearly; standing is always there."""
-    return speed <= _SPEED_TOLERANCE * max(fastest, _MOVING_SPEED)
+    return speed <= _SPEED_TOLERANCE * max(fastest, MOVING_SPEED)
 
 
 def classify_direction(x: float, y: float) -> str:

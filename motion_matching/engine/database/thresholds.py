@@ -84,6 +84,16 @@ class AutoTagSettings:
                     f"The setting '{low}' must be below '{high}'; change one of them."
                 )
 
+    def at_pace(self, pace: float) -> AutoTagSettings:
+        """Return the settings for a creature that is `pace` times as fast as people.
+
+        If the speeds are not the default ones, they stay.
+        """
+        default, speeds = AutoTagSettings(), (self.idle_speed, self.run_speed)
+        if pace == 1.0 or speeds != (default.idle_speed, default.run_speed):
+            return self
+        return replace(self, idle_speed=pace * speeds[0], run_speed=pace * speeds[1])
+
     def with_changes(self, changes: Mapping[str, Any]) -> AutoTagSettings:
         """Return these settings with some replaced; SettingsError names an unknown one."""
         check_names(changes, self, "auto-tag setting")

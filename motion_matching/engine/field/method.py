@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..control.method import Explanation, Goal, Jump, Motion
-from ..control.settings import LARGEST_SPEED, WALK_TO_RUN, PerformerSettings
+from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import clamp
 from ..database.database import Database, measure_character_legs
@@ -190,7 +190,7 @@ class MotionField:
         if not plans and self._travel is not None:
             # a character that faces elsewhere would run away from the goal: it has to turn first
             task = task._replace(speed=task.speed * max(math.cos(task.direction), 0.0))
-        gait = _choose_gait(task)
+        gait = _choose_gait(task, self.database.walk_to_run)
         field = self._neighbours_by_gait[gait]
         travel = None if gait == STANDING else self._travel  # standing counts at once
         around, distances = self._find_neighbours(field, pose, velocity, travel is not None)
@@ -327,12 +327,12 @@ def _to_task_goal(goal: Goal) -> TaskGoal:
     return TaskGoal(direction, speed, goal.tags, course)
 
 
-def _choose_gait(goal: TaskGoal) -> int:
-    """Return the gait of a goal."""
+def _choose_gait(goal: TaskGoal, walk_to_run: float) -> int:
+    """Return the gait of a goal, running from a speed on."""
     # states of standing are so many and so similar that no neighbour leads away from them
     if goal.speed < _SLOW and abs(goal.direction) < _STANDING_ANGLE:
         return STANDING
-    return RUNNING if goal.speed > WALK_TO_RUN else WALKING
+    return RUNNING if goal.speed > walk_to_run else WALKING
 
 
 def _to_jump_state(
@@ -361,7 +361,7 @@ def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
     motion, ranges = database.root_motion, database.range_of_frame
     speed = np.hypot(motion[:, 0], motion[:, 1])
     goes = (speed > _SLOW) | (np.abs(motion[:, 2]) > _STEADY)
-    gait = np.where(speed > WALK_TO_RUN, RUNNING, np.where(goes, WALKING, STANDING))
+    gait = np.where(speed > database.walk_to_run, RUNNING, np.where(goes, WALKING, STANDING))
     own = gait == np.arange(3)[:, None]
     masks = own.copy()
     for number, seconds in _GAIT_LEAD_SECONDS.items():

@@ -25,7 +25,12 @@ PRESETS = {
 }
 
 
-def compute_size(leg_lengths: np.ndarray) -> np.ndarray:
+def is_person(leg_lengths: np.ndarray) -> bool:
+    """Return whether legs of such lengths (L,) in metres may be a person's: two of that size."""
+    return len(leg_lengths) <= 2 and bool(np.all(_compute_size(leg_lengths) == 1.0))
+
+
+def _compute_size(leg_lengths: np.ndarray) -> np.ndarray:
     """Return lengths of legs in metres as multiples of people's: 1 from children to tall adults."""
     lengths = np.asarray(leg_lengths, dtype=np.float64)
     return lengths / np.clip(lengths, *_PEOPLES_LEGS)
@@ -51,9 +56,9 @@ def find_contacts(
     else:
         moved = np.linalg.norm(np.diff(toes, axis=0), axis=-1)
         moved = np.concatenate([moved, moved[-1:]])
-    size = compute_size(np.ones(toes.shape[1]) if leg_lengths is None else leg_lengths)
-    is_person = len(size) <= 2 and bool(np.all(size == 1.0))
-    if is_person or len(toes) < 2:
+    lengths = np.ones(toes.shape[1]) if leg_lengths is None else leg_lengths
+    size = _compute_size(lengths)
+    if is_person(lengths) or len(toes) < 2:
         contacts = moved < limit
     else:
         contacts = _find_animal_contacts(toes, moved, fps, limit, size, by_speed)

@@ -35,7 +35,7 @@ _STILL = np.radians(0.1)  # a leaf that never turns more only marks the tip of a
 _STANDING = np.radians(75.0)  # off the vertical: legs of a rest pose that stands
 _ON_GROUND = 0.15  # of a hind leg's length: an end below stands on the ground
 _SEEN, _AS_OFTEN = 0.2, 0.6  # shares of the time on the ground: at least, and of the hind legs'
-_AS_LONG = 0.75  # of a hind leg's length: arms are shorter
+_AS_LONG = 0.7  # of a hind leg's length: arms are shorter
 _KNEES_UP = 0.25  # of a hind leg's length: whoever crawls has the knees lower
 _BLADE = (
     0.8  # of the first segment's length: a longer third one begins a foot below a shoulder blade

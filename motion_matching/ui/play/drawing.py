@@ -125,8 +125,10 @@ def _build_contact_lines(live: LiveSession, obj: bpy.types.Object, frame: Frame)
     names, result = _get_bone_names(method.skeleton.names), []
     for leg, contact, held in zip(method.legs, frame.contacts.tolist(), frame.locked, strict=True):
         bone: Any = bones.get(names[leg.chain[-1]])
-        if (contact or held) and bone:
-            x, y, z = world @ bone.head
+        above: Any = bones.get(names[leg.chain[-2]])
+        if (contact or held) and (bone or above):
+            # an armature has no bone at the end of a leg that stands on the tail of its last one
+            x, y, z = world @ (bone.head if bone else above.tail)
             ring = tuple((x + _TOE * cx, y + _TOE * cy, z) for cx, cy in _CIRCLE)
             result.append(Line(ring, 4.0 if held else 1.5, "contact"))
     return result

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control import scripts
+from motion_matching.engine.control.settings import WALK_TO_RUN
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import load_schema
 from motion_matching.engine.database.sources import Source
+from motion_matching.engine.database.statistics import measure_speeds
+from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.takes import baking, takes
 from tests.engine import animals
@@ -89,3 +92,27 @@ def test_mirrored_legs_change_sides(motions):
     half = mirrored.frame_count // 2
     left, right = mirrored.contacts[:half], mirrored.contacts[half:]
     assert (left[:, [1, 0, 3, 2]] == right).mean() > 0.995
+
+
+@pytest.mark.parametrize(("size", "slowly"), [(0.08, True), (1.0, True), (10.0, False)])
+def test_gaits_are_parted_between_the_speeds_of_walking_and_trotting(size, slowly):
+    motions = animals.make_dog_motions(size, fps=60.0 if size >= 1.0 else 200.0, slowly=slowly)
+    database = build([Source(clip=motion.clip) for motion in motions], BuildSettings())[0]
+    pace = np.sqrt(size) if slowly else size
+    assert animals.WALK.speed * pace < database.walk_to_run < animals.TROT.speed * pace
+    walk, run = measure_speeds(database)
+    assert walk.forward == pytest.approx(animals.WALK.speed * pace, rel=0.1)
+    assert run.forward > 0.95 * animals.TROT.speed * pace
+
+
+def test_a_dog_that_only_trots_runs_by_the_length_of_its_legs():
+    motion = animals.make_motion("trot", [(animals.TROT, 8.0, 0.0)])
+    database = build([Source(clip=motion.clip)], BuildSettings(auto_tags=AutoTagSettings()))[0]
+    assert 1.3 < database.walk_to_run < 1.8
+    assert database.make_tag_mask({"run"}).mean() > 0.6
+
+
+def test_people_run_from_the_same_speed_on(demo_database):
+    assert demo_database.pace == 1.0
+    assert demo_database.walk_to_run == WALK_TO_RUN
+    assert AutoTagSettings(run_speed=1.9).at_pace(0.5).run_speed == 1.9

@@ -8,7 +8,10 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
+from motion_matching.scene.reading.moving_pose import PoseReader
+from motion_matching.scene.writing.pose_writer import PoseWriter
 from motion_matching.ui.character.panel import list_further_legs
 from tests.app.test_sources_of_both_kinds import add_files, build, import_with_blender
 from tests.engine import animals
@@ -52,6 +55,7 @@ def test_a_dog_of_files_walks_on_four_paws(tmp_path: Path, kind: str):
         add_files(*files)
         obj = bpy.context.object
     database = build(obj)
+    legs = database.roles.legs
     assert database.roles.leg_names == ("left", "right", "left2", "right2")
     assert len(database.toe_ends) == 4
     bake = bpy.ops.motion_matching.bake_script
@@ -67,5 +71,18 @@ def test_a_dog_of_files_walks_on_four_paws(tmp_path: Path, kind: str):
     assert list_further_legs(obj) == [
         f"{side} 2: {side}Arm, {side}ForeArm, {side}Hand" for side in ("Left", "Right")
     ]
+    reader = PoseReader(obj, database)
+    read = reader.read(obj, range(1, 61))
+    toes = quat.compute_world(read, database.skeleton.parents)[1][:, [leg.toe for leg in legs]]
+    np.testing.assert_allclose(toes, paws[:60], atol=2e-3)
+    contacts = reader.find_contacts(read)
+    assert contacts[:5].all()  # it starts standing on all four
+    _, state = reader.read_start(obj, 30.0, 1.0)
+    assert state.fits(database.skeleton)
+    writer = PoseWriter(obj, database.skeleton, hips="Hips")
+    writer.take_over()
+    writer.show(read[40].astype(np.float32))
+    shown = [tuple(obj.matrix_world @ obj.pose.bones[name].tail) for name in PAWS.values()]
+    np.testing.assert_allclose(shown, paws[40], atol=2e-3)
     names = {bone.name for bone in obj.data.bones}
     assert not any(name.endswith("_end") for name in names)

@@ -1,0 +1,54 @@
+"""From which speed on a creature runs: by its footfalls, or by the length of its legs.
+
+Of people it is a fixed speed. Animals with legs of another length change their gait at the same
+Froude number, the square of the speed over gravity and the length of the legs. Source: Alexander
+and Jayes 1983, A dynamic similarity hypothesis for the gaits of quadrupedal mammals.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..control.settings import WALK_TO_RUN
+from ..motion.contacts import is_person
+from ..motion.rig import Roles
+from ..motion.skeleton import Skeleton
+from ..motion.toe_ends import measure_leg_lengths
+
+MOVING_SPEED = 0.3  # m/s above which people count as moving
+_LEG = 0.9  # metres from thigh to toe, of people who change at WALK_TO_RUN
+_DUTY = 0.5  # share of the time for which feet stand that walk; of those that run, they stand less
+_NEAR = 2.0  # factor by which footfalls may shift the limit
+_ENOUGH = 1.0  # seconds of either gait
+_ALIKE = 0.1  # share of what parts the gaits by which limits may be worse than the best
+
+
+def measure_pace(skeleton: Skeleton, roles: Roles) -> float:
+    """Return the factor from speeds of people to those of a creature of this size: 1 for people."""
+    lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
+    return 1.0 if is_person(lengths) else float(np.sqrt(np.mean(lengths) / _LEG))
+
+
+def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: float) -> float:
+    """Return the speed in m/s that parts walking from running, of a creature of a `pace`.
+
+    Of the speeds (N,) of moving frames and their `contacts` (N, L), it is the one that best parts
+    frames in which feet stand for more than half of the time from the others. Without enough of
+    both, the length of the legs decides alone.
+    """
+    limit = WALK_TO_RUN * pace
+    if pace == 1.0 or not len(speed):
+        return limit
+    order = np.argsort(speed)
+    surplus = np.cumsum(contacts.mean(axis=1)[order] - _DUTY)
+    # walking frames below count for a limit, and so do running ones above
+    score = 2.0 * surplus - surplus[-1]
+    sorted_speed, enough = speed[order], round(_ENOUGH * fps)
+    near = (sorted_speed > limit / _NEAR) & (sorted_speed < limit * _NEAR)
+    best = int(np.argmax(np.where(near, score, -np.inf)))
+    walks, runs = surplus[best], surplus[-1] - surplus[best]
+    if not near[best] or not walks > 0.0 > runs or not enough <= best < len(order) - enough:
+        return limit
+    # in the middle of the speeds that hardly occur
+    as_good = sorted_speed[near & (score > score[best] - _ALIKE * (walks - runs))]
+    return float(np.sqrt(as_good[0] * as_good[-1]))
