@@ -14,6 +14,8 @@ from .smoothing import compute_window
 _NOTEBOOK_FPS = 30.0
 _PEOPLES_LEGS = (0.5, 1.35)  # metres from thigh to toe, of children and of tall adults
 _FAST = 95  # percentile of a toe's speeds that counts as its speed in a swing
+_SLOW, _TREMBLES = 20, 3.0  # percentile of speeds while a toe rests, and by how much it varies
+_MOST = 0.2  # of a toe's speed in a swing: what is faster never rests
 _SWING = 3.5  # m/s: such a speed of people who walk
 _HALF = 0.5  # of a limit: what counts as rest where only one step is known to be one
 
@@ -57,14 +59,15 @@ def find_contacts(
         moved = np.linalg.norm(np.diff(toes, axis=0), axis=-1)
         moved = np.concatenate([moved, moved[-1:]])
     lengths = np.ones(toes.shape[1]) if leg_lengths is None else leg_lengths
-    size = _compute_size(lengths)
     if is_person(lengths) or len(toes) < 2:
         contacts = moved < limit
     else:
-        contacts = _find_animal_contacts(toes, moved, fps, limit, size, by_speed)
+        rate = 1.0 if by_speed else fps
+        contacts = _find_animal_contacts(toes, rate * moved, fps, rate * limit, lengths)
     if settings.max_height is not None:
         contacts &= toes[..., 2] <= settings.max_height
-    window = compute_window(settings.median * min(1.0, float(np.sqrt(size.min()))), fps)
+    quicker = min(1.0, float(np.sqrt(_compute_size(lengths)).min()))
+    window = compute_window(settings.median * quicker, fps)
     if window < 3:
         return contacts
     from scipy.ndimage import median_filter  # loads in 0.15 s
@@ -73,17 +76,20 @@ def find_contacts(
 
 
 def _find_animal_contacts(
-    toes: np.ndarray, moved: np.ndarray, fps: float, limit: float, size: np.ndarray, by_speed: bool
+    toes: np.ndarray, speeds: np.ndarray, fps: float, limit: float, leg_lengths: np.ndarray
 ) -> np.ndarray:
-    """Return where toes (F, L, 3) `moved` (F, L) less than a limit that fits them.
+    """Return where toes (F, L, 3) rest: their `speeds` (F, L) are below a `limit` that fits them.
 
-    It grows with the speed of swings, from a least one for legs of this `size` (L,): as things
-    fall, speeds grow with the root of a length, and as an animation is scaled, with the length.
+    The one given, in m/s, is people's. It grows with the speed of swings, from a least one for the
+    lengths of the legs: as things fall, speeds grow with the root of a length, and as an animation
+    is scaled, with the length.
     """
-    steps = np.linalg.norm(np.diff(toes, axis=0), axis=-1)
-    swings = fps * np.percentile(steps, _FAST, axis=0) / _SWING
-    limits = limit * np.maximum(swings, np.minimum(size, np.sqrt(size)))
+    size = _compute_size(leg_lengths)
+    steps = fps * np.linalg.norm(np.diff(toes, axis=0), axis=-1)
+    slow, fast = np.percentile(steps, (_SLOW, _FAST), axis=0)
+    limits = limit * np.maximum(fast / _SWING, np.minimum(size, np.sqrt(size)))
+    # recordings of small or quick feet tremble where they rest
+    limits = np.maximum(limits, np.minimum(_TREMBLES * slow, _MOST * fast))
     # the first and the last frame of a stance have a step of rest on one side only
     rest = np.minimum(np.concatenate([steps[:1], steps]), np.concatenate([steps, steps[-1:]]))
-    per_step = fps if by_speed else 1.0
-    return (moved < limits) | (per_step * rest < _HALF * limits)
+    return (speeds < limits) | (rest < _HALF * limits)

@@ -56,6 +56,25 @@ def test_a_dog_with_arms_by_name_has_four_legs_that_stand_where_they_do(
     assert (np.concatenate(right).mean(axis=0) > 0.96).all()
 
 
+def shake(clip: Clip, degrees: float, seed: int) -> Clip:
+    """Turn every bone by noise of some degrees, as markers tremble."""
+    noise = np.random.default_rng(seed).normal(size=(*clip.rotations.shape[:2], 3))
+    noise = np.apply_along_axis(lambda x: np.convolve(x, np.ones(5), "same"), 0, noise)
+    turns = quat.from_scaled_angle_axis(noise * (np.radians(degrees) / noise.std()))
+    rotations = quat.normalize(quat.mul(clip.rotations.astype(np.float64), turns))
+    return replace(clip, rotations=rotations.astype(np.float32))
+
+
+def test_trembling_paws_stand_as_well() -> None:
+    motions = animals.make_dog_motions()
+    motions = [
+        motion._replace(clip=shake(motion.clip, 0.4, seed)) for seed, motion in enumerate(motions)
+    ]
+    roles = find_roles(motions[0].clip.skeleton, [motion.clip for motion in motions])
+    right = [measure_contacts(each, roles, 60.0) == each.contacts for each in motions]
+    assert np.concatenate(right).mean() > 0.95
+
+
 def test_a_dog_at_rest_on_four_legs_needs_no_motion() -> None:
     clip = animals.make_motion("dog", [(animals.WALK, 1.0, 0.0)]).clip
     standing = replace(
