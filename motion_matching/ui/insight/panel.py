@@ -117,7 +117,7 @@ class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Pane
         odd = found.odd
         if not odd.moments:
             is_built = found.kind == "fresh"
-            text = "No posture is odd within its gait" if is_built else "Build the database first"
+            text = "No odd postures" if is_built else "Build the database first"
             layout.label(text=text, icon="CHECKMARK" if is_built else "INFO")
             return
         draw_wrapped_text(layout, odd.summary, "NONE")
