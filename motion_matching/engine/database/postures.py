@@ -17,7 +17,7 @@ import numpy as np
 
 from ..control.settings import WALK_TO_RUN
 from ..maths.runs import find_runs
-from ..motion.rig import Roles
+from ..motion.rig import Leg, Roles
 from ..motion.skeleton import Skeleton
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def find_all_odd_postures(database: Database) -> tuple[OddPosture, ...]:
     samples = _choose_samples(database, every)
     names, postures, leg = _measure_postures(database, samples.frames)
     gaits = _find_gaits(database, samples, leg, rate)
-    deviations = _measure_deviations(postures, gaits, samples.ranges, names, rate)
-    deviations = _leave_styles(deviations, samples.ranges, rate)
+    deviations, limits = _measure_deviations(postures, gaits, samples.ranges, names, rate)
+    deviations = _leave_styles(deviations * limits, limits, postures, samples.ranges, rate)
     worst = np.abs(deviations).max(axis=1)
     counts = np.bincount(gaits, minlength=len(GAITS)) * every
     found = []
@@ -214,42 +214,51 @@ def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...
     poses = np.asarray(database.poses[frames]).transpose(0, 2, 1)
     local = poses[..., 3:], poses[..., :3]
     lengths = np.linalg.norm(poses[0, :, :3], axis=-1)
-    leg = float(np.mean([lengths[one.shin] + lengths[one.foot] for one in roles.legs]))
+    leg = float(np.mean([_measure_leg(skeleton, one, lengths) for one in roles.legs]))
+    arms = _find_arms(skeleton, roles, lengths, _LONG_LIMB * leg)
 
-    def locate(bone: int) -> Array:
-        return skeleton.compute_bone_position(bone, *local, root=0)
+    def locate(*bones: int) -> Array:
+        return np.stack([skeleton.compute_bone_position(b, *local, root=0) for b in bones])
 
-    hips = locate(roles.hips)
-    toes = np.min([locate(one.toe)[:, 2] for one in roles.legs], axis=0)
+    (hips,) = locate(roles.hips)
+    toes = locate(*(one.toe for one in roles.legs))[..., 2].min(axis=0)
     traits = {"hips": (hips[:, 2] - toes) / leg}
-    top = roles.head if roles.spine == roles.hips else roles.spine
-    if top is not None:
-        x, y, z = (locate(top) - hips).T  # the character faces -Y
+    chest = [shoulder for shoulder, _ in arms] or [roles.spine]
+    if chest != [roles.hips]:
+        x, y, z = (locate(*chest).mean(axis=0) - hips).T  # the character faces -Y
         traits["pitch"] = np.degrees(np.arctan2(-y, z))
         traits["roll"] = np.degrees(np.arctan2(x, np.hypot(y, z)))
-    if hands := _find_hands(skeleton, roles, lengths, _LONG_LIMB * leg):
-        x, y, z = np.moveaxis(np.stack([locate(hand) - hips for hand in hands]), -1, 0) / leg
+    if arms:
+        x, y, z = np.moveaxis(locate(*(hand for _, hand in arms)) - hips, -1, 0) / leg
         height, reach = z, np.hypot(x, y)
         traits |= {"low_hand": height.min(axis=0), "high_hand": height.max(axis=0)}
         traits |= {"near_hand": reach.min(axis=0), "far_hand": reach.max(axis=0)}
     if roles.head is not None:
-        traits["head"] = (locate(roles.head)[:, 2] - hips[:, 2]) / leg
+        traits["head"] = (locate(roles.head)[0, :, 2] - hips[:, 2]) / leg
     names = tuple(name for name in _TRAITS if name in traits)
     return names, np.stack([traits[name] for name in names], axis=1), leg
 
 
-def _find_hands(skeleton: Skeleton, roles: Roles, lengths: Array, long: float) -> list[int]:
-    """Return the ends of the long branches of the trunk above the hips, whatever their names.
+def _measure_leg(skeleton: Skeleton, leg: Leg, lengths: Array) -> float:
+    """Return the length of a leg from the thigh to the foot, over all bones between."""
+    chain = skeleton.get_chain_to_root(leg.foot)
+    return float(lengths[chain[: chain.index(leg.thigh)]].sum())
 
-    `lengths` (B,) are those of bones from their parents.
+
+def _find_arms(
+    skeleton: Skeleton, roles: Roles, lengths: Array, long: float
+) -> list[tuple[int, int]]:
+    """Return the first and last bones of the long branches of the trunk above the hips.
+
+    Names do not matter. `lengths` (B,) are those of bones from their parents.
     """
     trunk = skeleton.get_chain_to_root(roles.spine if roles.head is None else roles.head)
     if roles.hips not in trunk:
         return []
     trunk, legs = trunk[: trunk.index(roles.hips)], {leg.thigh for leg in roles.legs}
-    hands = []
+    arms = []
     for bone in (bone for bone in trunk if bone != roles.head):
-        for child in set(skeleton.get_children(bone)).difference(trunk):
+        for child in sorted(set(skeleton.get_children(bone)).difference(trunk)):
             below = skeleton.get_descendants(child)
             if legs.intersection((child, *below)):
                 continue
@@ -258,8 +267,8 @@ def _find_hands(skeleton: Skeleton, roles: Roles, lengths: Array, long: float) -
                 reach[one] = reach[int(skeleton.parents[one])] + float(lengths[one])
             end = max(reach, key=lambda one: reach[one])
             if reach[end] > long:
-                hands.append(end)
-    return hands
+                arms.append((child, end))
+    return arms
 
 
 def _find_gaits(database: Database, samples: _Samples, leg: float, rate: float) -> Array:
@@ -295,8 +304,8 @@ def _spread_around(index: Array, ranges: Array, reach: float) -> Array:
 
 def _measure_deviations(
     postures: Array, gaits: Array, ranges: Array, names: Sequence[str], rate: float
-) -> Array:
-    """Return how far traits (M, T) are from what is usual in their gait, in limits of the odd.
+) -> tuple[Array, Array]:
+    """Return how far traits (M, T) are from what is usual in their gait, in limits, and these.
 
     Where the gait changes, it is the nearer one that counts. It is 0 in gaits that are too rare to
     know, and for arms of somebody who stands: gestures are what makes standing alive.
@@ -304,7 +313,7 @@ def _measure_deviations(
     least = np.array([_TRAITS[name].least for name in names])
     is_arm = np.array([name.endswith("hand") for name in names])
     rows = _spread_around(np.arange(len(gaits)), ranges, _GAIT_WINDOW * rate)
-    result = np.full_like(postures, np.inf)
+    result, limits = np.full_like(postures, np.inf), np.ones_like(postures)
     for gait in range(len(GAITS)):
         own = gaits == gait
         if own.sum() < _LEAST_SECONDS * rate:
@@ -316,8 +325,9 @@ def _measure_deviations(
             deviations[:, is_arm] = np.inf
         nearer = np.abs(deviations) < np.abs(result[near])
         result[near] = np.where(nearer, deviations, result[near])
+        limits[near] = np.where(nearer, limit, limits[near])
     result[np.isinf(result) | ((gaits == 0)[:, None] & is_arm)] = 0.0
-    return result
+    return result, limits
 
 
 def _measure_usual(values: Array, least: Array) -> tuple[Array, Array]:
@@ -336,15 +346,22 @@ def _measure_usual(values: Array, least: Array) -> tuple[Array, Array]:
     return middle, limit
 
 
-def _leave_styles(deviations: Array, ranges: Array, rate: float) -> Array:
-    """Return deviations (M, T) with 0 for those that are alike for seconds: they are a style."""
-    index, traits = np.nonzero(np.abs(deviations) >= _END_SHARE)
-    own = deviations[index, traits]
-    rows = _spread_around(index, ranges, _STYLE_WINDOW * rate)
-    around = np.median(deviations[rows, traits[:, None]], axis=1) if len(index) else own
-    is_moment = np.abs(own - around) >= _STYLE_SHARE * np.abs(own)
-    result = np.zeros_like(deviations)
-    result[index[is_moment], traits[is_moment]] = own[is_moment]
+def _leave_styles(
+    deviations: Array, limits: Array, postures: Array, ranges: Array, rate: float
+) -> Array:
+    """Return deviations (M, T) in limits of the odd, 0 where postures are alike for seconds.
+
+    That is a style. Deviations, limits and postures (M, T) are in the units of traits.
+    """
+    result = deviations / limits
+    index, traits = np.nonzero(np.abs(result) >= _END_SHARE)
+    if len(index):
+        rows = _spread_around(index, ranges, _STYLE_WINDOW * rate)
+        around = np.median(postures[rows, traits[:, None]], axis=1)
+        own = deviations[index, traits]
+        away = (postures[index, traits] - around) * np.sign(own)  # not back to what is usual
+        is_style = away < _STYLE_SHARE * np.abs(own)
+        result[index[is_style], traits[is_style]] = 0.0
     return result
 
 

@@ -15,8 +15,10 @@ from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.postures import OddPosture, find_odd_postures
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.tags import NO_USE, PREFER, TagRange
+from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from tests.demo import generate_clips
+from tests.engine.rigs import NAMINGS, make_walk
 from tests.engine.stumbles import RUNS, bend, make_stumbling_runs, plan_stumbles
 
 
@@ -94,6 +96,18 @@ def test_bodies_of_any_size_are_judged_alike(size: float):
         for clip in clips
     ]
     assert_each_is_found(find_odd_postures(build_database(scaled)), stumbles)
+
+
+@pytest.mark.parametrize("name", NAMINGS)
+def test_rigs_of_any_kind_are_judged_alike(name: str):
+    """Some have twist bones, which are no joints of arms and legs."""
+    walk = make_walk(name, 600, speed=1.8)
+    spine, moment = walk.skeleton.index(NAMINGS[name].spine[0]), slice(300, 330)
+    rotations, forward = walk.rotations.copy(), quat.from_scaled_angle_axis(np.array([1.0, 0, 0]))
+    rotations[moment, spine] = quat.mul(forward, rotations[moment, spine])
+    (found,) = find_odd_postures(build_database([replace(walk, rotations=rotations)]))
+    assert (found.gait, found.what) == ("walking", "bent forward")
+    assert (found.first, found.last) == (300, 330)
 
 
 def test_names_of_bones_do_not_matter():
