@@ -134,7 +134,8 @@ def bend(
 
     Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
     leg about the knee. The knee bends in its own plane. A leg that cannot reach the goal gives way
-    softly, and stays `buffer` metres short of straight. One without length is not turned.
+    softly, and stays `buffer` metres short of straight. One that is bent backward is straightened.
+    One without length is not turned.
     """
     (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
     ux, uy, uz = kx - hx, ky - hy, kz - hz
@@ -146,16 +147,19 @@ def bend(
     a, b, now, reach = math.sqrt(aa), math.sqrt(bb), math.sqrt(square), math.sqrt(desired)
     if a * b * now < _NO_LENGTH:  # as when all bones are in one place: no angle means anything
         return _UNTURNED, _UNTURNED
-    if reach > now:
-        whole = a + b
-        reach = now + _soften(reach, whole, buffer) - _soften(now, whole, buffer)
-        reach = min(reach, max(whole - buffer, now))
-    reach = max(reach, abs(a - b) + 1e-3)
     # the normal of a bent leg's plane, and the hinge of a straight one or one bent backward
     kx, ky, kz = mul_vec(attitude, hinge)
     nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
-    scale = 1.0 / (a * b)
-    share = _STRAIGHT - min(scale * (nx * kx + ny * ky + nz * kz), 0.0)
+    scale, whole = 1.0 / (a * b), a + b
+    backward = min(scale * (nx * kx + ny * ky + nz * kz), 0.0)
+    if backward < 0.0 and square > aa + bb:
+        # not forward as far as backward: a knee that passes straight for a moment would swing back
+        reach, now = min(reach + whole - now, whole), whole
+    if reach > now:
+        reach = now + _soften(reach, whole, buffer) - _soften(now, whole, buffer)
+        reach = min(reach, max(whole - buffer, now))
+    reach = max(reach, abs(a - b) + 1e-3)
+    share = _STRAIGHT - backward
     kx, ky, kz = scale * nx + share * kx, scale * ny + share * ky, scale * nz + share * kz
     scale = 1.0 / math.sqrt(kx * kx + ky * ky + kz * kz)
     kx, ky, kz = scale * kx, scale * ky, scale * kz

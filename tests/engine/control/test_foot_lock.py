@@ -227,8 +227,8 @@ def test_the_knee_of_a_leg_that_bends_does_not_leap_as_its_plane_is_known():
     """An almost straight leg bends about its hinge, a bent one in its plane, with all between."""
     knees = []
     for sine in np.linspace(0.0, 0.5, 251):
-        # the plane is 60 degrees from the hinge, which is x
-        side = np.array([np.sin(np.pi / 3), np.cos(np.pi / 3), 0.0])
+        # the plane is 60 degrees from the hinge, which is x, and the knee bends forward
+        side = np.array([np.sin(np.pi / 3), -np.cos(np.pi / 3), 0.0])
         knee = np.array([0.0, 0.0, -0.5])
         ankle = knee + 0.5 * (sine * side - np.array([0.0, 0.0, np.sqrt(1 - sine**2)]))
         joint = tuple(knee), (1.0, 0.0, 0.0, 0.0)
@@ -328,9 +328,24 @@ def test_a_knee_bent_backwards_is_bent_forwards_again(demo_database, legs):
         assert measure_knee_side(positions, rotations, leg, role) > 0
 
 
-def test_a_knee_bent_backwards_in_the_air_is_bent_forwards_with_its_foot_in_place(
-    demo_database, legs
-):
+def test_a_knee_that_passes_straight_for_a_moment_does_not_swing_back():
+    """A fade that bends a knee backward and forward again leaves the leg straight meanwhile."""
+    knee, hinge = np.array([0.0, 0.0, -0.45]), (1.0, 0.0, 0.0)
+    raw, shown = [], []
+    for angle in 0.45 - 0.7 * np.sin(np.linspace(0.0, np.pi, 13)):
+        ankle = knee + 0.45 * np.array([0.0, -np.sin(angle), -np.cos(angle)])
+        joint = tuple(knee), (np.cos(-angle / 2), np.sin(-angle / 2), 0.0, 0.0)
+        whole, lower = bend((0.0,) * 3, joint, tuple(ankle), tuple(ankle), hinge, 0.01)
+        shin = quat.mul_vec(np.array(lower), ankle - knee)
+        shown.append(quat.mul_vec(np.array(whole), np.array([knee, knee + shin])))
+        raw.append(ankle)
+        assert np.cross(shown[-1][1] - shown[-1][0], shown[-1][0])[0] > -1e-9
+        assert np.linalg.norm(shown[-1][1] - ankle) < 0.01
+    most = np.linalg.norm(np.diff(raw, 2, axis=0), axis=-1).max()
+    assert np.linalg.norm(np.diff(shown, 2, axis=0), axis=-1).max() < 1.2 * most
+
+
+def test_a_knee_bent_backwards_in_the_air_is_straightened_along_its_leg(demo_database, legs):
     parents, roles = demo_database.skeleton.parents, demo_database.roles
     pose = bend_knees_backward(demo_database, legs)
     pose[2, 0] = 1.0
@@ -339,8 +354,11 @@ def test_a_knee_bent_backwards_in_the_air_is_bent_forwards_with_its_foot_in_plac
     before = compute_world(pose, parents)[1]
     rotations, positions = compute_world(shown, parents)
     for leg, role in zip(legs, roles.legs, strict=True):
-        assert measure_knee_side(positions, rotations, leg, role) > 0
-        np.testing.assert_allclose(positions[role.foot], before[role.foot], atol=1e-4)
+        assert measure_knee_side(positions, rotations, leg, role) > -1e-6
+        hip, away = before[role.thigh], before[role.foot] - before[role.thigh]
+        length = sum(np.linalg.norm(pose[:3, bone]) for bone in (role.shin, role.foot))
+        straight = hip + away * length / np.linalg.norm(away)
+        np.testing.assert_allclose(positions[role.foot], straight, atol=1e-4)
 
 
 def test_heels_and_tips_are_not_pushed_into_the_floor(demo_database, legs):
