@@ -62,7 +62,7 @@ def list_dog_limbs() -> list[Limb]:
     limbs = []
     for names, fork, along, lengths, bend in (
         ("UpLeg Leg Foot", "Hips", 0.0, (0.21, 0.2, 0.13), 1.0),
-        ("Shoulder Arm ForeArm Hand", "Spine1", 0.0, (0.17, 0.19, 0.12), -1.0),
+        ("Shoulder Arm ForeArm Hand", "Spine1", 0.0, (0.2, 0.2, 0.12), -1.0),
     ):
         for side, x in (("Left", 0.09), ("Right", -0.09)):
             parts = tuple(side + name for name in names.split())
