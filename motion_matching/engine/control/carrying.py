@@ -15,11 +15,11 @@ from ..maths import quat
 from ..maths.easing import smoothstep
 from ..maths.planar import rotate, rotate_xy, wrap
 from ..motion.skeleton import Skeleton
-from .foot_lock import FootLock
 from .inertialization import Inertializer
 from .legs import LegGeometry
 from .method import Jump
 from .settings import PerformerSettings
+from .sized_feet import create_foot_lock
 from .start_state import GroundPlace, build_start_state, compose_places
 
 _EASE = 0.3  # seconds within which legs go over from planted feet to those of the rest
@@ -146,7 +146,7 @@ def _plant(
 
     A contact that begins later is the rest's own.
     """
-    dt, feet = 1.0 / body.fps, FootLock(body.legs)
+    dt, feet = 1.0 / body.fps, create_foot_lock(body.legs)
     feet.start_from(before[-1], before[-2], settings, dt)
     result, release = poses.copy(), len(poses)
     own = np.zeros(contacts.shape[1], bool)  # contacts of the rest's own

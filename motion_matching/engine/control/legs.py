@@ -15,6 +15,7 @@ from ..maths import quat
 from ..maths.scalar_quat import Quaternion, Vector, between, mul_vec
 from ..motion.rig import Leg, Roles
 from ..motion.skeleton import Skeleton
+from ..motion.toe_ends import measure_size
 
 Joint = tuple[Vector, Quaternion]  # place and rotation in the world
 
@@ -32,6 +33,8 @@ _STRAIGHT = 0.2  # sine of the bend below which the knee's hinge is more exact t
 class LegGeometry:
     """A leg for foot locking, in metres; heights are those of a standing foot.
 
+    `size` is that of the creature, compared with people.
+
     `chain` are the bones from below the root down to the toe; `thigh`, `shin` and `foot` are
     indices in it. `hinge` is the knee's axis in the shin's frame: turning about it straightens the
     leg. `tip` is the toe's end in the toe's frame, None where foot and toe are one bone.
@@ -48,6 +51,7 @@ class LegGeometry:
     toe_height: float
     foot_height: float
     tip_height: float
+    size: float = 1.0
 
 
 def measure_legs(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[LegGeometry, ...]:
@@ -55,11 +59,12 @@ def measure_legs(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[L
     standing = poses.copy()
     standing[..., 0] = [0, 0, 0, 1, 0, 0, 0]
     rotations, positions = quat.compute_world(standing, skeleton.parents)
-    return tuple(_measure_leg(skeleton, leg, rotations, positions) for leg in roles.legs)
+    size = measure_size(skeleton, roles)
+    return tuple(_measure_leg(skeleton, leg, rotations, positions, size) for leg in roles.legs)
 
 
 def _measure_leg(
-    skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray
+    skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray, size: float
 ) -> LegGeometry:
     chain = [leg.toe, *skeleton.get_ancestors(leg.toe)][:-1][::-1]
     hips, knees, ankles, toes = (positions[:, b] for b in (leg.thigh, leg.shin, leg.foot, leg.toe))
@@ -81,6 +86,7 @@ def _measure_leg(
         toe_height=toe,
         foot_height=foot,
         tip_height=end,
+        size=size,
     )
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..maths.planar import rotate_xy, wrap
 from . import displacement
-from .foot_lock import FootLock
 from .ground import FLAT, Ground
 from .inertialization import Inertializer
 from .intent import Intent
 from .method import Goal, Jump, Method, Motion
 from .performance import Performance
 from .settings import PerformerSettings
+from .sized_feet import create_foot_lock
 from .start_state import GroundPlace, MovingPose, StartState, align_root, compose_places
 from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint
 
@@ -62,7 +62,7 @@ class Performer:
         self.ground = ground
         self.dt = 1.0 / method.fps
         self._simulation = SimulationObject(settings, ground)
-        self._feet = FootLock(method.legs, ground)
+        self._feet = create_foot_lock(method.legs, ground)
         self._inertializer = Inertializer(
             method.acceleration_limits, settings.inertialization_halflife, self.dt
         )

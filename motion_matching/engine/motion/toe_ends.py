@@ -14,6 +14,7 @@ import numpy as np
 from ..maths import quat
 from .bone_names import make_unique_names
 from .clip import Clip
+from .contacts import is_person
 from .rig import Roles
 from .rig_shape import sample_frames
 from .skeleton import Skeleton
@@ -21,6 +22,7 @@ from .skeleton import Skeleton
 _ABOVE = 0.06  # of the leg's length: a joint that stands higher above its end is no toe
 _STANDING = 5  # percentile of heights at which a leg stands
 _SUFFIX = "_end"
+_USUAL_LEGS = (0.5, 1.0)  # metres from thigh to toe for which distances are those of people
 
 
 def find_toe_ends(
@@ -47,6 +49,12 @@ def measure_leg_lengths(positions: np.ndarray, roles: Roles) -> np.ndarray:
     """Return the lengths (L,) of legs from the thigh to the toe, from positions (F, B, 3)."""
     ways = np.diff(positions[:, roles.leg_bones], axis=2)
     return np.median(np.linalg.norm(ways, axis=-1).sum(axis=-1), axis=0)
+
+
+def measure_size(skeleton: Skeleton, roles: Roles) -> float:
+    """Return how large a creature is by its legs: 1 for people, and for dogs as for children."""
+    lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
+    return 1.0 if is_person(lengths) else float(np.mean(lengths / np.clip(lengths, *_USUAL_LEGS)))
 
 
 def add_toe_ends(clip: Clip, ends: dict[int, tuple[float, float, float]]) -> Clip:

@@ -18,7 +18,7 @@ from ..errors import SettingsError
 from ..maths import planar, quat
 from ..maths.springs import spring
 from ..motion.simulation_bone import GroundTrack
-from . import metrics
+from . import metrics, sizes
 from .metrics import LEAST_POP, BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
@@ -28,6 +28,9 @@ _LOCKED_SPEED = 0.01  # m/s: a slower planted toe is locked
 
 def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     """Find when and where the feet of a take stand, from its source frames and its path."""
+    if (size := sizes.find_size(database)) != 1.0:
+        ranges = find_contact_ranges(*sizes.divide(take, database, size))
+        return sizes.scale_ranges(ranges, size)
     toes = compute_toe_positions(take.unlocked_poses, database)
     heights = compute_toe_positions(database.poses[take.frames], database)[..., 2]
     standing = [leg.toe_height for leg in measure_character_legs(database)]
@@ -38,6 +41,9 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
 
 def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | None = None) -> Take:
     """Plant the feet of a take in `ranges`, by default those found, not as they were locked."""
+    if (size := sizes.find_size(database)) != 1.0:
+        small = None if ranges is None else sizes.scale_ranges(ranges, 1.0 / size)
+        return sizes.restore(bake_feet(*sizes.divide(take, database, size), small), take, size)
     ranges = find_contact_ranges(take, database) if ranges is None else ranges
     legs, data = measure_character_legs(database), measure_toe_motion(take, database)
     settings, ground = take.performer_settings, take.performance.ground

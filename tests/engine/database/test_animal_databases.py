@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from motion_matching.engine.control import scripts
 from motion_matching.engine.control.settings import WALK_TO_RUN
+from motion_matching.engine.control.take import Take
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
@@ -61,21 +64,41 @@ def test_a_dogs_database_is_the_same_after_saving(database, tmp_path):
 @pytest.mark.parametrize("script", ["figure_eight", "square"])
 @pytest.mark.parametrize("gait", ["walk", "run"])
 def test_a_dogs_paws_stay_planted_and_it_follows(database, script, gait):
+    live, _, report = make_take(database, script, gait)
+    take, played = report["take"], report["played"]
+    assert live.contacts.mean(axis=0).min() > 0.25  # of all four paws
+    assert report["live"]["contacts_locked"] > 0.97
+    assert report["live"]["foot_skate_from_contacts"] < 0.12
+    assert take["contacts_locked"] > 0.98
+    assert take["foot_skate_from_contacts"] < 0.02
+    assert take["foot_slide_mann"] < 1.1 * played["foot_slide_mann"]
+    assert take["simulation_distance_mean"] < 0.08
+    assert take["achieved_along_wish"] > 0.9 * take["desired_speed"]
+
+
+def make_take(database: Database, script: str, gait: str) -> tuple[Take, Take, dict[str, Any]]:
+    """Return a take before its feet are baked, the baked one and its report."""
     settings = takes.make_default_settings(database)
     performance = scripts.build_script(
         script, 20, database.fps, settings.walk, settings.run, gait=gait
     )
     live = takes.perform(database, settings, performance)
     baked = baking.bake_feet(live, database)
-    report = takes.report(baked, database, live=live)
-    take, played = report["take"], report["played"]
-    assert live.contacts.mean(axis=0).min() > 0.25  # of all four paws
-    assert report["live"]["contacts_locked"] > 0.95
-    assert take["contacts_locked"] > 0.85
-    assert take["foot_skate_from_contacts"] < 0.05
-    assert take["foot_slide_mann"] < played["foot_slide_mann"]
-    assert take["simulation_distance_mean"] < 0.08
+    return live, baked, takes.report(baked, database, live=live)
+
+
+@pytest.mark.parametrize("size", [0.08, 10.0])
+def test_paws_of_a_mouse_and_of_a_giant_stay_planted(size):
+    motions = animals.make_dog_motions(size)
+    database = build([Source(clip=motion.clip) for motion in motions], BuildSettings())[0]
+    _, baked, report = make_take(database, "square", "walk")
+    take, pace = report["take"], np.sqrt(size)
+    assert take["contacts_locked"] > 0.9
+    assert take["foot_skate_from_contacts"] < 0.08 * pace
+    assert take["simulation_distance_mean"] < 0.08 * size
     assert take["achieved_along_wish"] > 0.9 * take["desired_speed"]
+    heights = baking.compute_toe_positions(baked.poses, database)[..., 2]
+    assert heights.max() < 0.3 * size  # people's clearance would be as high as a mouse
 
 
 def test_a_take_is_written_with_the_bones_of_its_sources(database, motions, tmp_path):

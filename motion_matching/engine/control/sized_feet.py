@@ -1,0 +1,82 @@
+"""Foot locking for creatures of any size: as if they were as large as people, in slower time.
+
+Distances, speeds and times of the foot lock are those of people. A creature `size` times as large
+moves alike if its lengths are divided by that, and its times by the root of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .foot_lock import FootLock
+from .ground import FLAT, Ground, Point, is_flat
+from .legs import LegGeometry
+from .settings import PerformerSettings
+
+
+def create_foot_lock(legs: Sequence[LegGeometry], ground: Ground = FLAT) -> FootLock:
+    """Return a foot lock that fits the size of the legs."""
+    size = legs[0].size if legs else 1.0
+    return FootLock(legs, ground) if size == 1.0 else SizedFootLock(legs, ground)
+
+
+class SizedFootLock(FootLock):
+    """Locks the toes of a creature that is smaller or larger than people."""
+
+    def __init__(self, legs: Sequence[LegGeometry], ground: Ground = FLAT) -> None:
+        self._size = legs[0].size
+        scaled = [_divide(leg, self._size) for leg in legs]
+        super().__init__(scaled, FLAT if is_flat(ground) else SizedGround(ground, self._size))
+
+    def start_from(
+        self, pose: np.ndarray, before: np.ndarray, settings: PerformerSettings, dt: float
+    ) -> float:
+        now, then = self._divide(pose), self._divide(before)
+        return self._size * super().start_from(now, then, settings, self._slow(dt))
+
+    def update_height(self, x: float, y: float, settings: PerformerSettings, dt: float) -> float:
+        size = self._size
+        return size * super().update_height(x / size, y / size, settings, self._slow(dt))
+
+    def apply(
+        self, pose: np.ndarray, contacts: np.ndarray, settings: PerformerSettings, dt: float
+    ) -> None:
+        scaled = self._divide(pose)
+        super().apply(scaled, contacts, settings, self._slow(dt))
+        pose[3:] = scaled[3:]
+
+    def _divide(self, pose: np.ndarray) -> np.ndarray:
+        result = pose.copy()
+        result[:3] /= self._size
+        return result
+
+    def _slow(self, dt: float) -> float:
+        return dt / float(np.sqrt(self._size))
+
+
+class SizedGround:
+    """A ground as a creature sees it that is `size` times as large as it thinks."""
+
+    def __init__(self, ground: Ground, size: float) -> None:
+        self._ground, self._size = ground, size
+
+    def height(self, x: float, y: float) -> float:
+        return self._ground.height(x * self._size, y * self._size) / self._size
+
+    def slide(self, start: Point, stop: Point, radius: float) -> Point:
+        size = self._size
+        (ax, ay), (bx, by) = start, stop
+        way = (ax * size, ay * size), (bx * size, by * size)
+        x, y = self._ground.slide(*way, radius * size)
+        return x / size, y / size
+
+
+def _divide(leg: LegGeometry, size: float) -> LegGeometry:
+    """Return a leg that is smaller by a factor."""
+    x, y, z = leg.tip or (0.0, 0.0, 0.0)
+    tip = leg.tip and (x / size, y / size, z / size)
+    lengths = ("folded_length", "toe_height", "foot_height", "tip_height")
+    return replace(leg, tip=tip, size=1.0, **{name: getattr(leg, name) / size for name in lengths})
