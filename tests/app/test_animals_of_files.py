@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching.app import features
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.reading.moving_pose import PoseReader
@@ -58,6 +59,10 @@ def test_a_dog_of_files_walks_on_four_paws(tmp_path: Path, kind: str):
     legs = database.roles.legs
     assert database.roles.leg_names == ("left", "right", "left2", "right2")
     assert len(database.toe_ends) == 4
+    listed = obj.motion_matching.features
+    assert features.is_built_with(listed, database.schema)
+    weights = features.compute_weights(listed, database.schema)
+    np.testing.assert_allclose(weights, [f.weight for f in database.schema.features], rtol=1e-6)
     bake = bpy.ops.motion_matching.bake_script
     assert bake(script="square", seconds=8.0) == {"FINISHED"}
     paws = read_paws(obj)

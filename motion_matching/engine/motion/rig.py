@@ -149,9 +149,9 @@ def _add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Ro
     legs, taken = list(roles.legs), {bone for bones in roles.leg_bones for bone in bones}
     for pair in zip(shaped[::2], shaped[1::2], strict=False):
         sided = sorted((_read_side(skeleton, leg) for leg in pair), key=lambda leg: leg.side)
-        bones = [{leg.thigh, leg.shin, leg.foot, leg.toe} for leg in sided]
-        are_new = taken.isdisjoint(bones[0] | bones[1])
-        are_arms = all(arms & own for own in bones) or not arms
+        left, right = (set(skeleton.get_chain_to_root(leg.toe)) for leg in sided)
+        are_arms = not arms or bool(arms & (left - right) and arms & (right - left))
+        are_new = taken.isdisjoint(left ^ right)
         if are_new and are_arms and [leg.side for leg in sided] == ["L", "R"]:
             legs += sided
     return replace(roles, legs=tuple(legs))

@@ -83,6 +83,37 @@ def test_a_dog_at_rest_on_four_legs_needs_no_motion() -> None:
     assert find_roles(standing).to_names(standing) == DOG
 
 
+NAMES = {
+    "Rigify": ("DEF-thigh DEF-shin DEF-foot", "shoulder thigh shin foot", "DEF-front_"),
+    "plain": ("BackUpperLeg BackLowerLeg BackFoot", "Shoulder UpperLeg LowerLeg Foot", "Front"),
+    "forelegs as legs": ("HindA HindB HindC", "Blade UpLeg Leg Foot", ""),
+}
+
+
+@pytest.mark.parametrize("naming", NAMES)
+@pytest.mark.parametrize("moves", [True, False])
+def test_other_names_of_animals_give_four_legs(naming: str, moves: bool) -> None:
+    hind, fore, before = NAMES[naming]
+    old = ["UpLeg", "Leg", "Foot", "Shoulder", "Arm", "ForeArm", "Hand"]
+    new = dict(zip(old, [*hind.split(), *(before + part for part in fore.split())], strict=True))
+    sides = {"Left": ".L", "Right": ".R"}
+    clips = [motion.clip for motion in animals.make_dog_motions()]
+    names = []
+    for name in clips[0].skeleton.names:
+        side = next((side for side in sides if name.startswith(side)), "")
+        names.append(new[name.removeprefix(side)] + sides[side] if side else name)
+    clips = [replace(clip, skeleton=clip.skeleton.with_names(tuple(names))) for clip in clips]
+    skeleton = clips[0].skeleton
+    if not moves:
+        pose = {"rest_positions": clips[0].positions[0], "rest_rotations": clips[0].rotations[0]}
+        skeleton, clips = replace(skeleton, **pose), []
+    legs = find_roles(skeleton, clips).legs
+    assert {skeleton.names[leg.thigh] for leg in legs} == {
+        new[part] + side for part in ("UpLeg", "Arm") for side in sides.values()
+    }
+    assert [leg.side for leg in legs] == ["L", "R", "L", "R"]
+
+
 def test_forelegs_are_found_without_any_names() -> None:
     motions = animals.make_dog_motions()
     anonymous = [rigs.rename_bones(motion.clip) for motion in motions]
