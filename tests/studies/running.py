@@ -6,8 +6,9 @@ import multiprocessing
 import signal
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
 from motion_matching.engine.database import database as databases
 
@@ -29,19 +30,19 @@ def measure(jobs: Sequence[Job], folder: Path, seconds: float, workers: int) -> 
     pool = ProcessPoolExecutor(workers, context, _end_when_interrupted)
     try:
         prepared = {pool.submit(_prepare, folder, fields, name): name for name in names}
-        waiting = []
-        for done in as_completed(prepared):
-            print(done.result(), flush=True)
-            own = [job for job in jobs if job.set == prepared[done]]
-            waiting += [pool.submit(quality.measure_job, job, folder, seconds) for job in own]
-        for done in as_completed(waiting):
-            job, measures = done.result()
-            results[job] = measures
-            spent = time.perf_counter() - started
-            print(
-                f"{len(results)}/{len(jobs)} {spent:5.0f} s  {_summarize(job, measures)}",
-                flush=True,
-            )
+        pending: set[Future[Any]] = set(prepared)
+        while pending:
+            ended, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in ended:
+                if future in prepared:
+                    print(future.result(), flush=True)
+                    own = [job for job in jobs if job.set == prepared[future]]
+                    pending |= {pool.submit(quality.measure_job, j, folder, seconds) for j in own}
+                    continue
+                job, measures = future.result()
+                results[job] = measures
+                spent = f"{len(results)}/{len(jobs)} {time.perf_counter() - started:5.0f} s"
+                print(f"{spent}  {_summarize(job, measures)}", flush=True)
     finally:
         pool.shutdown(cancel_futures=True)
     return results
