@@ -252,7 +252,8 @@ def get_undismissed(uid: int, items: Iterable[WarningItem]) -> list[WarningItem]
 
 def dismiss(uid: int, identity: tuple[str, ...]) -> None:
     """Hide a warning of an armature until it is about something else, or comes again."""
-    runtime.dismissed.setdefault(uid, set()).add(identity)
+    if identity:  # a script may name none
+        runtime.dismissed.setdefault(uid, set()).add(identity)
 
 
 def forget_resolved(uid: int, kinds: Container[str], items: Iterable[WarningItem]) -> None:

@@ -249,3 +249,12 @@ def test_problems_of_the_armature_are_warnings_with_their_fix():
     assert item.about == ("Scale Not Applied",)
     assert run(find_button(item, "Apply Scale")) == {"FINISHED"}
     assert list_warnings(obj, "character") == []
+
+
+def test_dismissing_no_warning_changes_nothing():
+    """Scripts may leave out which one."""
+    obj = create_character()
+    bpy.ops.motion_matching.add_actions()
+    assert bpy.ops.motion_matching.dismiss_warning(warning="[]") == {"FINISHED"}
+    assert status.refresh(obj).kind == "none"
+    assert not runtime.dismissed.get(obj.session_uid)

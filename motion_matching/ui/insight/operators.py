@@ -252,7 +252,7 @@ class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
         if index < 0:
             raise SettingsError(f"There is no source '{self.source}'; see what Insight lists now.")
         found = app.candidates.SourceFrame(index, self.frame, 1.0, False)
-        return app.candidates.show_source_steps(obj.session_uid, found)
+        return (yield from app.candidates.show_source_steps(obj.session_uid, found))
 
 
 # Candidates
@@ -285,7 +285,8 @@ class MOTION_MATCHING_OT_use_candidate(SteppedOperator, bpy.types.Operator):
     frame: int = integer(0, "Frame", "Frame of the database", min=0, options={"SKIP_SAVE"})
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        return app.candidates.use_steps(get_active_armature(context), _get_frame(self.frame))
+        obj, frame = get_active_armature(context), _get_frame(self.frame)
+        return (yield from app.candidates.use_steps(obj, frame))
 
 
 class MOTION_MATCHING_OT_forbid_candidate(SteppedOperator, bpy.types.Operator):
@@ -327,7 +328,7 @@ class MOTION_MATCHING_OT_go_to_candidate(SteppedOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
-        return app.candidates.go_to_source_steps(obj, _get_frame(self.frame))
+        return (yield from app.candidates.go_to_source_steps(obj, _get_frame(self.frame)))
 
 
 def _get_frame(frame: int) -> int:

@@ -9,14 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.engine.database import postures
+from motion_matching.engine.control import scripts
+from motion_matching.engine.database import postures, retagging
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.postures import OddPosture, find_odd_postures
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.tags import NO_USE, PREFER, TagRange
 from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.runs import find_runs
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.takes import takes
 from tests.demo import generate_clips
 from tests.engine.rigs import NAMINGS, make_walk
 from tests.engine.stumbles import RUNS, bend, make_stumbling_runs, plan_stumbles
@@ -206,6 +209,32 @@ def test_walks_and_runs_of_actors_are_hardly_ever_odd(mocap: Path):
     database, _ = build(sources, BuildSettings(), skip_broken=True)
     found = find_odd_postures(database)
     assert max(postures.measure_shares(found).values(), default=0.0) < 0.002
+
+
+def count_bends(database: Database) -> int:
+    """Count how often a character bends its back past 45° in a minute of random steering."""
+    settings = takes.make_default_settings(database)
+    speeds = settings.walk, settings.run
+    script = scripts.build_script("random", 60.0, database.fps, *speeds, gait="run", seed=1)
+    poses = takes.perform(database, settings, script).poses.transpose(0, 2, 1)
+    place, roles = database.skeleton.compute_bone_position, database.roles
+    chest, hips = (
+        place(bone, poses[..., 3:], poses[..., :3], root=0) for bone in (roles.spine, roles.hips)
+    )
+    back = quat.normalize_vectors(chest - hips)
+    return len(find_runs(back[:, 2] < np.cos(np.radians(45.0))))
+
+
+def test_a_character_bends_no_more_once_odd_postures_are_excluded(mocap: Path):
+    source = Source(file=mocap / "lafan1" / "push1_subject2.bvh")
+    database, _ = build([source], BuildSettings())
+    found = find_odd_postures(database)
+    tags = {"": tuple(TagRange(NO_USE, one.first, one.last) for one in found)}
+    excluded = retagging.retag(database, tags)
+    assert 0.75 < excluded.playable.mean() < 0.95
+    assert find_odd_postures(excluded) == ()
+    assert count_bends(database) > 1
+    assert count_bends(excluded) == 0
 
 
 def test_pushes_are_odd_in_a_walk(mocap: Path):
