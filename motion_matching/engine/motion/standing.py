@@ -20,6 +20,7 @@ from .conforming import find_sliding_bones, has_same_offsets, reorder
 from .limbs import Limbs, find_limbs
 from .rig import Roles, find_hips_forward, find_roles
 from .skeleton import Skeleton
+from .toe_ends import add_toe_ends, find_toe_ends, use_toe_ends
 
 _MOST_FRAMES = 3000  # that are looked at
 _ARMS_DOWN = 0.5  # radians of posture that arms to the sides are worth
@@ -54,12 +55,16 @@ def find_stance(clips: Sequence[Clip]) -> Stance | None:
     body stands on straight legs as it usually does. None if it has no legs or never stands.
     """
     clips = _choose_alike(clips)
-    skeleton = clips[0].skeleton
+    bare = skeleton = clips[0].skeleton
     try:
         roles = find_roles(skeleton, clips)
         forward = find_hips_forward(clips, roles)
     except RigError:
         return None
+    if ends := find_toe_ends(skeleton, clips, roles):
+        clips = [add_toe_ends(clip, ends) for clip in clips]
+        skeleton = clips[0].skeleton
+        roles = use_toe_ends(roles, skeleton)
     limbs = find_limbs(skeleton, roles)
     poses = _collect_poses(clips)
     ahead = quat.mul_vec(poses.worlds[:, roles.hips], forward)
@@ -71,7 +76,10 @@ def find_stance(clips: Sequence[Clip]) -> Stance | None:
     worlds, heads = (part[best].astype(np.float64) for part in (poses.worlds, poses.heads))
     if limbs and scores[best] > _FOUND:
         worlds, heads = _straighten(skeleton, limbs, worlds, heads, ahead[best])
-    return Stance(_stand(clips, poses, roles, (worlds, heads), ahead[best]), limbs)
+    height = 0.0 if ends else _measure_toe_height(poses, roles, heads)
+    stands = _stand(clips, roles, (worlds, heads), ahead[best], height)
+    rests = {n: getattr(stands, n)[: bare.bone_count] for n in ("rest_rotations", "rest_positions")}
+    return Stance(replace(bare, **rests), limbs)
 
 
 def _choose_alike(clips: Sequence[Clip]) -> list[Clip]:
@@ -186,12 +194,12 @@ def _straighten(
 
 def _stand(
     clips: Sequence[Clip],
-    poses: _Poses,
     roles: Roles,
     pose: tuple[np.ndarray, np.ndarray],
     ahead: np.ndarray,
+    height: float,
 ) -> Skeleton:
-    """Return the skeleton that rests in a pose, over the origin, on the ground, facing -Y.
+    """Return the skeleton that rests in a pose, over the origin, facing -Y, with toes at a height.
 
     The pose is moved at the lowest bone from the root to the hips that moves in its parent, so that
     a root that stays at the origin rests there.
@@ -209,7 +217,7 @@ def _stand(
     turn = quat.from_yaw(-np.arctan2(ahead[0], -ahead[1]))
     heads = quat.mul_vec(turn, heads)
     toes = [leg.toe for leg in roles.legs]
-    lift = _measure_toe_height(poses, roles, heads) - heads[toes, 2].min()
+    lift = height - heads[toes, 2].min()
     shift = np.array([-heads[roles.hips, 0], -heads[roles.hips, 1], lift])
     rotation, position = quat.mul(turn, worlds[pivot]), heads[pivot] + shift
     if above:

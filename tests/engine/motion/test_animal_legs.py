@@ -11,6 +11,7 @@ from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
 from motion_matching.engine.motion.rig import Roles, find_roles
+from motion_matching.engine.motion.standing import find_stance
 from motion_matching.engine.motion.toe_ends import (
     add_toe_ends,
     find_toe_ends,
@@ -186,3 +187,17 @@ def test_toes_stay_where_people_have_them_and_ends_serve_where_they_lack_toes() 
     back = remove_toe_ends(longer)
     assert back.skeleton.names == dog.skeleton.names
     np.testing.assert_array_equal(back.rotations, dog.rotations)
+
+
+@pytest.mark.parametrize("size", [0.08, 1.0, 10.0])
+def test_an_animal_rests_on_its_paws(size: float) -> None:
+    stance = find_stance([motion.clip for motion in animals.make_dog_motions(size)])
+    assert stance is not None
+    skeleton = stance.skeleton
+    assert not any(name.endswith("_end") for name in skeleton.names)
+    rotations, positions = skeleton.compute_rest_world()
+    for bone, site in skeleton.end_sites:
+        if "Foot" in skeleton.names[bone] or "Hand" in skeleton.names[bone]:
+            paw = positions[bone] + quat.mul_vec(rotations[bone], np.array(site))
+            assert abs(paw[2]) < 0.02 * size
+    assert len(find_roles(skeleton).legs) == 4
