@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..control.settings import WALK_TO_RUN
 from ..maths.runs import find_runs
 from ..motion.rig import Leg, Roles
 from ..motion.skeleton import Skeleton
+from .gaits import MOVING_SPEED
 
 if TYPE_CHECKING:
     from .database import Database
@@ -29,8 +29,6 @@ GAITS = ("standing", "walking", "running")
 # jump, and the seconds before them in which there is still time for one
 AVOIDANCE, LEAD = 5.0, 0.35
 
-_STANDING_SPEED = 0.3  # m/s
-_HUMAN_LEG = 0.85  # metres: a leg for which the limits between gaits are meant
 _RATE = 15.0  # postures per second that are looked at
 _GAIT_WINDOW = 1.0  # seconds on either side whose speed is that of the gait
 _STYLE_WINDOW = 8.0  # seconds on either side: what lasts longer than this is a style
@@ -115,8 +113,8 @@ def find_all_odd_postures(database: Database) -> tuple[OddPosture, ...]:
     every = max(round(database.fps / _RATE), 1)
     rate = database.fps / every
     samples = _choose_samples(database, every)
-    names, postures, leg = _measure_postures(database, samples.frames)
-    gaits = _find_gaits(database, samples, leg, rate)
+    names, postures = _measure_postures(database, samples.frames)
+    gaits = _find_gaits(database, samples, rate)
     deviations, limits = _measure_deviations(postures, gaits, samples.ranges, names, rate)
     deviations = _leave_styles(deviations * limits, limits, postures, samples.ranges, rate)
     worst = np.abs(deviations).max(axis=1)
@@ -204,8 +202,8 @@ def _choose_samples(database: Database, every: int) -> _Samples:
     return _Samples(frames, np.repeat(originals, counts))
 
 
-def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...], Array, float]:
-    """Return names of traits (T), the traits (M, T) of frames, and the length of a leg.
+def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...], Array]:
+    """Return names of traits (T), and the traits (M, T) of frames.
 
     All are seen from the simulation bone, and heights from the lowest toe, so that neither the
     place on the ground nor its height matters.
@@ -236,7 +234,7 @@ def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...
     if roles.head is not None:
         traits["head"] = (locate(roles.head)[0, :, 2] - hips[:, 2]) / leg
     names = tuple(name for name in _TRAITS if name in traits)
-    return names, np.stack([traits[name] for name in names], axis=1), leg
+    return names, np.stack([traits[name] for name in names], axis=1)
 
 
 def _measure_leg(skeleton: Skeleton, leg: Leg, lengths: Array) -> float:
@@ -271,15 +269,14 @@ def _find_arms(
     return arms
 
 
-def _find_gaits(database: Database, samples: _Samples, leg: float, rate: float) -> Array:
-    """Return the index (M,) of the gait of samples, by their speed for a leg of this length.
+def _find_gaits(database: Database, samples: _Samples, rate: float) -> Array:
+    """Return the index (M,) of the gait of samples, by their speed.
 
     It is the median speed of some time, so that a bow is no step, and a pivot no pause.
     """
     speed = np.linalg.norm(database.root_motion[samples.frames, :2], axis=1)
     rows = _spread_around(np.arange(len(speed)), samples.ranges, _GAIT_WINDOW * rate)
-    # speeds of one gait grow with the square root of a body's size
-    limits = np.array([_STANDING_SPEED, WALK_TO_RUN]) * math.sqrt(leg / _HUMAN_LEG)
+    limits = MOVING_SPEED * database.pace, database.walk_to_run
     return np.digitize(np.median(speed[rows], axis=1), limits)
 
 
