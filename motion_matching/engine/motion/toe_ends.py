@@ -21,6 +21,8 @@ from .skeleton import Skeleton
 
 _ABOVE = 0.06  # of the leg's length: a joint that stands higher above its end is no toe
 _STANDING = 5  # percentile of heights at which a leg stands
+_LOW = 20  # percentile of heights below which an end may rest on the ground
+_STILL = 0.7  # of the joint's speed there: an end that moves faster hangs in the air
 _SUFFIX = "_end"
 _USUAL_LEGS = (0.5, 1.0)  # metres from thigh to toe for which distances are those of people
 
@@ -34,15 +36,29 @@ def find_toe_ends(
     for leg, length in zip(roles.legs, measure_leg_lengths(positions, roles), strict=True):
         if skeleton.get_children(leg.toe):
             continue
-        joint, standing = positions[:, leg.toe, 2], np.inf
+        joint, standing = positions[:, leg.toe], np.inf
         for bone, offset in skeleton.end_sites:
             if bone != leg.toe:
                 continue
             end = positions[:, bone] + quat.mul_vec(rotations[:, bone], np.array(offset))
             height = float(np.percentile(end[:, 2], _STANDING))
-            if height < standing and np.percentile(joint, _STANDING) - height > _ABOVE * length:
+            above = np.percentile(joint[:, 2], _STANDING) - height
+            if height < standing and above > _ABOVE * length and _rests(end, joint):
                 chosen[bone], standing = offset, height
     return chosen
+
+
+def _rests(end: np.ndarray, joint: np.ndarray) -> bool:
+    """Tell whether the path (F, 3) of an end rests where it is low, other than the joint's.
+
+    Files without end sites and bones drawn anyhow have ends that no ground has met.
+    """
+    low = end[1:, 2] <= np.percentile(end[:, 2], _LOW)
+    if not low.any():
+        return True
+    ways = (np.linalg.norm(np.diff(path, axis=0), axis=1)[low] for path in (end, joint))
+    of_end, of_joint = (float(np.median(way)) for way in ways)
+    return of_end <= _STILL * of_joint
 
 
 def measure_leg_lengths(positions: np.ndarray, roles: Roles) -> np.ndarray:
