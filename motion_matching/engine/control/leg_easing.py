@@ -23,18 +23,20 @@ def ease_legs(
     legs: Sequence[LegGeometry],
     fps: float,
     most: float,
+    firm: np.ndarray,
 ) -> None:
     """Even out in place how legs of `poses` (T, 7, B) differ from `before`, where a joint leaps.
 
-    That is where one accelerates by more than `most` in m/s², and more than `before`.
+    That is where one accelerates by more than `most` in m/s², and more than `before`. Legs stay as
+    they are in `firm` frames (T, L).
     """
     reach = round(_REACH * fps) + 1
-    for leg in legs:
+    for i, leg in enumerate(legs):
         bones = list(leg.chain[leg.thigh :])
         turned = quat.inv_mul(_get_rotations(before, bones), _get_rotations(poses, bones))
         turns = quat.to_scaled_angle_axis(quat.positive(turned))
         # nothing is blended back to a knee that a jump has bent backward
-        kept = _is_bent_backward(before, skeleton, leg)
+        kept = firm[:, i] | _is_bent_backward(before, skeleton, leg)
         limits = np.maximum(_accelerate(_place(before, skeleton, bones), fps), most)
         places = _place(poses, skeleton, bones)
         for _ in range(_PASSES):

@@ -15,7 +15,7 @@ import numpy as np
 from ..maths import quat
 from ..maths.runs import count_frames_to
 from ..motion.skeleton import Skeleton
-from .contact_ranges import ContactRange
+from .contact_ranges import ContactRange, build_contact_mask
 from .foot_lock import compute_lift_share
 from .ground import FLAT, Ground, compute_step_height, compute_step_heights
 from .leg_bending import bend_leg
@@ -80,12 +80,13 @@ def plant_feet(
     data: ToeMotion | None = None,
     ground: Ground = FLAT,
     most: float = np.inf,
+    firm: Sequence[ContactRange] = (),
 ) -> np.ndarray:
     """Return poses (T, 7, B) in which toes stand during `ranges`, from poses before foot locking.
 
     More than half a second from any range a leg stays as it is, unless its foot is below the ground
     or lower than in the data. Without `data`, toes move as in the poses themselves. Where planting
-    would make a joint leap, at more than `most` in m/s², a toe gives way.
+    would make a joint leap, at more than `most` in m/s², a toe gives way, except in `firm` ranges.
     """
     if len(poses) < 3:
         return poses
@@ -109,7 +110,8 @@ def plant_feet(
         lowest, buffer = leg.foot_height + floor, settings.stretch_buffer
         bend_leg(leg, poses, rotations, positions, parents, targets, lowest, buffer)
         floors.append(floor)
-    ease_legs(poses, unlocked, skeleton, legs, fps, most)
+    held = build_contact_mask(firm, count, len(legs))
+    ease_legs(poses, unlocked, skeleton, legs, fps, most, held)
     _raise_sunk_toes(poses, parents, legs, floors, settings.stretch_buffer, fps)
     poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
     return poses.astype(np.float32)

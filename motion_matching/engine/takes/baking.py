@@ -40,16 +40,30 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
 
 
 def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | None = None) -> Take:
-    """Plant the feet of a take in `ranges`, by default those found, not as they were locked."""
+    """Plant the feet of a take in `ranges`, by default those found, not as they were locked.
+
+    In other ranges than those found no foot gives way: there an animator wants it to stand.
+    """
     if (size := sizes.find_size(database)) != 1.0:
         small = None if ranges is None else sizes.scale_ranges(ranges, 1.0 / size)
         return sizes.restore(bake_feet(*sizes.divide(take, database, size), small), take, size)
-    ranges = find_contact_ranges(take, database) if ranges is None else ranges
+    found = find_contact_ranges(take, database)
+    ranges = found if ranges is None else ranges
+    edited = [r for r in ranges if r not in found]
     legs, data = measure_character_legs(database), measure_toe_motion(take, database)
     settings, ground = take.performer_settings, take.performance.ground
     most = _measure_played_accelerations(take, database)
     poses = plant_feet(
-        take.unlocked_poses, take.skeleton, legs, ranges, take.fps, settings, data, ground, most
+        take.unlocked_poses,
+        take.skeleton,
+        legs,
+        ranges,
+        take.fps,
+        settings,
+        data,
+        ground,
+        most,
+        edited,
     )
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
     slow = np.linalg.norm(steps, axis=-1) * take.fps < _LOCKED_SPEED

@@ -30,7 +30,7 @@ def test_a_leg_that_would_leap_moves_evenly(demo_database):
     still, bent = bend_at_once(demo_database)
     eased = bent.copy()
     legs = measure_character_legs(demo_database)
-    ease_legs(eased, still, demo_database.skeleton, legs, FPS, MOST)
+    ease_legs(eased, still, demo_database.skeleton, legs, FPS, MOST, np.zeros((120, 2), bool))
     assert measure_accelerations(bent, demo_database).max() > 3.0 * MOST
     assert measure_accelerations(eased, demo_database).max() <= MOST
     away = np.abs(np.arange(120) - 60) > 0.2 * FPS
@@ -41,5 +41,15 @@ def test_legs_that_do_not_leap_are_left_as_they_are(demo_database):
     still, bent = bend_at_once(demo_database)
     eased = bent.copy()
     legs = measure_character_legs(demo_database)
-    ease_legs(eased, still, demo_database.skeleton, legs, FPS, 1e3)
+    ease_legs(eased, still, demo_database.skeleton, legs, FPS, 1e3, np.zeros((120, 2), bool))
     np.testing.assert_array_equal(eased, bent)
+
+
+def test_legs_that_are_to_stand_firm_stay_as_they_were_bent(demo_database):
+    still, bent = bend_at_once(demo_database)
+    eased, firm = bent.copy(), np.zeros((120, 2), bool)
+    firm[50:63, 0] = True
+    legs = measure_character_legs(demo_database)
+    ease_legs(eased, still, demo_database.skeleton, legs, FPS, MOST, firm)
+    np.testing.assert_array_equal(eased[firm[:, 0]], bent[firm[:, 0]])
+    assert np.any(eased[63:70] != bent[63:70])
