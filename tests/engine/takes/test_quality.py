@@ -20,7 +20,7 @@ SECONDS, SEED = 60.0, 1
 SO_FAR = {
     "generated": {
         "pops_live": 10, "pops_baked": 10, "knees_live": 1.25, "knees_baked": 1.1,
-        "height_live": 0.8, "contacts_live": 0.17, "contacts_baked": 0.04, "held_live": 0.95,
+        "height_live": 0.8, "contacts_live": 0.17, "contacts_baked": 0.05, "held_live": 0.95,
         "held_baked": 0.95, "crossed_live": 0.033, "crossed_baked": 0.032, "apart_live": 0.36,
         "apart_baked": 0.26, "heel_live": 0.01, "heel_baked": 0.01, "answer": 1.15, "path": 0.15,
     },
@@ -30,16 +30,16 @@ SO_FAR = {
         "crossed_baked": 0.02, "path": 1.6,
     },
     "bandai": {
-        "pops_live": 10, "pops_baked": 10, "knees_live": 1.1, "knees_baked": 1.1,
-        "height_live": 0.6, "contacts_live": 0.53, "contacts_baked": 0.24, "held_live": 0.87,
+        "pops_live": 30, "pops_baked": 10, "knees_live": 1.1, "knees_baked": 1.1,
+        "height_live": 0.6, "contacts_live": 0.53, "contacts_baked": 0.21, "held_live": 0.85,
         "held_baked": 0.82, "crossed_live": 0.073, "crossed_baked": 0.075, "answer": 1.6,
-        "path": 0.6,
+        "path": 0.47,
     },
     "lafan1": {
-        "pops_live": 10, "pops_baked": 10, "knees_live": 1.3, "knees_baked": 1.3,
-        "height_live": 0.65, "contacts_live": 0.25, "contacts_baked": 0.1, "held_live": 0.89,
+        "pops_live": 10, "pops_baked": 10, "knees_live": 1.3, "knees_baked": 1.5,
+        "height_live": 0.65, "contacts_live": 0.25, "contacts_baked": 0.15, "held_live": 0.89,
         "held_baked": 0.86, "crossed_baked": 0.01, "apart_live": 0.5, "apart_baked": 0.45,
-        "heel_live": 0.6, "heel_baked": 0.65, "answer": 1.3, "path": 0.13,
+        "heel_live": 0.15, "heel_baked": 0.22, "answer": 1.3, "path": 0.13,
     },
 }  # fmt: skip
 
