@@ -7,6 +7,8 @@ from __future__ import annotations
 import bpy
 
 from motion_matching.app.content import compute_key
+from motion_matching.app.features import set_features
+from motion_matching.engine import presets
 
 
 def test_content_keys_equal_those_of_earlier_versions(tmp_path):
@@ -21,7 +23,11 @@ def test_content_keys_equal_those_of_earlier_versions(tmp_path):
             source.name, source.kind, source.filepath = file.stem, "FILE", str(file)
         return obj
 
-    assert compute_key(create_file_character(1)) == "2e5c6903a0134c37f88d84b1557e7cfd"
+    # with the default features as they were before contacts were among them
+    obj = create_file_character(1)
+    data = presets.load("features", "holden") | {"beyond_range": "extrapolate"}
+    set_features(obj.motion_matching.features, data, "")
+    assert compute_key(obj) == "2e5c6903a0134c37f88d84b1557e7cfd"
 
     obj = create_file_character(2)
     settings = obj.motion_matching

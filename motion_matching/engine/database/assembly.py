@@ -39,9 +39,9 @@ def assemble(
     loops = np.array([p.source.loop for p in parts])
     tagged = [part.tagged for part in parts]
     names, tags = compute_tag_bits(tagged)
-    table = MotionTable(
-        skeleton, roles, reel.fps, reel.positions, reel.rotations, track, starts, stops, loops
-    )
+    contacts = _find_toe_contacts(reel, roles, starts, stops, settings.contacts)
+    local = reel.positions, reel.rotations
+    table = MotionTable(skeleton, roles, reel.fps, *local, track, starts, stops, loops, contacts)
     velocities = _compute_velocities(table)
     schema = settings.schema.with_all_legs(roles.leg_names)
     x, y, z = map(float, forward)
@@ -60,7 +60,7 @@ def assemble(
         poses=_stack_component_first(reel.positions, reel.rotations),
         velocities=velocities,
         track=track,
-        contacts=_find_toe_contacts(reel, roles, starts, stops, settings.contacts),
+        contacts=contacts,
         limits=measure_limits(
             velocities, reel.fps, stops, find_unused(names, tags), measure_peaks(velocities, stops)
         ),

@@ -298,7 +298,9 @@ class Database:
         local = self.poses.transpose(0, 2, 1)
         pose, ranges = (local[..., :3], local[..., 3:], self.track), (self.starts, self.stops)
         loops = np.array([r.loop for r in self.ranges])
-        return MotionTable(self.skeleton, self.roles, self.fps, *pose, *ranges, loops)
+        return MotionTable(
+            self.skeleton, self.roles, self.fps, *pose, *ranges, loops, self.contacts
+        )
 
 
 def _count_frames_to_dead_end(successors: np.ndarray, loop: bool) -> np.ndarray:

@@ -17,13 +17,14 @@ from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
 from ..settings import LARGEST, is_number
 
-BONE_KINDS = ("bone_position", "bone_velocity")
+BONE_KINDS = ("bone_position", "bone_velocity", "foot_contact")
 TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
 NORMALIZATIONS = ("feature", "dimension")
 BEYOND_RANGE = ("extrapolate", "hold")
 _KEYS = {"kind", "bone", "times", "weight", "axes"}
 _CONSTANT_TOLERANCE = 1e-5
 _FARTHEST_TIME = 60.0  # seconds
+_AROUND = 0.1  # seconds around a frame within which a foot's contact is averaged
 _MOST_DIMENSIONS = 1000  # each is a number for every frame
 _LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
 
@@ -32,9 +33,9 @@ _LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
 class Feature:
     """One entry of a schema.
 
-    A bone kind names a role ('hips', 'head', 'left_foot', …) or a bone. A trajectory kind lists
-    `times` in seconds, negative ones in the past. `axes` 'xy' leaves out the height. `weight`
-    scales the normalized values.
+    A bone kind names a role ('hips', 'head', 'left_foot', …) or a bone, 'foot_contact' one of a
+    leg. A trajectory kind lists `times` in seconds, negative ones in the past. `axes` 'xy' leaves
+    out the height. `weight` scales the normalized values.
     """
 
     kind: str
@@ -44,8 +45,13 @@ class Feature:
     axes: str = "xyz"
 
     @property
+    def size(self) -> int:
+        """How many numbers it is at one time."""
+        return 1 if self.kind == "foot_contact" else len(self.axes)
+
+    @property
     def dimensions(self) -> int:
-        return len(self.axes) * max(len(self.times), 1)
+        return self.size * max(len(self.times), 1)
 
     @property
     def label(self) -> str:
@@ -211,7 +217,7 @@ class MotionTable:
 
     `positions` (N, B, 3) and `rotations` (N, B, 4) are local, and bone 0 is the simulation bone.
     `track` (N, 3) is its x, y and yaw in the world. `starts` and `stops` (R,) delimit the ranges;
-    `loops` (R,) says which repeat.
+    `loops` (R,) says which repeat. `contacts` (N, L) say which legs stand.
     """
 
     skeleton: Skeleton
@@ -223,13 +229,14 @@ class MotionTable:
     starts: np.ndarray
     stops: np.ndarray
     loops: np.ndarray
+    contacts: np.ndarray
 
 
 def compute_features(schema: Schema, table: MotionTable) -> np.ndarray:
     """Return raw feature values (D, N), float32, in the frame of each frame's simulation bone.
 
     Positions are in metres. Velocities are those in the world, in metres per second, seen from the
-    character. Directions are unit vectors on the ground.
+    character. Directions are unit vectors on the ground. Contacts are from 0 in the air to 1.
     """
     count = len(table.track)
     values = np.empty((schema.dimensions, count), np.float32)
@@ -240,12 +247,15 @@ def compute_features(schema: Schema, table: MotionTable) -> np.ndarray:
             values[dimensions] = trajectory.reshape(count, -1).T
             continue
         bone = find_role_bone(feature.bone, table.roles, table.skeleton)
+        if feature.kind == "foot_contact":
+            values[dimensions] = _compute_contact(table, find_leg(bone, table.roles, feature.bone))
+            continue
         if bone not in positions:
             positions[bone] = _compute_character_positions(table, bone)
         value = positions[bone]
         if feature.kind == "bone_velocity":
             value = _compute_character_velocity(table, value)
-        values[dimensions] = value[:, : len(feature.axes)].T
+        values[dimensions] = value[:, : feature.size].T
     return values
 
 
@@ -258,6 +268,29 @@ def find_role_bone(name: str, roles: Roles, skeleton: Skeleton) -> int:
         f"The features name '{name}', which is neither a role nor a bone of this skeleton; choose "
         "another."
     )
+
+
+def find_leg(bone: int, roles: Roles, name: str) -> int:
+    """Return which leg a bone belongs to. SettingsError names the bone if it is not in any."""
+    for number, leg in enumerate(roles.legs):
+        if bone in (leg.thigh, leg.shin, leg.foot, leg.toe):
+            return number
+    raise SettingsError(
+        f"The features ask for the contact of '{name}', which is no part of a leg; name a foot, "
+        "such as 'left_foot'."
+    )
+
+
+def _compute_contact(table: MotionTable, leg: int) -> np.ndarray:
+    """Return how much (N,) of the time around each frame a leg stands, 0 to 1."""
+    reach = round(_AROUND * table.fps)
+    window = np.hanning(2 * reach + 3)[1:-1]
+    result = np.empty(len(table.track))
+    for start, stop, loop in zip(table.starts, table.stops, table.loops, strict=True):
+        stands = table.contacts[start:stop, leg].astype(np.float64)
+        padded = np.pad(stands, reach, mode="wrap" if loop else "edge")
+        result[start:stop] = np.convolve(padded, window / window.sum(), mode="valid")
+    return result
 
 
 def _compute_character_positions(table: MotionTable, bone: int) -> np.ndarray:
@@ -336,7 +369,7 @@ def _extrapolate_ends(v: np.ndarray, table: MotionTable) -> None:
 def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np.ndarray:
     """Return values (N, T, 2 or 3) of a trajectory feature; a third axis is zero, the ground's."""
     track, step = table.track, 1.0 / table.fps
-    out = np.zeros((len(track), len(feature.times), len(feature.axes)))
+    out = np.zeros((len(track), len(feature.times), feature.size))
     for k, time in enumerate(feature.times):
         if feature.kind == "trajectory_velocity":
             before, after = (sample_track(table, time + t, beyond) for t in (-step, step))

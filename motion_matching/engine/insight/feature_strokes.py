@@ -35,6 +35,7 @@ def make_strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
     features = [
         (feature, _to_rows(feature, values[dimensions]))
         for feature, dimensions in zip(schema.features, schema.slices, strict=True)
+        if feature.kind != "foot_contact"  # it has no place and no direction
     ]
     path = {0.0: np.zeros(3)}
     for feature, rows in features:
@@ -76,7 +77,7 @@ def make_goal_strokes(trajectory: Sequence[TrajectoryPoint]) -> tuple[Stroke, ..
 
 def _to_rows(feature: Feature, values: Array) -> Array:
     """Return values (T, 3), a row for each time of a feature."""
-    rows = values.reshape(-1, len(feature.axes))
+    rows = values.reshape(-1, feature.size)
     return np.pad(rows, ((0, 0), (0, 3 - rows.shape[1])))
 
 

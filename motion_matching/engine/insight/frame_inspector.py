@@ -132,7 +132,7 @@ def inspect_frame(
         bias=float(database.bias[frame]),
         exclusion=_find_reason(_find_exclusions(database, settings), frame),
         features=tuple(
-            FeatureValue(f.label, database.features[rows, frame].reshape(-1, len(f.axes)))
+            FeatureValue(f.label, database.features[rows, frame].reshape(-1, f.size))
             for f, rows in features
         ),
         continuing=search.measure_cost(frame),

@@ -131,9 +131,9 @@ def build_pose_map(database: Database) -> PoseMap:
     scale = database.normalization.compute_scale(schema.weights)
     features = (np.asarray(database.features) - mean[:, None]) * scale[:, None]
     vectors = tuple(
-        slice(start, start + len(feature.axes))
+        slice(start, start + feature.size)
         for feature, dimensions in zip(schema.features, schema.slices, strict=True)
-        for start in range(dimensions.start, dimensions.stop, len(feature.axes))
+        for start in range(dimensions.start, dimensions.stop, feature.size)
     )
     chosen = features[:, _select_evenly(count, _LANDMARKS)]
     scaled = LandmarkMap.from_distances(compute_dissimilarities(chosen, chosen, vectors))

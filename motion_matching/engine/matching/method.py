@@ -15,7 +15,6 @@ from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database, measure_character_legs
 from ..database.features import (
-    BONE_KINDS,
     TRAJECTORY_KINDS,
     MotionTable,
     Schema,
@@ -160,11 +159,12 @@ class MotionMatching:
         track[:, :2] = local[:, 0, :2]
         ends = np.array([0]), np.array([len(times)]), np.array([False])
         db = self.database
+        unknown = np.zeros((len(times), len(db.roles.legs)), bool)
         table = MotionTable(
-            self.skeleton, db.roles, self.fps, local[..., :3], local[..., 3:], track, *ends
+            self.skeleton, db.roles, self.fps, local[..., :3], local[..., 3:], track, *ends, unknown
         )
         values = compute_features(db.schema, table)[:, 2]
-        counted = BONE_KINDS if is_known else ("bone_position",)
+        counted = ("bone_position", "bone_velocity") if is_known else ("bone_position",)
         kinds = [feature.kind in counted for feature in db.schema.features]
         sizes = [feature.dimensions for feature in db.schema.features]
         dims = np.flatnonzero(np.repeat(kinds, sizes) & db.normalization.varies)
@@ -356,7 +356,7 @@ def _map_goal_dimensions(schema: Schema, times: tuple[float, ...]) -> tuple[np.n
         if feature.kind in TRAJECTORY_KINDS:
             for k, t in enumerate(feature.times):
                 value = 6 * times.index(t) + 2 * TRAJECTORY_KINDS.index(feature.kind)
-                first = dimensions.start + k * len(feature.axes)
+                first = dimensions.start + k * feature.size
                 values += [value, value + 1]
                 dims += [first, first + 1]
     return np.array(values, np.intp), np.array(dims, np.intp)

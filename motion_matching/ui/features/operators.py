@@ -11,7 +11,7 @@ from ...engine.errors import SettingsError
 from ..operator_base import CHARACTER_ALSO_LIVE, NothingToDoError, Operator, n_
 from ..panel_base import set_options
 from ..typed_properties import choice, text
-from .properties import AHEAD, BEHIND, KINDS, MotionMatchingFeatures, get_title
+from .properties import AHEAD, BEHIND, KINDS, MotionMatchingFeatures, get_title, has_contact
 
 # the first that is missing is added
 _DEFAULT_ROLES = ("left_foot", "right_foot", "hips", "head", "left_toe", "right_toe")
@@ -66,8 +66,9 @@ is not affected"""
         if self.kind.startswith("trajectory"):
             item.bone, item.times, item.axes = "", self.times or AHEAD, "xy"
         else:
-            missing = (role for role in _DEFAULT_ROLES if (self.kind, role) not in present)
-            item.bone, item.times, item.axes = self.bone or next(missing, "hips"), "", "xyz"
+            roles = _DEFAULT_ROLES[:2] if has_contact(item) else _DEFAULT_ROLES
+            missing = (role for role in roles if (self.kind, role) not in present)
+            item.bone, item.times, item.axes = self.bone or next(missing, roles[0]), "", "xyz"
         features.items.move(len(features.items) - 1, index)
         _finish_edit(features, index)
 

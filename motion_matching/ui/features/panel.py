@@ -21,7 +21,7 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .properties import ICONS, MotionMatchingFeature, get_title, is_trajectory
+from .properties import ICONS, MotionMatchingFeature, get_title, has_contact, is_trajectory
 
 
 class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
@@ -69,6 +69,7 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
         if item is not None:
             column.prop(item, "kind")
             column.prop(item, "times" if is_trajectory(item) else "bone")
-            column.prop(item, "axes")
+            if not has_contact(item):
+                column.prop(item, "axes")
         column.prop(features, "normalization")
         column.prop(features, "beyond_range")

@@ -27,6 +27,7 @@ _FACING = "Where the character will face, or faced"
 KINDS: Any = (
     ("bone_position", "Position", "Where a bone is, relative to the character", "BONE_DATA", 0),
     ("bone_velocity", "Velocity", "How fast a bone moves, and in which direction", "FORCE_WIND", 1),
+    ("foot_contact", "Contact", "Whether a foot is on the ground", "SNAP_FACE_CENTER", 5),
     ("trajectory_position", "Path", "Where the character will be, or was", "CURVE_PATH", 2),
     ("trajectory_direction", "Facing", _FACING, "ORIENTATION_GIMBAL", 3),
     ("trajectory_velocity", "Speed", "How fast the character will move, or moved", "DRIVER", 4),
@@ -62,7 +63,9 @@ def _change_weight(self: MotionMatchingFeature, context: bpy.types.Context) -> N
 
 def _change_kind(self: MotionMatchingFeature, context: bpy.types.Context) -> None:
     """Give a feature of another kind the bone or the times that it needs."""
-    if is_trajectory(self) and not self.times:
+    if has_contact(self) and (self.times or not self.bone or self.bone == "hips"):
+        self.bone, self.times, self.axes = "left_foot", "", "xyz"
+    elif is_trajectory(self) and not self.times:
         self.bone, self.times, self.axes = "", AHEAD, "xy"
     elif not is_trajectory(self) and not self.bone:
         self.bone, self.times, self.axes = "hips", "", "xyz"
@@ -105,6 +108,11 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
 def is_trajectory(feature: MotionMatchingFeature) -> bool:
     """Tell whether a feature describes the path. As a method, this would crash Blender 4.2."""
     return feature.kind.startswith("trajectory")
+
+
+def has_contact(feature: MotionMatchingFeature) -> bool:
+    """Tell whether a feature is a foot's contact, which has no axes."""
+    return feature.kind == "foot_contact"
 
 
 def get_title(feature: MotionMatchingFeature) -> str:

@@ -64,7 +64,7 @@ def test_the_steps_apart_add_up_to_the_distance_apart(demo_database, settings):
     settings = settings.with_changes({"displacement": "independent", "clamp": False})
     take = perform(demo_database, settings, "strafe_circle")
     distance = take.simulation - take.character
-    assert np.linalg.norm(distance[-1, :2]) > 0.1
+    assert np.linalg.norm(distance[-1, :2]) > 0.05
     np.testing.assert_allclose(np.cumsum(take.apart[:, :2], axis=0), distance[:, :2], atol=1e-9)
     turned = np.cumsum(take.apart[:, 2]) - distance[:, 2]
     np.testing.assert_allclose([wrap(turn) for turn in turned], 0.0, atol=1e-9)
@@ -147,7 +147,7 @@ def test_changed_settings_apply_from_their_tick_on(demo_database, settings):
         wanted.name,
         wanted.fps,
         wanted.intents,
-        changes=((120, {"weights": [0, 0, 0, 0, 0, 1, 1]}),),
+        changes=((120, {"weights": [0, 0, 0, 0, 0, 1, 1, 0, 0]}),),
     )
     a, b = (
         takes.perform(demo_database, settings, wanted),

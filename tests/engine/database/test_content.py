@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 import pytest
 
 from motion_matching.engine.database.build import BuildSettings
-from motion_matching.engine.database.features import Feature, Schema
+from motion_matching.engine.database.features import Feature, Schema, load_schema
 from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.motion.contacts import ContactSettings
 from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings
@@ -28,6 +28,10 @@ CHANGED = BuildSettings(
 )
 
 
+# the default features before contacts were among them
+EARLIER = BuildSettings(fps=24.0, schema=replace(load_schema("holden"), beyond_range="extrapolate"))
+
+
 def compute_digest(content: dict) -> str:
     return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=8).hexdigest()
 
@@ -35,8 +39,8 @@ def compute_digest(content: dict) -> str:
 @pytest.mark.parametrize(
     ("settings", "with_files", "expected"),
     [
-        (BuildSettings(fps=24.0), True, "821dd164249f40d3"),
-        (BuildSettings(fps=24.0), False, "650ab5d9015af585"),
+        (EARLIER, True, "821dd164249f40d3"),
+        (EARLIER, False, "650ab5d9015af585"),
         (CHANGED, True, "251af8bec5817e30"),
     ],
 )

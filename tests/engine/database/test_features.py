@@ -50,7 +50,7 @@ BONES = Schema(
 EVERYTHING = Schema(TRAJECTORY.features + BONES.features)
 
 
-def make_table(track, fps=30.0, swing=None, lengths=None, loops=None) -> MotionTable:
+def make_table(track, fps=30.0, swing=None, lengths=None, loops=None, contacts=None) -> MotionTable:
     """Put a person on a `track` (N, 3) of x, y, yaw, at rest or with angles `swing` (N,) about X in
     all joints.
     """
@@ -76,6 +76,7 @@ def make_table(track, fps=30.0, swing=None, lengths=None, loops=None) -> MotionT
         np.r_[0, stops[:-1]],
         stops,
         np.array(loops or [False] * len(stops)),
+        np.zeros((count, 2), bool) if contacts is None else contacts,
     )
 
 
@@ -337,6 +338,40 @@ def test_velocities_are_extrapolated_at_the_ends_of_a_range():
         values[:3].T, np.column_stack([0.6 * time, -1 - time, 0 * time]), atol=1e-5
     )
     np.testing.assert_allclose(values[3:].T, np.tile(values[3:, 5], (40, 1)), atol=1e-6)
+
+
+def compute_contact(contacts, **options):
+    """Return the feature (N,) of the left foot, of contacts (N,)."""
+    both = np.column_stack([contacts, np.zeros(len(contacts), bool)])
+    table = make_table(np.zeros((len(contacts), 3)), fps=60.0, contacts=both, **options)
+    schema = Schema((Feature("foot_contact", "left_foot"), Feature("foot_contact", "right_toe")))
+    left, right = compute_features(schema, table)
+    assert not right.any()
+    return left
+
+
+def test_the_contact_of_a_foot_fades_between_air_and_ground():
+    stands = (np.arange(120) >= 40) & (np.arange(120) < 80)
+    contact = compute_contact(stands)
+    away = np.minimum(np.abs(np.arange(120) - 39.5), np.abs(np.arange(120) - 79.5))
+    np.testing.assert_allclose(contact[away > 7], stands[away > 7], atol=1e-6)
+    assert (np.diff(contact[30:50]) >= 0.0).all()
+    assert np.diff(contact).max() < 0.2
+    assert contact.sum() == pytest.approx(stands.sum())
+
+
+@pytest.mark.parametrize("loop", [False, True])
+def test_contacts_of_loops_wrap_around_and_ranges_are_apart(loop: bool):
+    stands = np.arange(120) < 60
+    contact = compute_contact(stands, lengths=[60, 60], loops=[False, loop])
+    np.testing.assert_allclose(contact, stands)
+    wrapped = compute_contact(stands, loops=[loop])
+    assert wrapped[-1] == (pytest.approx(wrapped[59 + 1]) if loop else 0.0)
+
+
+def test_contacts_are_those_of_legs():
+    with pytest.raises(SettingsError, match="'head', which is no part of a leg"):
+        compute_features(Schema((Feature("foot_contact", "head"),)), make_table(np.zeros((9, 3))))
 
 
 def test_the_simulation_bone_is_the_origin_of_the_character():

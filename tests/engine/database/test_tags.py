@@ -89,7 +89,7 @@ def test_preferences_cover_their_frames_add_up_and_are_mirrored():
     ).tolist() == list(range(20, 90))
 
 
-@pytest.mark.parametrize("weights", [None, (2.0, 0.5, 1.0, 1.0, 0.3, 3.0, 1.0)])
+@pytest.mark.parametrize("weights", [None, (2.0, 0.5, 1.0, 1.0, 0.3, 3.0, 1.0, 2.0, 0.7)])
 @pytest.mark.parametrize("requested", [frozenset(), frozenset({"curve"})])
 def test_the_search_finds_the_cheapest_frame_with_preferences(
     requested: frozenset[str], weights: tuple[float, ...] | None

@@ -42,7 +42,7 @@ def test_features_are_added_removed_and_moved():
     assert feature_list.build_schema(features) == load_schema("default")
     bpy.ops.ed.undo_push(message="before")
     assert ops.add_feature(kind="bone_position") == {"FINISHED"}
-    assert len(features.items) == 8
+    assert len(features.items) == 10
     assert features.preset == ""
     added = features.items[features.index]
     assert (added.kind, added.bone, added.axes) == ("bone_position", "hips", "xyz"), (
@@ -92,7 +92,8 @@ def test_features_are_added_removed_and_moved():
 
     # another kind gets the values that it needs
     item = features.items[0]
-    for kind in ("trajectory_direction", "bone_velocity", "trajectory_velocity", "bone_position"):
+    kinds = ("trajectory_direction", "bone_velocity", "trajectory_velocity", "bone_position")
+    for kind in (*kinds, "foot_contact", "trajectory_position", "foot_contact"):
         item.kind = kind
         [feature] = feature_list.build_schema(features).features
         assert feature.kind == kind
