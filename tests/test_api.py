@@ -113,7 +113,7 @@ def test_the_command_line_builds_the_same_database(folder, tmp_path):
 
 
 def test_an_array_of_weights_changes_the_take_and_is_recorded(database):
-    weights = np.array([feature.weight for feature in database.schema.features]) * np.arange(1, 8)
+    weights = np.array([feature.weight for feature in database.schema.features]) * np.arange(1, 10)
     take = api.perform(database, seconds=3, settings={"weights": weights})
     assert take.settings["weights"] == pytest.approx(weights.tolist())
     assert not np.array_equal(take.frames, api.perform(database, seconds=3).frames)

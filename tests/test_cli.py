@@ -334,7 +334,10 @@ def test_a_performance_repeats_its_take_unless_settings_change(walk: Path, tmp_p
     assert again.read_bytes() == first.read_bytes()
     assert (
         run_line(
-            "take {} --script {} --set weights=1,1,1,1,1,3,3 --bvh {} --quiet", walk, kept, other
+            "take {} --script {} --set weights=1,1,1,1,1,3,3,1,1 --bvh {} --quiet",
+            walk,
+            kept,
+            other,
         )
         == 0
     )
@@ -576,8 +579,8 @@ def test_invalid_build_options_are_reported(
         (["--set", "velocity_halflife=1e308"], "'velocity_halflife'", "give a number from 0"),
         (["--seconds", "0.1"], "figure_eight", "make it longer"),
         (["--set", "walk=0"], "walk", "needs one speed above zero"),
-        (["--set", "weights=1,2"], "7 features but 2 weights", "give one for each"),
-        (["--set", "weights=1,1,1,1,1,1,-1"], "weights", "must be numbers of zero or more"),
+        (["--set", "weights=1,2"], "9 features but 2 weights", "give one for each"),
+        (["--set", "weights=1,1,1,1,1,1,1,1,-1"], "weights", "must be numbers of zero or more"),
         (["--set", "end_guard=1000"], "end guard", "lower"),
         (["--contacts", "{folder}/none.json"], "none.json", "--save-contacts"),
         (["--contacts", "{folder}/kept.json"], "kept.json", "--save-contacts"),

@@ -64,7 +64,7 @@ def test_the_batch_example_writes_takes_and_a_table(folder, tmp_path):
 
 def test_the_features_example_compares_features(folder, tmp_path):
     printed = run("custom_features", tmp_path, folder / "clips", "--seconds", 3)
-    assert "default: 27 dimensions" in printed
+    assert "default: 29 dimensions" in printed
     assert "custom: 29 dimensions" in printed
     assert "bone_position LeftHand" in printed
 
