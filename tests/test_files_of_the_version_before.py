@@ -30,6 +30,8 @@ PERFORMER = json.loads((BEFORE / "performer.json").read_text(encoding="utf-8"))
 KEYS = json.loads((BEFORE / "keys.json").read_text(encoding="utf-8"))[
     "{}.{}".format(*bpy.app.version)
 ]
+# defaults that are others now, which characters get that had not changed them
+NEW_DEFAULTS = {"lock_halflife": 0.04, "unlock_radius": 0.25}
 ops = bpy.ops.motion_matching
 
 
@@ -131,11 +133,13 @@ def test_every_property_keeps_its_saved_value(folder):
 
 
 def test_settings_of_a_character_are_read_as_before(performer):
-    before = PERFORMER["properties"]
+    before = PERFORMER["properties"] | {
+        f"controller.{name}": pytest.approx(value) for name, value in NEW_DEFAULTS.items()
+    }
     assert find_differences(before, select_saved(before, read_values(performer))) == {}
     database = run_to_end(build.load_or_build_steps(performer))
     now = settings.get_performer_settings(performer, database).to_dict()
-    assert json.loads(json.dumps(now)) == PERFORMER["performer_settings"]
+    assert json.loads(json.dumps(now)) == PERFORMER["performer_settings"] | NEW_DEFAULTS
 
 
 def test_databases_and_fields_keep_their_content_keys(performer):
@@ -241,7 +245,9 @@ def test_an_interrupted_recording_is_recovered(folder, performer):
 def test_user_presets_are_applied(folder, performer):
     group = performer.motion_matching
     schema = features.build_schema(group.features)
-    controller = settings.get_controller_data(group.controller)
+    # the preset holds the values of all settings, the character only those that were changed
+    old = {name: PERFORMER["performer_settings"][name] for name in NEW_DEFAULTS}
+    controller = settings.get_controller_data(group.controller) | old
     for kind in ("features", "controllers", "rigs"):
         file = presets.get_user_folder(kind, create=True) / "mine.json"
         shutil.copy(folder / "presets" / kind / "mine.json", file)

@@ -195,7 +195,7 @@ class PerformerSettings:
     )
     foot_lock: bool = describe(True, "Lock Feet", "Hold planted toes in place by bending the legs")
     lock_halflife: float = _seconds(
-        0.05,
+        0.04,
         "Plant Blending",
         "Time a landing toe takes to stop; longer: softer, more foot sliding",
         soft_most=0.5,
@@ -220,7 +220,7 @@ class PerformerSettings:
         "bend more",
     )
     unlock_radius: float = _metres(
-        0.2,
+        0.25,
         "Unlock Radius",
         "A planted toe is released once the motion takes it farther away; larger: legs bend more",
         soft_most=0.5,

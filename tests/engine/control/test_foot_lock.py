@@ -98,7 +98,7 @@ def test_a_toe_too_far_from_its_plant_is_released():
     update_lock(lock, (0.0, 0.0, 0.02), False)
     states = []
     for k in range(60):
-        update_lock(lock, (0.01 * k, 0.0, 0.02), True)
+        update_lock(lock, (0.01 * k, 0.0, 0.02), True, unlock_radius=0.2)
         states.append(lock.locked)
     assert states[0]
     assert not any(states[25:])
