@@ -51,8 +51,8 @@ class Comparison(NamedTuple):
 _DIVERGENCE = 0.05  # metres
 # what keeps a take from being measured whole
 NOTES = {
-    "values gone": "was planned ahead by values that are not stored any more",
-    "goes elsewhere": "goes elsewhere when it is performed again, as its database was changed",
+    "values gone": "used trained values that are no longer stored",
+    "goes elsewhere": "takes a different path when performed again, as its database was changed",
 }
 
 

@@ -112,14 +112,14 @@ SOURCE_KINDS = {
     "bones": _Kind("character", f"moves bones {_LACKS}", f"move bones {_LACKS}", "Bones Missing"),
     "size": _Kind(
         "character",
-        "has another size than this armature",
-        "have other sizes than this armature",
+        "is a different size from this armature",
+        "are a different size from this armature",
         "Other Size",
     ),
     "rest": _Kind(
         "character",
-        "rests otherwise than this armature",
-        "rest otherwise than this armature",
+        "has a different rest pose than this armature",
+        "have a different rest pose than this armature",
         "Other Rest Pose",
     ),
     "loop": _Kind(
@@ -133,7 +133,7 @@ SOURCE_KINDS = {
     "tag": _Kind(
         "database", "has a tag on none of its frames", "have tags on no frame", "Empty Tags", False
     ),
-    "file": _Kind("database", "may be read wrongly", "may be read wrongly", "Assumptions", False),
+    "file": _Kind("database", "may be read wrongly", "may be read wrongly", "Check Import", False),
     "root": _Kind(
         "database",
         "has a root that stays still",

@@ -18,27 +18,14 @@ import numpy as np
 from .errors import MotionMatchingError, shorten
 from .files import open_at_once, replacing
 
+# Smaller files are read as a whole. Where one is mapped that another program writes over in place,
+# the system ends this process; Windows refuses the writing instead. To read larger ones takes long.
+READ_LIMIT = 256 * 1024**2
 LARGEST_VALUE = 1e9  # of arrays in files; far above all that is stored, squares stay finite
 _ALIGNMENT = 64
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _PADDING_FIELD = 0x4D4D  # an unassigned id of a zip extra field: it only carries zeros
 _PIECE = 4 * 1024**2  # bytes that are checked at a time, while the processor's cache holds them
-_LEAST_READ, _READ_SHARE = 256 * 1024**2, 1 / 16  # bytes, and of this computer's memory
-
-
-def _find_read_limit() -> int:
-    """Return how many bytes a file may have that is read as a whole.
-
-    Where a file is mapped that another program writes over in place, the system ends this process;
-    Windows refuses the writing instead. Larger files would take too much memory, and are mapped.
-    """
-    if not hasattr(os, "sysconf"):
-        return _LEAST_READ
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return max(int(_READ_SHARE * memory), _LEAST_READ)
-
-
-READ_LIMIT = _find_read_limit()
 
 
 def save_arrays(

@@ -82,7 +82,8 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         False,
         "Show in Viewport",
         "Draw the path of the simulation bone through the active source in the 3D view: thin as "
-        "found, thick as smoothed, blue as edited by hand; arrows show where the character faces",
+        "found, thick as smoothed, violet when edited by hand; arrows show where the character "
+        "faces",
         update=refresh_path,
     )
     search: str = text(

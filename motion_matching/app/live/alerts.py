@@ -39,7 +39,7 @@ class Alerts:
             warnings.append(WarningItem("speed", text, "play", (direction,), (button,)))
         if slowest > budget:
             took = f"A tick took {1000.0 * slowest:.1f} ms"
-            text = f"{took}, and may take {1000.0 * budget:.3g}"
+            text = f"{took}; the budget is {1000.0 * budget:.3g}"
             warnings.append(WarningItem("slow", text, "play", (), _ALLOW))
         return tuple(warnings)
 
@@ -52,4 +52,7 @@ class Alerts:
         if statistics.is_in_data(speed, fastest):
             return None
         where = "to the side" if direction == "side" else direction
-        return f"The clips go {fastest:.1f} m/s {where}, not {speed:.1f}", direction
+        return (
+            f"The clips reach only {fastest:.1f} m/s {where}; {speed:.1f} was requested",
+            direction,
+        )

@@ -31,7 +31,7 @@ class TagRequest:
         requested = frozenset(parse_names(text))
         available = requested & frozenset(self._database.requestable_tags)
         if missing := sorted(requested - available):
-            text = f"No frame is tagged {', '.join(missing)}: tag ranges of the sources and build"
+            text = f"No frame is tagged {', '.join(missing)}: add that tag to a source"
             warnings.append(warn_of_tags("missing tags", text, missing))
         if self._database.explain_missing_tags(available, end_guard):
             names = sorted(available)

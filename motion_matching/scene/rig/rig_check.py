@@ -82,7 +82,7 @@ def _find_scale_problems(obj: bpy.types.Object) -> Iterator[Problem]:
         decompose_similarity(compute_static_matrix(obj), obj.name)
     except RigError as error:
         if np.ptp(np.abs(own)) < 1e-3 * np.abs(own).max() and own.min() > 0:
-            yield Problem("Uneven Scale", f"{error} It is a parent that is scaled so", serious=True)
+            yield Problem("Uneven Scale", f"{error} A parent object has this scale", serious=True)
             return
         label, sentence, serious = "Uneven Scale", str(error).rstrip("."), True
     else:

@@ -38,7 +38,7 @@ class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
         settings = settings_of(obj)
         problem = next((p for p in app.rig_status.refresh(obj).problems if p.fix == self.fix), None)
         if problem is None:
-            raise SettingsError(f"There is nothing of that kind to fix on armature '{obj.name}'.")
+            raise SettingsError(f"Armature '{obj.name}' has no such problem.")
         if self.fix == "scale":
             scene.rig.rig_fix.apply_scale(obj)
         elif self.fix == "front":

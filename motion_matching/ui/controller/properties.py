@@ -112,7 +112,7 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
         max=5,
     )
     metric: str = choice(
-        "default", "Alike By", "What makes poses similar, with and without training", _METRICS
+        "default", "Similarity", "What makes poses similar, with and without training", _METRICS
     )
     speed: bool = switch(
         True,

@@ -219,10 +219,15 @@ EDITS: dict[str, tuple[str, str, Any, dict[str, bool] | tuple[str, ...]]] = {
     "loop": ("Loop", _LOOP, "FILE_REFRESH", {"loop": True}),
     "no_loop": ("Do Not Loop", "Let them end where they end", "X", {"loop": False}),
     "whole": ("Whole Range", "Use all of their frames", "FULLSCREEN_ENTER", {"use_range": False}),
-    "speed": ("Speed of the Active", "Play them as fast as the active source", "TIME", ("speed",)),
-    "gait": ("Gait of the Active", "Use the active source's gait", "CON_FOLLOWPATH", ("gait",)),
-    "tags": ("Tags of the Active", "Use the active source's tags", "BOOKMARKS", ("tags",)),
-    "range": ("Range of the Active", "Use the active source's frames", "FULLSCREEN_EXIT", _RANGE),
+    "speed": (
+        "Copy Speed from Active",
+        "Play them as fast as the active source",
+        "TIME",
+        ("speed",),
+    ),
+    "gait": ("Copy Gait from Active", "Use the active source's gait", "CON_FOLLOWPATH", ("gait",)),
+    "tags": ("Copy Tags from Active", "Use the active source's tags", "BOOKMARKS", ("tags",)),
+    "range": ("Copy Range from Active", "Use its frames", "FULLSCREEN_EXIT", _RANGE),
 }
 EDIT_ITEMS = [
     (key, name, help, icon, index)

@@ -40,7 +40,7 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         dimensions = app.status.get_status(obj).dimensions
-        return ("NONE", f"{dimensions} Numbers") if dimensions else None
+        return ("NONE", f"{dimensions} Values") if dimensions else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         features, layout = settings.features, self.layout

@@ -92,7 +92,7 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
         if missing:
             box.label(text="What to Capture Next", icon="OUTLINER_DATA_ARMATURE")
         else:
-            box.label(text="Nothing Asked For Is Missing", icon="CHECKMARK")
+            box.label(text="No Gaps Found", icon="CHECKMARK")
         for text in missing[:_MAX_SHOWN]:
             draw_wrapped_text(box, text, "DOT")
         if len(missing) > _MAX_SHOWN:
@@ -128,7 +128,7 @@ class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Pane
         for moment in odd.moments[:_MAX_SHOWN]:
             _draw_odd_moment(box, obj, moment)
         if len(odd.moments) > _MAX_SHOWN:
-            box.label(text=f"And {len(odd.moments) - _MAX_SHOWN} less odd ones")
+            box.label(text=f"And {len(odd.moments) - _MAX_SHOWN} more, less unusual")
 
 
 def _draw_odd_moment(
@@ -283,13 +283,18 @@ def _draw_actions(
         row, text = lines.row(), format_frame(inspector, int(choice.frames[index]))
         row.label(text=text, icon="FORWARD" if is_chosen else "REMOVE")
         draw_right(row, "Chosen" if is_chosen else f"{choice.scores[index] - best:+.3f}")
+        # a field enters no frame: there is none to use from here, or to forbid
+        _draw_buttons(row, inspector, int(choice.frames[index]), is_candidate=False)
 
 
 def format_frame(inspector: app.inspector.Inspector, frame: int) -> str:
-    """Return a frame as the source's name in the list and the number in its preview."""
+    """Return a frame as the number in its preview and the source's name in the list.
+
+    The number is first, because Blender cuts off the ends of labels.
+    """
     source, obj = _find_source(inspector, frame), inspector.armature.find()
     clip = find_short_name(obj, "sources", source.clip) if obj else source.clip
-    return f"{clip} {source.frame}{' (mirrored)' if source.mirrored else ''}"
+    return f"{source.frame} {clip}{' (mirrored)' if source.mirrored else ''}"
 
 
 def _find_source(inspector: app.inspector.Inspector, frame: int) -> FrameSource:

@@ -52,7 +52,9 @@ def _inspect_again(self: MotionMatchingInsight, context: bpy.types.Context) -> N
 class MotionMatchingInsight(bpy.types.PropertyGroup):
     """What is shown of the data"""
 
-    beside: str = choice("controller", "Beside", "What the data is measured against", _REFERENCES)
+    beside: str = choice(
+        "controller", "Compare With", "What the data is measured against", _REFERENCES
+    )
     recording: bpy.types.Action = pointer(
         bpy.types.Action,
         "Recording",

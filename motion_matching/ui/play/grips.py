@@ -31,7 +31,7 @@ _KINDS = (
     ("target", "Target", "Drag the target; while live, the character goes there at once"),
     ("facing", "Facing", "Turn the target; the character faces there once it has arrived"),
     ("point", "Point", "Drag this point of the curve; while live, the character follows at once"),
-    ("obstacle", "Obstacle", "Drag this obstacle; a live session sees it there from its start on"),
+    ("obstacle", "Obstacle", "Drag this obstacle; it takes effect when a live session starts"),
 )
 _FACING = 0.7  # metres from a target to its second grip
 _MAX_POINTS, _MAX_OBSTACLES = 64, 32  # of a curve with more points, its ends have grips

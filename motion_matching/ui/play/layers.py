@@ -17,7 +17,7 @@ class Layers:
     show_ground: bool = switch(
         True,
         "Moving Ground",
-        "Draw metres on the ground, and walls, as they pass by a character on the spot",
+        "Draw a metre grid and walls that move past a character on the spot",
     )
     show_contacts: bool = switch(
         False, "Contacts", "Draw a ring around each planted toe, thick while it is locked"

@@ -77,7 +77,7 @@ class _NamedSources:
         names = set(_parse(self.names))
         found = [n for n, source in enumerate(settings.sources) if source.name in names]
         if not found:
-            raise SettingsError("The sources are not there any more; see what the panel says now.")
+            raise SettingsError("These sources no longer exist; check the panel.")
         return found
 
 

@@ -222,7 +222,7 @@ class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
 back"""
 
     bl_idname = "motion_matching.discard_takes"
-    bl_label = "Discard Takes Not Kept"
+    bl_label = "Discard Unkept Takes"
     requires = (*CHARACTER, can_assign_action, has_loose_takes)
 
     def run(self, context: bpy.types.Context) -> str:

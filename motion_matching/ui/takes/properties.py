@@ -84,7 +84,7 @@ class MotionMatchingScript(Script, bpy.types.PropertyGroup):
 
     along: str = choice("script", "Perform", "What the character performs", ALONGS)
     use_frame_start: bool = switch(
-        False, "Own Start", "Begin at a frame of your own instead of the start of the scene"
+        False, "Custom Start", "Begin at a frame of your own instead of the start of the scene"
     )
 
 

@@ -84,7 +84,7 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
     assert get_labels(obj) == []
     assert rig_status.refresh(obj).roles["left_thigh"] == "bgeLpUtfeL"
     settings.roles.left_shin = "bsgniH"
-    expect_refusal(ops.fix_rig, "nothing of that kind", fix="scale")
+    expect_refusal(ops.fix_rig, "no such problem", fix="scale")
     problem = rig_status.refresh(obj).problems[0]
     assert problem.label == "Roles Missing"
     assert problem.serious
@@ -242,7 +242,7 @@ def test_applying_scale_scales_the_keys_of_all_actions(obj):
     assert get_labels(obj) == ["Scale Not Applied"]
     assert get_fixes(obj) == [""]
     assert "Limit Distance" in rig_status.refresh(obj).problems[0].sentence
-    expect_refusal(ops.fix_rig, "nothing of that kind", fix="scale")
+    expect_refusal(ops.fix_rig, "no such problem", fix="scale")
     obj.pose.bones["Head"].constraints.remove(held)
     twin = bpy.data.objects.new("Twin", obj.data.copy())
     assert get_fixes(obj) == [""]
