@@ -30,8 +30,8 @@ PERFORMER = json.loads((BEFORE / "performer.json").read_text(encoding="utf-8"))
 KEYS = json.loads((BEFORE / "keys.json").read_text(encoding="utf-8"))[
     "{}.{}".format(*bpy.app.version)
 ]
-# defaults that are others now, which characters get that had not changed them
-NEW_DEFAULTS = {"lock_halflife": 0.04, "unlock_radius": 0.25}
+# defaults that have changed, which characters get that had not changed them
+NEW_DEFAULTS = {"unlock_radius": 0.25}
 ops = bpy.ops.motion_matching
 
 

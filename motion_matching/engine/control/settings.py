@@ -195,7 +195,7 @@ class PerformerSettings:
     )
     foot_lock: bool = describe(True, "Lock Feet", "Hold planted toes in place by bending the legs")
     lock_halflife: float = _seconds(
-        0.04,
+        0.05,
         "Plant Blending",
         "Time a landing toe takes to stop; longer: softer, more foot sliding",
         soft_most=0.5,
