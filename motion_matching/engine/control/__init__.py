@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         foot_lock,
         ground,
         ideal,
+        idling,
         inertialization,
         intent,
         leg_bending,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         scripts,
         settings,
         start_state,
+        stepping,
         take,
         trajectory,
     )

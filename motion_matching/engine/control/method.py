@@ -21,7 +21,8 @@ class Goal(NamedTuple):
     `trajectory` has a point for each of the method's `trajectory_times`. `sharp`: the goal changed
     so much that a search should not wait. `fading`: less than half of the last jump has faded, so
     another one should wait. `push` in m/s is the intent's; the trajectory includes it already.
-    `enter` is the intent's, too.
+    `enter` is the intent's, too. `stands`: there is nothing to do but to stand, and the simulation
+    object rests.
     """
 
     trajectory: Sequence[TrajectoryPoint]
@@ -31,6 +32,7 @@ class Goal(NamedTuple):
     fading: bool = False
     push: tuple[float, float] | None = None
     enter: str | None = None
+    stands: bool = False
 
 
 class Jump(NamedTuple):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         database,
         features,
         frame_names,
+        idles,
         limits,
         parts,
         postures,

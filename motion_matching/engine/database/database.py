@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import array_files, json_files
+from ..control.idling import Idles
 from ..control.legs import LegGeometry, measure_legs
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..json_files import EntryError, expect_list, expect_number, expect_text
@@ -29,6 +30,7 @@ from .features import (
     compute_normalization,
     schema_from_dict,
 )
+from .idles import find_idles
 from .limits import measure_peaks
 from .postures import OddPosture, find_all_odd_postures
 from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS
@@ -189,6 +191,11 @@ class Database:
     def odd_postures(self) -> tuple[OddPosture, ...]:
         """All odd postures, whatever their tags."""
         return find_all_odd_postures(self)
+
+    @cached_property
+    def idles(self) -> Idles:
+        """Where the character simply stands."""
+        return find_idles(self, measure_character_legs(self))
 
     @cached_property
     def playable(self) -> np.ndarray:

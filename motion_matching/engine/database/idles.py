@@ -1,0 +1,154 @@
+"""Find idles: runs of frames in which a character of a database simply stands.
+
+Its root hardly moves or turns, all feet are on the ground, it is upright and calm, and its feet are
+no farther apart than is usual when it stands. So neither a wave nor a crouch on the spot is one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..control.idling import Idles
+from ..control.legs import LegGeometry
+from ..maths import quat
+from ..maths.runs import find_runs
+
+if TYPE_CHECKING:
+    from .database import Database
+
+_SHORTEST = 0.5  # seconds, of people: small animals are quicker
+_LEAD = 1.0  # seconds before an idle in which a character comes to rest
+# limits for people, in m/s and rad/s: those of the root, and the mean of all bones
+_SLOW, _STEADY, _CALM = 0.1, 0.3, 0.25
+_APART = 0.15  # seconds between idles and frames whose root moves
+_UPRIGHT = 0.9  # of the usual height of the hips
+_HEEL_UP = 0.05  # metres that an ankle is above where it stands
+_USUAL = 75  # percentile of how far feet are apart, up to which they usually are
+_MARGIN = 0.01  # metres beyond that
+_CHUNK = 4096  # frames whose bones are found together
+_MOST_ENTRIES = 5000  # that are compared
+_FEET = 0.5  # share of the feet in a comparison
+
+
+def find_idles(database: Database, legs: tuple[LegGeometry, ...]) -> Idles:
+    """Return the idles of a database whose character has these legs."""
+    frames = np.flatnonzero(_find_resting(database))
+    joints = _compute_joints(database, frames)
+    frames = frames[_find_ordinary(database, legs, frames, joints)]
+    followed = np.zeros(database.frame_count, bool)
+    followed[frames] = True
+    runs = (
+        np.array(
+            [
+                run
+                for start, stop in zip(database.starts, database.stops, strict=True)
+                for run in (find_runs(followed[start:stop]) + start).tolist()
+                if run[1] - run[0] >= _SHORTEST * database.pace * database.fps
+            ]
+        )
+        .reshape(-1, 2)
+        .astype(np.intp)
+    )
+    return _make_idles(database, runs)
+
+
+def find_settling_frames(database: Database) -> np.ndarray:
+    """Return the frames (N,) of all idles, and those that lead to one within a second."""
+    idles, result = database.idles, np.zeros(database.frame_count, bool)
+    lead = round(_LEAD * database.fps)
+    first = database.starts[database.range_of_frame[idles.starts]]
+    for start, stop in zip(np.maximum(idles.starts - lead, first), idles.stops, strict=True):
+        result[start:stop] = True
+    return result
+
+
+def _find_resting(database: Database) -> np.ndarray:
+    """Return the frames (N,) that hardly move and turn, and that a field can play, too."""
+    after = database.successors
+    fits = database.playable & (after >= 0) & (after[after] >= 0)
+    motion, pace = database.root_motion, database.pace
+    moves = np.hypot(motion[:, 0], motion[:, 1]) >= _SLOW * pace
+    moves |= np.abs(motion[:, 2]) >= _STEADY / pace
+    ranges, result = database.range_of_frame, fits & ~moves
+    for later in range(1, round(_APART * pace * database.fps) + 1):
+        same = ranges[later:] == ranges[:-later]
+        result[:-later] &= ~(moves[later:] & same)
+        result[later:] &= ~(moves[:-later] & same)
+    return result
+
+
+def _compute_joints(database: Database, frames: np.ndarray) -> np.ndarray:
+    """Return where the bones (F, B, 3) of frames are, as the character sees them."""
+    poses, parents = np.asarray(database.poses), database.skeleton.parents
+    result = np.empty((len(frames), poses.shape[2], 3), np.float32)
+    for start in range(0, len(frames), _CHUNK):
+        local = poses[frames[start : start + _CHUNK]]
+        local[:, :, 0] = [0, 0, 0, 1, 0, 0, 0]
+        result[start : start + _CHUNK] = quat.compute_world(local, parents)[1]
+    return result
+
+
+def _find_ordinary(
+    database: Database, legs: tuple[LegGeometry, ...], frames: np.ndarray, joints: np.ndarray
+) -> np.ndarray:
+    """Return which of the frames (F,) show a calm, ordinary stance by their joints (F, B, 3)."""
+    if not len(frames):
+        return np.zeros(0, bool)
+    size, pace = (legs[0].size if legs else 1.0), database.pace
+    feet = joints[:, [leg.foot for leg in database.roles.legs]]
+    every = max(database.frame_count // _MOST_ENTRIES, 1)
+    hips = _compute_joints(database, np.arange(0, database.frame_count, every))
+    usual = np.median(hips[:, database.roles.hips, 2])
+    result = joints[:, database.roles.hips, 2] > _UPRIGHT * usual
+    result &= _measure_calmness(database, frames) < _CALM * pace
+    stances = (
+        np.asarray(database.contacts)[frames].all(axis=1),
+        (feet[..., 2] < np.array([leg.foot_height for leg in legs]) + _HEEL_UP * size).all(axis=1),
+    )
+    for stands in stances:
+        # a creature that mostly stands with a heel up does so here
+        if stands[result].sum() > 0.5 * result.sum():
+            result &= stands
+    apart = np.linalg.norm(np.ptp(feet[..., :2], axis=1), axis=-1)
+    if result.any():
+        result &= apart <= np.percentile(apart[result], _USUAL) + _MARGIN * size
+    return result
+
+
+def _measure_calmness(database: Database, frames: np.ndarray) -> np.ndarray:
+    """Return the mean speed (F,) of the bones in m/s from each frame to the next."""
+    now, then = (_compute_joints(database, at) for at in (frames, database.successors[frames]))
+    return np.linalg.norm(then - now, axis=-1)[:, 1:].mean(axis=1) * database.fps
+
+
+def _make_idles(database: Database, runs: np.ndarray) -> Idles:
+    """Describe the runs (R, 2) of frames, and where they may be entered."""
+    able = database.find_candidates(0.0)
+    counts = runs[:, 1] - runs[:, 0]
+    of_run = np.repeat(np.arange(len(runs)), counts)
+    frames = np.concatenate([np.arange(a, b) for a, b in runs.tolist()] or [np.zeros(0, int)])
+    seconds = (runs[of_run, 1] - frames) / database.fps
+    kept = np.flatnonzero(able[frames] & (seconds >= _SHORTEST * database.pace))
+    kept = kept[:: max(-(-len(kept) // _MOST_ENTRIES), 1)]
+    joints = _compute_joints(database, frames[kept])[:, 1:]
+    return Idles(
+        runs[:, 0],
+        runs[:, 1],
+        frames[kept],
+        of_run[kept],
+        seconds[kept].astype(np.float32),
+        joints,
+        _weigh_bones(database),
+        database.pace,
+    )
+
+
+def _weigh_bones(database: Database) -> np.ndarray:
+    """Return how much each bone but the first counts in a comparison, 1 in all: half for feet."""
+    count = database.skeleton.bone_count
+    weights = np.full(count, (1.0 - _FEET) / (count - 1))
+    feet = list({bone for leg in database.roles.legs for bone in (leg.foot, leg.toe)})
+    weights[feet] += _FEET / max(len(feet), 1)
+    return weights[1:].astype(np.float32)
