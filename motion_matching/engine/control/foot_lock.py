@@ -20,6 +20,7 @@ from ..maths.springs import LN2, compute_remainder, halflife_to_rate, spring
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints, is_bent_backward
 from .settings import PerformerSettings
+from .stepping import Stepping
 
 # the joints that a leg turns, each after its parent: hip, knee, ankle, toe
 LegJoints = tuple[Joint, ...]
@@ -39,7 +40,7 @@ class ContactLock:
         self.reset()
 
     def reset(self) -> None:
-        self.locked = self._in_contact = False
+        self.locked = self._in_contact = self.is_held = False
         # of the toe from the data or from its plant, and the velocity of it
         self._offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
@@ -70,7 +71,7 @@ class ContactLock:
         if self.locked:
             px, py, pz = self.plant
             sx, sy, sz = px + ox, py + oy, pz + oz
-            if not contact or math.hypot(px - x, py - y) > settings.unlock_radius:
+            if not contact or self._is_too_far(x, y, settings):
                 self.locked = False
                 ox, oy, oz, ux, uy, uz = sx - x, sy - y, sz - z, ux - vx, uy - vy, uz - vz
         else:
@@ -96,6 +97,16 @@ class ContactLock:
         lift = max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0)
         self._lift = spring(*self._lift, lift, _LIFTING, dt)
         return sx, sy, max(sz + self._lift[0], height)
+
+    def _is_too_far(self, x: float, y: float, settings: PerformerSettings) -> bool:
+        """Return whether the data has a planted toe so far away that it has to give way."""
+        away = math.hypot(self.plant[0] - x, self.plant[1] - y)
+        return away > settings.unlock_radius and not self.is_held
+
+    def leave(self) -> None:
+        """Let a planted toe leave from where it stands, although the data has it elsewhere."""
+        if self._data is not None:
+            self._data = (*self.plant[:2], self._data[2])
 
     def raise_tip(self, depth: float, dt: float) -> float:
         """Return how far to raise a tip `depth` metres below the floor: smoothly."""
@@ -134,6 +145,7 @@ class FootLock:
         self._ground = ground
         self._is_flat = is_flat(ground)
         self._locks = tuple(ContactLock() for _ in legs)
+        self._steps = Stepping(len(legs))
         # the bones of all legs, shared ones once; joint 0 is the root, these are the others
         bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
         paths = [(0, *(bones.index(bone) + 1 for bone in leg.chain)) for leg in legs]
@@ -155,6 +167,7 @@ class FootLock:
         """Leave the toes where the data has them."""
         for lock in self._locks:
             lock.reset()
+        self._steps.reset()
 
     def reset(self) -> None:
         self.release()
@@ -203,6 +216,16 @@ class FootLock:
         """Which toes (L,) are locked."""
         return tuple([lock.locked for lock in self._locks])
 
+    @property
+    def stepping(self) -> int:
+        """Which foot steps because the character stands elsewhere, -1 if none does."""
+        return self._steps.foot
+
+    @property
+    def offset(self) -> tuple[float, float]:
+        """How far in metres a body that stands would have to move to be above its planted feet."""
+        return self._steps.offset
+
     def update_height(self, x: float, y: float, settings: PerformerSettings, dt: float) -> float:
         """Return the character's height, sprung toward the lowest floor under its planted feet."""
         if self._is_flat:
@@ -216,24 +239,50 @@ class FootLock:
         return height
 
     def apply(
-        self, pose: np.ndarray, contacts: np.ndarray, settings: PerformerSettings, dt: float
+        self,
+        pose: np.ndarray,
+        contacts: np.ndarray,
+        settings: PerformerSettings,
+        dt: float,
+        stands: bool = False,
     ) -> None:
-        """Bend the legs of a pose (7, B), placed in the world by bone 0, to their toes' targets."""
+        """Bend the legs of a pose (7, B), placed in the world by bone 0, to their toes' targets.
+
+        Where it `stands`, feet that are planted elsewhere than in the pose step there.
+        """
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
         buffer, turned = settings.stretch_buffer, []
+        if stands:
+            self._begin_step(joints, contacts.tolist(), dt)
+        else:
+            self._steps.move()
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
             own, lock = self._joint_getters[k](joints), self._locks[k]
+            toe, lock.is_held = own[-1][0], stands
+            if self._steps.is_active:
+                toe = self._steps.place(k, toe, dt)
+                contact = contact and k != self._steps.foot
             sunk = self._sunk[k] = self._sunk[k] * compute_remainder(_LIFTING, dt)
             if self._is_flat:
-                target = lock.update(own[-1][0], contact, leg.toe_height - sunk, settings, dt)
+                target = lock.update(toe, contact, leg.toe_height - sunk, settings, dt)
                 floors = (-sunk, -sunk, -sunk)
             else:
-                target, floors = self._step_on_floor(k, own, root[2], contact, settings, dt)
+                target, floors = self._step_on_floor(k, own, toe, root[2], contact, settings, dt)
                 self._floors[k] = min(floors[:2])
             before = self._bone_getters[k](bones)
             turned += _solve_leg(leg, own, before, target, floors, buffer, lock, dt)
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
+
+    def _begin_step(self, joints: Sequence[Joint], contacts: Sequence[bool], dt: float) -> None:
+        """Let the foot step that is planted farthest away, if all are planted and one is far."""
+        toes = [get(joints)[-1][0] for get in self._joint_getters]
+        stand = [
+            contact and lock.locked for contact, lock in zip(contacts, self._locks, strict=True)
+        ]
+        plants = [lock.plant if on else None for on, lock in zip(stand, self._locks, strict=True)]
+        if self._steps.stand(toes, plants, dt):
+            self._locks[self._steps.foot].leave()
 
     def _compute_joints(self, pose: np.ndarray) -> list[Joint]:
         root, *bones = pose.take(self._bones, 1).T.tolist()
@@ -251,21 +300,25 @@ class FootLock:
         self,
         k: int,
         joints: LegJoints,
+        toe: Vector,
         stands: float,
         contact: bool,
         settings: PerformerSettings,
         dt: float,
     ) -> tuple[Vector, Vector]:
-        """Return the target of a leg's toe, and the floor's heights under toe, ankle and tip."""
+        """Return the target of a leg's toe, and the floor's heights under toe, ankle and tip.
+
+        `toe` is where the data has it, or where its step does.
+        """
         lock, ground, toe_height = self._locks[k], self._ground, self._legs[k].toe_height
-        ankle, (x, y, z) = joints[-3][0], joints[-1][0]
+        ankle, own, (x, y, z) = joints[-3][0], joints[-1][0], toe
         floor = compute_step_height(ground, x, y, stands)
         below = compute_step_height(ground, *lock.plant[:2], stands) if lock.locked else floor
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
         sunk = self._sunk[k]
         target = lock.update(data, contact, below + toe_height - sunk, settings, dt)
-        ex, ey = ankle[0] - x, ankle[1] - y
+        ex, ey = ankle[0] - own[0], ankle[1] - own[1]
         heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)
         tip = compute_step_height(ground, target[0] - ex, target[1] - ey, stands)
         floor = compute_step_height(ground, *target[:2], stands)

@@ -37,15 +37,25 @@ class SizedFootLock(FootLock):
         now, then = self._divide(pose), self._divide(before)
         return self._size * super().start_from(now, then, settings, self._slow(dt))
 
+    @property
+    def offset(self) -> tuple[float, float]:
+        x, y = super().offset
+        return self._size * x, self._size * y
+
     def update_height(self, x: float, y: float, settings: PerformerSettings, dt: float) -> float:
         size = self._size
         return size * super().update_height(x / size, y / size, settings, self._slow(dt))
 
     def apply(
-        self, pose: np.ndarray, contacts: np.ndarray, settings: PerformerSettings, dt: float
+        self,
+        pose: np.ndarray,
+        contacts: np.ndarray,
+        settings: PerformerSettings,
+        dt: float,
+        stands: bool = False,
     ) -> None:
         scaled = self._divide(pose)
-        super().apply(scaled, contacts, settings, self._slow(dt))
+        super().apply(scaled, contacts, settings, self._slow(dt), stands)
         pose[3:] = scaled[3:]
 
     def _divide(self, pose: np.ndarray) -> np.ndarray:
