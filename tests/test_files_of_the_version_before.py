@@ -30,8 +30,9 @@ PERFORMER = json.loads((BEFORE / "performer.json").read_text(encoding="utf-8"))
 KEYS = json.loads((BEFORE / "keys.json").read_text(encoding="utf-8"))[
     "{}.{}".format(*bpy.app.version)
 ]
-# defaults that have changed, which characters get that had not changed them
+# defaults that have changed, which characters get that had not changed them; and new settings
 NEW_DEFAULTS = {"unlock_radius": 0.25}
+NEW_SETTINGS = {"idle": True}
 ops = bpy.ops.motion_matching
 
 
@@ -139,7 +140,9 @@ def test_settings_of_a_character_are_read_as_before(performer):
     assert find_differences(before, select_saved(before, read_values(performer))) == {}
     database = run_to_end(build.load_or_build_steps(performer))
     now = settings.get_performer_settings(performer, database).to_dict()
-    assert json.loads(json.dumps(now)) == PERFORMER["performer_settings"] | NEW_DEFAULTS
+    assert json.loads(json.dumps(now)) == (
+        PERFORMER["performer_settings"] | NEW_DEFAULTS | NEW_SETTINGS
+    )
 
 
 def test_databases_and_fields_keep_their_content_keys(performer):

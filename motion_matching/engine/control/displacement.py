@@ -19,6 +19,8 @@ from .trajectory import SimulationObject, clamp
 
 GroundPose = tuple[float, float, float]
 
+# seconds in which a standing body makes up for half of what it is off, at most at m/s and rad/s
+_LEAN, _LEAN_SPEED, _LEAN_RATE = 0.3, 0.05, 0.05
 FOOT_RADIUS = 0.4  # metres from the character's axis within which its feet stand
 
 
@@ -28,16 +30,20 @@ def place_character(
     simulation: SimulationObject,
     settings: PerformerSettings,
     dt: float,
+    feet: tuple[float, float] | None = None,
 ) -> GroundPose:
     """Return where the character, led by the data at a velocity (x, y, turn), is after a tick.
 
     Synchronizing also moves the simulation object. So does clamping where adjustment is limited by
-    velocity: there the object waits. All other modes leave the object where it is.
+    velocity: there the object waits. All other modes leave the object where it is. Of a character
+    that stands, `feet` say how far off (x, y) they are planted; adjusting moves it above them.
     """
     if settings.displacement == "synchronize":
         return _synchronize(character, simulation, settings.synchronization)
     if settings.displacement == "adjust":
         character = _adjust(character, velocity, simulation, settings, dt)
+        if feet is not None:
+            character = _lean(character, feet, simulation.yaw, dt)
     if settings.clamp:
         if settings.displacement == "adjust" and settings.adjust_by_velocity:
             simulation.wait_for(character[0], character[1], settings.clamp_distance)
@@ -85,6 +91,17 @@ def _adjust(
         own_turn = abs(turn_rate) * dt + lag * step / FOOT_RADIUS
         turn = clamp(turn, settings.adjust_rotation_ratio * own_turn)
     return x + dx, y + dy, yaw + limit_turn(turn, turn_rate * dt, settings.turn_limit * dt)
+
+
+def _lean(
+    character: GroundPose, offset: tuple[float, float], heading: float, dt: float
+) -> GroundPose:
+    """Return a standing character moved over its feet and turned to a heading, unnoticeably."""
+    (x, y, yaw), share = character, 1.0 - compute_remainder(_LEAN, dt)
+    dx, dy = share * offset[0], share * offset[1]
+    near = min(_LEAN_SPEED * dt / (math.hypot(dx, dy) + 1e-9), 1.0)
+    turn = clamp(share * wrap(heading - yaw), _LEAN_RATE * dt)
+    return x + near * dx, y + near * dy, yaw + turn
 
 
 def limit_turn(turn: float, led: float, limit: float) -> float:

@@ -257,13 +257,19 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
         expect_pair(data.get("position", (0, 0)), "'position'", FARTHEST),
         _expect_angle(data.get("facing", 0), "'facing'"),
         expect_whole_number(data.get("seed", 0), "'seed'", 0),
-        dict(expect_object(data.get("settings", {}), "'settings'")),
+        _read_settings(expect_object(data.get("settings", {}), "'settings'")),
         tuple(_change_from_list(change) for change in changes),
         _boxes_from_list(data.get("obstacles", ()), "'obstacles'"),
         tuple(_wall_from_list(wall, f"wall {number} of 'walls'") for number, wall in walls),
         method=expect_name(data["method"], "'method'") if "method" in data else "",
         start=StartState.from_dict(data["start"], "'start'") if "start" in data else None,
     )
+
+
+def _read_settings(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings; those that were recorded before there was idling do not idle."""
+    recorded = {"velocity_halflife", "foot_lock"} <= data.keys()
+    return {"idle": False, **data} if recorded else dict(data)
 
 
 def _expect_angle(value: Any, where: str) -> float:

@@ -20,6 +20,8 @@ from .sized_feet import create_foot_lock
 from .start_state import GroundPlace, MovingPose, StartState, align_root, compose_places
 from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint
 
+_ASIDE = math.radians(15.0)  # that a character may face aside of the object and still stand
+
 
 class Placement(NamedTuple):
     """A position on the ground in metres and a heading in radians."""
@@ -92,7 +94,7 @@ class Performer:
         self._simulation.reset(*self._placement)
         self._past.reset(*self._placement)
         self._previous_desired, self._desired_age = (0.0, 0.0, facing), 0.0
-        self._since_jump = math.inf
+        self._since_jump, self._stands = math.inf, False
         self._apart = Placement(0.0, 0.0, 0.0)
         return self._build_frame(motion, motion.pose.copy())
 
@@ -139,7 +141,7 @@ class Performer:
             jump = Jump(*moving, *jump[3:])
         self._inertializer.reset()
         self._inertializer.transition(jump)
-        self._since_jump = 0.0
+        self._since_jump, self._stands = 0.0, False
         self._placement = place
         vx, vy, turn = moving.root.tolist()
         velocity = rotate_xy(vx, vy, place[2])
@@ -165,7 +167,8 @@ class Performer:
             push = rotate_xy(*intent.push, -self._placement[2])
         trajectory = self._build_trajectory()
         requests = intent.tags, intent.jump_to
-        goal = Goal(trajectory, *requests, is_sharp, is_fading, push, intent.enter)
+        stands = self._stands = self._wants_to_stand(intent)
+        goal = Goal(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands)
         motion = self.method.advance(goal)
         if motion.jump is not None:
             self._inertializer.transition(motion.jump)
@@ -182,12 +185,22 @@ class Performer:
         self._apart = Placement(led[0] - dx, led[1] - dy, wrap(led[2] - turn))
         turn_rate = displacement.add_swing(turn / self.dt, swing)
         velocity = dx / self.dt, dy / self.dt, turn_rate
+        feet = self._feet.offset if stands and self.settings.foot_lock else None
         goal_pose = displacement.place_character(
-            moved, velocity, simulation, self.settings, self.dt
+            moved, velocity, simulation, self.settings, self.dt, feet
         )
         self._placement = self._slide(goal_pose)
         self._past.record(*self._placement)
         return self._build_frame(motion, pose)
+
+    def _wants_to_stand(self, intent: Intent) -> bool:
+        """Return whether there is nothing to do but to stand."""
+        simulation = self._simulation
+        if not simulation.is_at_rest or not self.settings.idle:
+            return False
+        requests = intent.jump_to is not None or intent.enter is not None
+        turned = abs(wrap(simulation.yaw - self._placement[2]))
+        return not requests and intent.push is None and turned < _ASIDE
 
     def predict_path(self, times: Sequence[float]) -> list[TrajectoryPoint]:
         """Return the simulation object's trajectory in the world at ascending times in seconds."""
@@ -252,9 +265,18 @@ class Performer:
         unlocked, locked = pose, (False,) * len(motion.contacts)
         if self.settings.foot_lock:
             pose = unlocked.copy()
-            self._feet.apply(pose, motion.contacts, self.settings, self.dt)
+            self._feet.apply(pose, motion.contacts, self.settings, self.dt, self._stands)
             locked = self._feet.locked
+            motion = self._leave_step_out(motion)
         return self._make_frame(motion, pose, unlocked, locked)
+
+    def _leave_step_out(self, motion: Motion) -> Motion:
+        """Return the motion without the contact of a foot that steps on its own."""
+        if self._feet.stepping < 0:
+            return motion
+        contacts = motion.contacts.copy()
+        contacts[self._feet.stepping] = False
+        return motion._replace(contacts=contacts)
 
     def _make_frame(
         self, motion: Motion, pose: np.ndarray, unlocked: np.ndarray, locked: tuple[bool, ...]

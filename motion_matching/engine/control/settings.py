@@ -123,6 +123,12 @@ class PerformerSettings:
         soft_least=0.0,
         soft_most=2.0,
     )
+    idle: bool = describe(
+        True,
+        "Idle",
+        "Where the character stands: step into place and play on through the standing motion of "
+        "the data",
+    )
     inertialization_halflife: float = _seconds(
         0.1, "Blending", "Time in which half of a jump fades; longer: smoother, more foot sliding"
     )

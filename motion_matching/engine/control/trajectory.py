@@ -20,6 +20,9 @@ from .intent import FuturePath, Intent
 from .settings import PerformerSettings
 
 _STILL = 1e-3
+# what an object at rest may have left, in m/s, rad/s, radians and metres, and for how many seconds
+_RESTING = (0.15, 0.2, 0.05)
+_REST_AHEAD, _REST_NEAR = 1.0, 0.02
 # seconds: a longer step against obstacles is divided, because springs ignore them
 _CONTACT_STEP = 1.0 / 6.0
 # seconds at full speed: closer obstacles block, though the data may lead away from them for a step
@@ -160,6 +163,17 @@ class SimulationObject:
         target = self.x + self.desired_vx * _RIGHT_AHEAD, self.y + self.desired_vy * _RIGHT_AHEAD
         return self._slide_to((self.x, self.y), target) != target
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether it rests, about, and neither an input nor a path leads it on."""
+        if self.desired_vx**2 + self.desired_vy**2 > _STILL**2:
+            return False
+        speed, rate, angle = _RESTING
+        rests = self.vx**2 + self.vy**2 < speed**2 and abs(self.yaw_rate) < rate
+        if self._intent.path is not None:
+            return rests and _is_at_rest(self._intent.path)
+        return rests and abs(wrap(self.desired_yaw - self.yaw)) < angle
+
     def _slide_to(self, start: Point, target: Point) -> Point:
         return self._ground.slide(start, target, self._settings.collision_radius)
 
@@ -242,6 +256,17 @@ def _sample_path(path: FuturePath, time: float) -> TrajectoryPoint:
     yaw = path.yaws[k - 1] + wrap(path.yaws[k] - path.yaws[k - 1]) * mix
     dx, dy = bx - ax, by - ay
     return TrajectoryPoint(ax + dx * mix, ay + dy * mix, yaw, dx / span, dy / span)
+
+
+def _is_at_rest(path: FuturePath) -> bool:
+    """Return whether a path stays where it is for as long as methods look ahead."""
+    (x, y), yaw = path.positions[0], path.yaws[0]
+    angle = _RESTING[2]
+    return all(
+        abs(px - x) < _REST_NEAR and abs(py - y) < _REST_NEAR and abs(wrap(turned - yaw)) < angle
+        for time, (px, py), turned in zip(*path, strict=True)
+        if time <= _REST_AHEAD
+    )
 
 
 class PastTrajectory:

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..control.idling import Idling
 from ..control.method import Explanation, Goal, Jump, Motion
 from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.start_state import MovingPose
@@ -45,6 +46,7 @@ STANDING, WALKING, RUNNING = range(3)
 # seconds within which a state that leads to a gait counts as of it
 _GAIT_LEAD_SECONDS = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}
 _WIDER_SEARCH = 4  # times the neighbours that are considered when looking ahead
+_LEAVE = 60  # states that are considered where an idle is left
 _FURTHER_SHARE = 1 / 3  # share of the neighbours that may be further away
 _FURTHER_REACH = 1.5  # how many times as far these may be
 # share of the neighbours' reach within which the nearest must be, or the pose is off the field
@@ -120,6 +122,8 @@ class MotionField:
             self._clip_ends = states.find_later(database, self._clip_ticks)
         self._shove = Shove(self.skeleton, database.roles, self.fps)
         self._momentum_share = 2.0 ** (-1.0 / (self.fps * _MOMENTUM_HALFLIFE))
+        parents = database.skeleton.parents
+        self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
         # neighbours of the results of all actions (A, k), and those of the current pose, the result
@@ -143,10 +147,13 @@ class MotionField:
         steps = self.states.root_steps
         calmest = int(np.argmin(steps[:, 0] ** 2 + steps[:, 1] ** 2 + 0.1 * steps[:, 2] ** 2))
         self._shove.reset()
+        self._idling.reset()
+        self._is_idle = False
         self.decision: Decision | None = None
         self.enter(calmest)
-        root, contacts = steps[calmest] * np.float32(self.fps), self._contacts[calmest] > 0.5
-        return Motion(self._pose, root, contacts, None, int(self.states.frames[calmest]), 0.0)
+        self._root, contacts = steps[calmest] * np.float32(self.fps), self._contacts[calmest] > 0.5
+        self._frame = int(self.states.frames[calmest])
+        return Motion(self._pose, self._root, contacts, None, self._frame, 0.0)
 
     def start_from(self, state: MovingPose) -> Motion:
         """Enter the state whose pose and velocities are nearest."""
@@ -162,10 +169,38 @@ class MotionField:
         entered = _to_jump_state(self._pose, self._velocity, self.fps)
         root = np.nan_to_num(state.root)
         jump = Jump(state.pose, state.velocity, root, *entered)
-        contacts, frame = self._contacts[nearest] > 0.5, int(self.states.frames[nearest])
+        self._root, self._frame = entered[2], int(self.states.frames[nearest])
+        contacts = self._contacts[nearest] > 0.5
         return motion._replace(
-            pose=self._pose, root=entered[2], contacts=contacts, jump=jump, frame=frame
+            pose=self._pose, root=self._root, contacts=contacts, jump=jump, frame=self._frame
         )
+
+    def _idle(self, frame: int) -> Motion:
+        """Play on from a frame at which the character stands."""
+        states, jump = self.states, None
+        state = int(states.frames.searchsorted(frame))
+        if frame != self._frame or not (self._is_idle or self.decision is None):
+            source = _to_jump_state(self._pose, self._momentum, self.fps)
+            self.enter(state)
+            jump = Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
+        # the next frame of an idle always has a state, too
+        self.enter(state + 1)
+        self.decision, self._frame, self._is_idle = None, frame + 1, True
+        self._root, contacts = (
+            states.root_steps[state] * np.float32(self.fps),
+            states.contacts[state],
+        )
+        return Motion(self._pose, self._root, contacts, jump, self._frame, 0.0)
+
+    def _leave_idle(self, field: Neighbours, task: TaskGoal, travel: np.ndarray) -> Jump:
+        """Continue from the state nearby whose clip serves the goal best."""
+        source = _to_jump_state(self._pose, self._momentum, self.fps)
+        here = self.metric.compute_features(self._pose[None], self._velocity[None])
+        around = field.find_nearest(here, _LEAVE, apart=True)[0][0]
+        tagged = self._tagged.take(around, axis=0)
+        reward = self._compute_reward(task, travel.take(around, axis=0), tagged)
+        self.enter(int(around[reward.argmax()]))
+        return Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
 
     def enter(self, state: int) -> None:
         """Continue from a state."""
@@ -179,6 +214,9 @@ class MotionField:
 
         Raises DatabaseError for a tag that no frame has.
         """
+        idle = self._idling.choose(goal, self._frame, self._root, self._pose)
+        if idle >= 0:
+            return self._idle(idle)
         jump = None if goal.jump_to is None else self._jump(goal.jump_to)
         if goal.push is not None:
             self._shove.push(*goal.push)
@@ -193,6 +231,10 @@ class MotionField:
         gait = _choose_gait(task, self.database.walk_to_run)
         field = self._neighbours_by_gait[gait]
         travel = None if gait == STANDING else self._travel  # standing counts at once
+        if self._is_idle and jump is None and travel is not None:
+            jump = self._leave_idle(field, task, travel)
+            pose, velocity = self._pose, self._velocity
+        self._is_idle = False
         around, distances = self._find_neighbours(field, pose, velocity, travel is not None)
         if travel is not None:
             around, distances = self._select_neighbours(travel, task, around, distances)
@@ -230,8 +272,9 @@ class MotionField:
         frames = self.states.frames[around]
         self.decision = Decision(around, frames, weights, scores, chosen, task)
         contacts = weights @ self._contacts.take(around, axis=0) >= self._planted_share
-        frame, cost = int(frames[weights.argmax()]), float(distances[0])
-        return Motion(self._pose, root * np.float32(self.fps), contacts, jump, frame, cost)
+        self._frame, cost = int(frames[weights.argmax()]), float(distances[0])
+        self._root = root * np.float32(self.fps)
+        return Motion(self._pose, self._root, contacts, jump, self._frame, cost)
 
     def _jump(self, tag: str) -> Jump | None:
         """Continue from the nearest state with a tag, if any; DatabaseError for an unknown tag."""

@@ -19,6 +19,7 @@ from ..database.database import Database
 from ..database.features import sample_track
 from ..database.frame_names import find_frame as find_frame
 from ..database.frame_names import format_frame
+from ..database.idles import find_settling_frames
 from ..database.tags import NO_ENTRY, NO_USE
 from ..matching.method import MotionMatching
 from ..maths import planar
@@ -124,7 +125,8 @@ def inspect_frame(
     method.apply(settings)
     if trajectory is None:
         trajectory = compute_clip_trajectory(database, frame)
-    search = _FrameSearch(database, settings, frame, tags, method.compute_costs(trajectory, frame))
+    costs, settles = method.compute_costs(trajectory, frame), method.settles(trajectory)
+    search = _FrameSearch(database, settings, frame, tags, settles and not tags, costs)
     features = zip(database.schema.features, database.schema.slices, strict=True)
     return FrameInspection(
         frame=frame,
@@ -143,12 +145,16 @@ def inspect_frame(
 
 @dataclass(frozen=True)
 class _FrameSearch:
-    """A search at a frame with requested tags: costs (N, features) of all frames and who wins."""
+    """A search at a frame with requested tags: costs (N, features) of all frames and who wins.
+
+    One that `settles` enters only frames that lead to idles.
+    """
 
     database: Database
     settings: PerformerSettings
     frame: int
     tags: frozenset[str]
+    settles: bool
     by_feature: Array
 
     @cached_property
@@ -167,6 +173,8 @@ class _FrameSearch:
         if self.tags:
             reason = f"not tagged {' and '.join(sorted(self.tags))}"
             exclusions.append((reason, ~database.make_tag_mask(self.tags)))
+        if self.settles:
+            exclusions.append(("leads to no standing", ~find_settling_frames(database)))
         return exclusions
 
     @cached_property
@@ -178,6 +186,8 @@ class _FrameSearch:
             # as the search does: stay in a short range, else better any motion than none
             allowed = database.find_candidates(self.settings.end_guard)
             tagged = allowed & database.make_tag_mask(self.tags)
+            if self.settles:
+                tagged &= find_settling_frames(database)
             excluded = ~tagged if tagged.any() else ~allowed
         best = int(np.where(excluded, np.inf, self.costs).argmin())
         better = self.costs[best] < self.costs[frame] - self.settings.continuing_bias

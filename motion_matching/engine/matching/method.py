@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..control.idling import Idling
 from ..control.method import Candidate, Explanation, Goal, Jump, Motion
 from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
@@ -21,6 +22,7 @@ from ..database.features import (
     compute_features,
 )
 from ..database.frame_names import find_frame
+from ..database.idles import find_settling_frames
 from ..errors import DatabaseError, SettingsError
 from ..maths import quat
 from ..motion.skeleton import Skeleton
@@ -28,6 +30,8 @@ from .search import FrameIndex, FrameMask
 
 _CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
 _VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within these
+# m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
+_AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
 # m/s and rad/s of the root that count as much as a typical difference of a feature
 _ROOT_SCALE = np.array([0.3, 0.3, 0.6], np.float32)
 
@@ -57,7 +61,11 @@ class MotionMatching:
         self._settings = settings
         self._index = self._make_index(settings)
         self._masks: dict[frozenset[str], _TagMask] = {}
+        self._settling: _TagMask | None = None
+        self._at_rest = (_AT_REST * database.pace) ** 2
         self._last: _Search | None = None
+        parents = database.skeleton.parents
+        self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self.apply(settings)
         self.reset()
 
@@ -70,7 +78,7 @@ class MotionMatching:
             self._index = self._index.reweight(self._weigh_features(settings))
         if (old.end_guard, old.weights) != (settings.end_guard, settings.weights):
             # masks and the last search belong to the previous index
-            self._masks, self._last = {}, None
+            self._masks, self._settling, self._last = {}, None, None
         # last, so that refused settings change nothing
         self._settings = settings
         self._search_ticks = max(round(settings.search_interval * self.fps), 1)
@@ -120,6 +128,7 @@ class MotionMatching:
         vx, vy, turn = self._root_motion[allowed].T
         self._frame = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
         self._ticks_to_search = 0
+        self._idling.reset()
         self._last = None
         self.last_cost = 0.0
         return self._make_motion(self._frame, None)
@@ -193,8 +202,11 @@ class MotionMatching:
         return cost
 
     def advance(self, goal: Goal) -> Motion:
-        """Go one frame on, after a search if one is due."""
+        """Go one frame on, after a search if one is due, or idle."""
         frame = self._frame
+        idle = self._idling.choose(goal, frame, self._root_motion[frame], self._poses[frame])
+        if idle >= 0:
+            return self._idle(idle)
         successor = self._successors.item(frame)
         mask = self._get_tag_mask(goal.tags)
         leave = successor < 0 or goal.jump_to is not None
@@ -211,6 +223,16 @@ class MotionMatching:
                 jump = Jump(*self._get_state(frame), *self._get_state(best))
                 frame, successor = best, self._successors.item(best)
         self._frame = successor if successor >= 0 else frame
+        return self._make_motion(frame, jump)
+
+    def _idle(self, frame: int) -> Motion:
+        """Play on from a frame at which the character stands."""
+        jump = None
+        if frame != self._frame:
+            jump = Jump(*self._get_state(self._frame), *self._get_state(frame))
+            self._last, self.last_cost = None, 0.0  # no search led here
+        self._frame = self._successors.item(frame)
+        self._ticks_to_search = 0  # once the goal moves there is one at once
         return self._make_motion(frame, jump)
 
     def _make_motion(self, played: int, jump: Jump | None) -> Motion:
@@ -245,6 +267,8 @@ class MotionMatching:
         bound = math.inf if leave else continuing - self._settings.continuing_bias
         if goal.jump_to is not None:
             mask = self._get_tag_mask(frozenset({goal.jump_to}))
+        elif mask is None and self.settles(goal.trajectory):
+            mask = self._get_settling_mask()
         index, prepared = (self._index, None) if mask is None else mask.get_index()
         best, cost = index.find_nearest(
             query, current=frame, bound=bound, surroundings=self._surroundings, mask=prepared
@@ -288,6 +312,24 @@ class MotionMatching:
         if tags not in self._masks:
             self._masks[tags] = _TagMask(self.database.make_tag_mask(tags), self._index)
         return self._masks[tags]
+
+    def settles(self, trajectory: Sequence[TrajectoryPoint]) -> bool:
+        """Return whether a search enters nothing but frames that lead to idles.
+
+        It does where a trajectory ends at rest and without a turn: other frames would not come to
+        rest as the data does.
+        """
+        if not trajectory or not self._settings.idle:
+            return False
+        *_, yaw, vx, vy = trajectory[-1]
+        if vx * vx + vy * vy > self._at_rest or math.cos(yaw) < _UNTURNED:
+            return False
+        return len(self.database.idles.starts) > 0
+
+    def _get_settling_mask(self) -> _TagMask:
+        if self._settling is None:
+            self._settling = _TagMask(find_settling_frames(self.database), self._index)
+        return self._settling
 
     @property
     def last_search_seconds(self) -> float:

@@ -16,6 +16,7 @@ from ..control.take import Take
 from ..database.database import Database, measure_character_legs
 from ..errors import SettingsError
 from ..maths import planar, quat
+from ..maths.runs import find_runs
 from ..maths.springs import spring
 from ..motion.simulation_bone import GroundTrack
 from . import metrics, sizes
@@ -23,6 +24,9 @@ from .metrics import LEAST_POP, BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
 _HARDER = 1.05  # times 99 % of the accelerations in the frames played, which legs may reach
+# seconds that a step of a standing character takes at most, metres up to which it is left out, and
+# seconds around it that tell how far it goes
+_STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
 _LOCKED_SPEED = 0.01  # m/s: a slower planted toe is locked
 
 
@@ -34,9 +38,29 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     toes = compute_toe_positions(take.unlocked_poses, database)
     heights = compute_toe_positions(database.poses[take.frames], database)[..., 2]
     standing = [leg.toe_height for leg in measure_character_legs(database)]
-    stands = take.contacts & (heights < np.add(standing, LANDING))
+    contacts = _leave_out_steps(take, database, toes)
+    stands = contacts & (heights < np.add(standing, LANDING))
     radius = take.performer_settings.unlock_radius
     return contact_ranges.find_contact_ranges(stands, toes, take.fps, radius)
+
+
+def _leave_out_steps(take: Take, database: Database, toes: np.ndarray) -> np.ndarray:
+    """Return contacts (T, L) that go on over short steps of a character that stands.
+
+    Live, a foot steps into place, but a bake knows in advance where it will stand.
+    """
+    result, around = take.contacts.copy(), round(_AROUND * take.fps)
+    stands = np.asarray(database.contacts)[take.frames]
+    for leg in range(result.shape[1]):
+        own = take.contacts[:, leg]
+        for start, stop in find_runs(~own & stands[:, leg]).tolist():
+            steps = start > 0 and stop < len(own) and own[start - 1] and own[stop]
+            if not steps or stop - start > _STEP * take.fps:
+                continue
+            path = toes[max(start - around, 0) : stop + around, leg, :2]
+            if np.ptp(path, axis=0).max() < _SHORT:
+                result[start:stop, leg] = True
+    return result
 
 
 def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | None = None) -> Take:

@@ -81,6 +81,7 @@ class MOTION_MATCHING_PT_controller(StateHeader, ArmaturePanel, bpy.types.Panel)
             column.prop(controller, "inertialization_halflife")
         column.prop(controller, "displacement")
         column.prop(controller, "foot_lock")
+        column.prop(controller, "idle")
 
 
 class _SettingsPanel(ArmaturePanel):

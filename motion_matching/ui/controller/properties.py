@@ -72,6 +72,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     end_guard: float
     surroundings: float
     continuing_bias: float
+    idle: bool
     inertialization_halflife: float
     displacement: str
     synchronization: float

@@ -96,7 +96,7 @@ def test_favouring_an_invalid_neighbour_is_refused(wrong):
 
 
 def test_a_jump_to_a_tag_enters_its_nearest_state_without_a_pop(field, settings):
-    performer = Performer(field, replace(settings, foot_lock=False))
+    performer = Performer(field, replace(settings, foot_lock=False, idle=False))
     performer.reset((0.0, 0.0), 0.0)
     frames = [performer.step(Intent()) for _ in range(40)]
     there = field.states.tag_masks["there"]

@@ -36,7 +36,9 @@ def test_the_inspector_predicts_every_jump_a_tick_before(watched, demo_database)
     """A search enters the frame before the one that its tick shows."""
     method = MotionMatching(demo_database, takes.make_default_settings(demo_database))
     jumps = np.flatnonzero(watched.take.jumped)
-    jumps = jumps[jumps > 0][:6]
+    # an idle is entered without a search
+    searched = [tick for tick in jumps.tolist() if not watched.get_goal_after(tick - 1)[0].stands]
+    jumps = np.array(searched)[:6]
     assert len(jumps) >= 4
     for tick in jumps.tolist():
         goal, settings = watched.get_goal_after(tick - 1)
