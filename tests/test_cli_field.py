@@ -172,6 +172,8 @@ def test_a_field_performs_a_take(
             "square",
             "--seconds",
             4,
+            "--set",
+            "idle=false",  # idles are entered by jumps, nothing else is
             *files,
         )
         == 0
