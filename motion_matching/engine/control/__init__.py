@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         ideal,
         inertialization,
         intent,
+        knee_limit,
         leg_bending,
         legs,
         method,

@@ -16,8 +16,9 @@ import numpy as np
 
 from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
-from ..maths.springs import LN2, compute_remainder, halflife_to_rate, spring
+from ..maths.springs import LN2, compute_decay, compute_remainder, spring
 from .ground import FLAT, Ground, compute_step_height, is_flat
+from .knee_limit import KneeLimit
 from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints, is_bent_backward
 from .settings import PerformerSettings
 
@@ -110,8 +111,9 @@ class ContactLock:
     ) -> tuple[float, float, float, float, float, float]:
         """Return the offset and its velocity one tick later."""
         ox, oy, oz, ux, uy, uz = self._offset
-        rate = halflife_to_rate(settings.lock_halflife if self.locked else settings.foot_halflife)
-        e, step = math.exp(-rate * dt), rate * dt
+        halflife = settings.lock_halflife if self.locked else settings.foot_halflife
+        rate, e = compute_decay(halflife, dt)
+        step = rate * dt
         jx, jy, jz = ux + ox * rate, uy + oy * rate, uz + oz * rate
         ux, uy, uz = e * (ux - jx * step), e * (uy - jy * step), e * (uz - jz * step)
         return e * (ox + jx * dt), e * (oy + jy * dt), e * (oz + jz * dt), ux, uy, uz
@@ -134,6 +136,7 @@ class FootLock:
         self._ground = ground
         self._is_flat = is_flat(ground)
         self._locks = tuple(ContactLock() for _ in legs)
+        self._knees = tuple(KneeLimit(leg) for leg in legs)
         # the bones of all legs, shared ones once; joint 0 is the root, these are the others
         bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
         paths = [(0, *(bones.index(bone) + 1 for bone in leg.chain)) for leg in legs]
@@ -153,8 +156,9 @@ class FootLock:
 
     def release(self) -> None:
         """Leave the toes where the data has them."""
-        for lock in self._locks:
+        for lock, knee in zip(self._locks, self._knees, strict=True):
             lock.reset()
+            knee.reset()
 
     def reset(self) -> None:
         self.release()
@@ -224,7 +228,9 @@ class FootLock:
         buffer, turned = settings.stretch_buffer, []
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
             own, lock = self._joint_getters[k](joints), self._locks[k]
-            sunk = self._sunk[k] = self._sunk[k] * compute_remainder(_LIFTING, dt)
+            sunk = self._sunk[k]
+            if sunk:
+                sunk = self._sunk[k] = sunk * compute_remainder(_LIFTING, dt)
             if self._is_flat:
                 target = lock.update(own[-1][0], contact, leg.toe_height - sunk, settings, dt)
                 floors = (-sunk, -sunk, -sunk)
@@ -232,7 +238,8 @@ class FootLock:
                 target, floors = self._step_on_floor(k, own, root[2], contact, settings, dt)
                 self._floors[k] = min(floors[:2])
             before = self._bone_getters[k](bones)
-            turned += _solve_leg(leg, own, before, target, floors, buffer, lock, dt)
+            knee = self._knees[k]
+            turned += _solve_leg(leg, own, before, target, floors, buffer, lock, knee, dt)
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
 
     def _compute_joints(self, pose: np.ndarray) -> list[Joint]:
@@ -280,6 +287,7 @@ def _solve_leg(
     floors: Vector,
     buffer: float,
     lock: ContactLock,
+    limit: KneeLimit,
     dt: float,
 ) -> list[float]:
     """Return the local rotations of thigh, shin, foot and toe that bring the toe to the target.
@@ -303,13 +311,19 @@ def _solve_leg(
         ex, ey, ez = ex * share, ey * share, rise
         attitude = mul(pitch, attitude)
     goal = (x + ex, y + ey, z + ez)
-    further = leg.folded_length - math.dist(hip[0], ankle[0])
+    now = math.dist(hip[0], ankle[0])
+    further = leg.folded_length - now
+    room = max(min(z - floors[0] - leg.toe_height, goal[2] - floors[1] - leg.foot_height), 0.0)
     if further > 0.0:
-        room = min(z - floors[0] - leg.toe_height, goal[2] - floors[1] - leg.foot_height)
-        goal = _lengthen(hip[0], goal, further, max(room, 0.0))
+        goal = _lengthen(hip[0], goal, further, room)
     moves = pitch is not None or math.dist(goal, ankle[0]) > CLOSE
-    if moves or is_bent_backward(hip[0], knee, ankle[0], leg.hinge):
-        whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
+    if not moves:
+        lengths = math.dist(hip[0], knee[0]), math.dist(knee[0], ankle[0])
+        moves = is_bent_backward(hip[0], knee, ankle[0], leg.hinge) or limit.holds(
+            now, *lengths, room, dt
+        )
+    if moves:
+        whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt)
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
         thigh = inv_mul(above_hip[1], mul(whole, hip[1]))
