@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         carrying,
         contact_ranges,
         displacement,
+        feet_apart,
         foot_lock,
         ground,
         ideal,

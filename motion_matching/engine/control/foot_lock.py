@@ -17,6 +17,7 @@ import numpy as np
 from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
 from ..maths.springs import LN2, compute_decay, compute_remainder, spring
+from .feet_apart import FeetApart
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .knee_limit import KneeLimit
 from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints, is_bent_backward
@@ -30,7 +31,16 @@ _LIFTING = 0.04  # seconds: halflife with which a toe or its tip is lifted
 _AHEAD = 0.04  # seconds that sinking is predicted ahead
 # metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
 LANDING = 0.08
+_LEVEL = (0.0, 0.0)  # a lift that has ended
 _AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
+
+
+def _raise(lift: tuple[float, float], goal: float, dt: float) -> tuple[float, float]:
+    """Return height and speed of a lift a tick later, which ends at last."""
+    height, speed = spring(*lift, goal, _LIFTING, dt)
+    if not goal and -CLOSE < height < CLOSE and -CLOSE < speed < CLOSE:
+        return _LEVEL
+    return height, speed
 
 
 class ContactLock:
@@ -42,7 +52,7 @@ class ContactLock:
     def reset(self) -> None:
         self.locked = self._in_contact = False
         # of the toe from the data or from its plant, and the velocity of it
-        self._offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        self.offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector | None = None
         # how far toe and tip are raised in metres, and how fast
@@ -85,7 +95,7 @@ class ContactLock:
                 travel = (settings.lock_halflife + 1e-5) / (2.0 * LN2)
                 self.plant = (sx + ux * travel, sy + uy * travel, height)
                 ox, oy, oz = -ux * travel, -uy * travel, sz - height
-        self._offset = (ox, oy, oz, ux, uy, uz)
+        self.offset = (ox, oy, oz, ux, uy, uz)
         self._in_contact = contact
         lowest, sinking = height, uz
         if not self.locked:
@@ -95,22 +105,31 @@ class ContactLock:
                 self._in_contact = False
             lowest += settings.swing_clearance * compute_lift_share(speed)
         lift = max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0)
-        self._lift = spring(*self._lift, lift, _LIFTING, dt)
+        if lift or self._lift != _LEVEL:
+            self._lift = _raise(self._lift, lift, dt)
         return sx, sy, max(sz + self._lift[0], height)
+
+    def move_plant(self, x: float, y: float) -> None:
+        """Plant a toe beside where it was planted: it comes to rest there."""
+        px, py, pz = self.plant
+        ox, oy, oz, ux, uy, uz = self.offset
+        self.plant = px + x, py + y, pz
+        self.offset = ox - x, oy - y, oz, ux, uy, uz
 
     def raise_tip(self, depth: float, dt: float) -> float:
         """Return how far to raise a tip `depth` metres below the floor: smoothly."""
         # a foot that is released sinks its tip within a single tick
         ahead = depth + _AHEAD * max(depth - self._depth, 0.0) / dt
         self._depth = depth
-        self._tip_lift = spring(*self._tip_lift, max(ahead, 0.0), _LIFTING, dt)
+        if ahead > 0.0 or self._tip_lift != _LEVEL:
+            self._tip_lift = _raise(self._tip_lift, max(ahead, 0.0), dt)
         return self._tip_lift[0]
 
     def _decay_offset(
         self, settings: PerformerSettings, dt: float
     ) -> tuple[float, float, float, float, float, float]:
         """Return the offset and its velocity one tick later."""
-        ox, oy, oz, ux, uy, uz = self._offset
+        ox, oy, oz, ux, uy, uz = self.offset
         halflife = settings.lock_halflife if self.locked else settings.foot_halflife
         rate, e = compute_decay(halflife, dt)
         step = rate * dt
@@ -136,6 +155,7 @@ class FootLock:
         self._ground = ground
         self._is_flat = is_flat(ground)
         self._locks = tuple(ContactLock() for _ in legs)
+        self._apart = FeetApart(legs)
         self._knees = tuple(KneeLimit(leg) for leg in legs)
         # the bones of all legs, shared ones once; joint 0 is the root, these are the others
         bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
@@ -159,6 +179,7 @@ class FootLock:
         for lock, knee in zip(self._locks, self._knees, strict=True):
             lock.reset()
             knee.reset()
+        self._apart.reset()
 
     def reset(self) -> None:
         self.release()
@@ -226,17 +247,26 @@ class FootLock:
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
         buffer, turned = settings.stretch_buffer, []
+        legs_joints = [get(joints) for get in self._joint_getters]
+        asides = self._apart.update(legs_joints, self._locks, dt)
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
-            own, lock = self._joint_getters[k](joints), self._locks[k]
+            own, lock = legs_joints[k], self._locks[k]
+            was_locked = lock.locked
             sunk = self._sunk[k]
             if sunk:
                 sunk = self._sunk[k] = sunk * compute_remainder(_LIFTING, dt)
+            toe = own[-1][0]
+            if asides:
+                toe = toe[0] + asides[k][0], toe[1] + asides[k][1], toe[2]
             if self._is_flat:
-                target = lock.update(own[-1][0], contact, leg.toe_height - sunk, settings, dt)
+                target = lock.update(toe, contact, leg.toe_height - sunk, settings, dt)
                 floors = (-sunk, -sunk, -sunk)
             else:
-                target, floors = self._step_on_floor(k, own, root[2], contact, settings, dt)
+                ankle = own[-3][0]
+                target, floors = self._step_on_floor(k, ankle, toe, root[2], contact, settings, dt)
                 self._floors[k] = min(floors[:2])
+            if lock.locked and not was_locked:
+                lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks))
             before = self._bone_getters[k](bones)
             knee = self._knees[k]
             turned += _solve_leg(leg, own, before, target, floors, buffer, lock, knee, dt)
@@ -257,7 +287,8 @@ class FootLock:
     def _step_on_floor(
         self,
         k: int,
-        joints: LegJoints,
+        ankle: Vector,
+        toe: Vector,
         stands: float,
         contact: bool,
         settings: PerformerSettings,
@@ -265,7 +296,7 @@ class FootLock:
     ) -> tuple[Vector, Vector]:
         """Return the target of a leg's toe, and the floor's heights under toe, ankle and tip."""
         lock, ground, toe_height = self._locks[k], self._ground, self._legs[k].toe_height
-        ankle, (x, y, z) = joints[-3][0], joints[-1][0]
+        x, y, z = toe
         floor = compute_step_height(ground, x, y, stands)
         below = compute_step_height(ground, *lock.plant[:2], stands) if lock.locked else floor
         # a foot is as high above the floor as the data has it above flat ground

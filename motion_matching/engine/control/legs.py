@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -39,6 +39,19 @@ _UNTURNED: Quaternion = (1.0, 0.0, 0.0, 0.0)
 _STRAIGHT = 0.2  # sine of the bend below which the knee's hinge is more exact than the leg's plane
 
 
+class Beside(NamedTuple):
+    """How a leg's foot keeps clear of that of another `leg`, in metres, as in the data.
+
+    They are `apart`, with their ankles on their own `side` of each other by so much, negative where
+    they cross, and their lines by `gap` where they are beside each other.
+    """
+
+    leg: int
+    apart: float
+    side: float
+    gap: float
+
+
 @dataclass(frozen=True)
 class LegGeometry:
     """A leg for foot locking, in metres; heights are those of a standing foot.
@@ -50,7 +63,9 @@ class LegGeometry:
     leg. `tip` is the toe's end in the toe's frame, None where foot and toe are one bone.
     `folded_length` is how near the ankle may come to the hip, hardly nearer than in the data.
     `knee_rate` in rad/s and `knee_acceleration` in rad/s² are how fast the knee may bend or
-    stretch, and how soon it may change that: as in the data.
+    stretch, and how soon it may change that: as in the data. `beside` are the legs after it that
+    its foot keeps clear of. The toe's tip is beyond its joint by `tip_share` of the way from the
+    ankle.
     """
 
     chain: tuple[int, ...]
@@ -66,6 +81,8 @@ class LegGeometry:
     size: float = 1.0
     knee_rate: float = math.inf
     knee_acceleration: float = math.inf
+    beside: tuple[Beside, ...] = ()
+    tip_share: float = 0.0
 
 
 def measure_legs(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[LegGeometry, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .foot_lock import FootLock
 from .ground import FLAT, Ground, Point, is_flat
-from .legs import LegGeometry
+from .legs import Beside, LegGeometry
 from .settings import PerformerSettings
 
 
@@ -86,5 +86,9 @@ def _divide(leg: LegGeometry, size: float) -> LegGeometry:
         size=1.0,
         knee_rate=leg.knee_rate * math.sqrt(size),
         knee_acceleration=leg.knee_acceleration * size,
+        beside=tuple(
+            Beside(each.leg, each.apart / size, each.side / size, each.gap / size)
+            for each in leg.beside
+        ),
         **{name: getattr(leg, name) / size for name in lengths},
     )

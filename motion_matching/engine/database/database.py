@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from .. import array_files, json_files
+from ..control.feet_apart import measure_feet_apart
 from ..control.knee_limit import measure_knees
 from ..control.legs import LegGeometry, measure_legs
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..json_files import EntryError, expect_list, expect_number, expect_text
-from ..maths import planar
+from ..maths import planar, quat
 from ..motion.rig import Roles
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
@@ -293,7 +294,9 @@ class Database:
     def character_legs(self) -> tuple[LegGeometry, ...]:
         """The legs of the character as they are and move, in the order of the contacts."""
         every = max(self.frame_count // _LEG_SAMPLES, 1)
-        legs = measure_legs(self.skeleton, self.roles, self.poses[::every])
+        poses = self.poses[::every]
+        legs = measure_legs(self.skeleton, self.roles, poses)
+        legs = measure_feet_apart(legs, quat.compute_world(poses, self.skeleton.parents)[1])
         ranges = list(zip(self.starts.tolist(), self.stops.tolist(), strict=True))
         return tuple(measure_knees(leg, self.poses, ranges, self.fps) for leg in legs)
 
