@@ -92,6 +92,13 @@ def measure_distances(
     ankle_a: np.ndarray, tip_a: np.ndarray, ankle_b: np.ndarray, tip_b: np.ndarray
 ) -> np.ndarray:
     """Return the distances (F,) of two lines from ankles to tips (F, 3)."""
+    return np.linalg.norm(measure_nearest(ankle_a, tip_a, ankle_b, tip_b), axis=-1)
+
+
+def measure_nearest(
+    ankle_a: np.ndarray, tip_a: np.ndarray, ankle_b: np.ndarray, tip_b: np.ndarray
+) -> np.ndarray:
+    """Return the shortest ways (F, 3) from the second to the first of two lines."""
     u, v, w = tip_a - ankle_a, tip_b - ankle_b, ankle_a - ankle_b
     uu, uv, vv, uw, vw = (
         np.sum(p * q, axis=-1) for p, q in ((u, u), (u, v), (v, v), (u, w), (v, w))
@@ -100,7 +107,7 @@ def measure_distances(
     s = np.clip((uv * vw - vv * uw) / np.maximum(uu * vv - uv * uv, 1e-9), 0.0, 1.0)
     t = np.clip((uv * s + vw) / vv, 0.0, 1.0)
     s = np.clip((uv * t - uw) / uu, 0.0, 1.0)
-    return np.linalg.norm(w + s[:, None] * u - t[:, None] * v, axis=-1)
+    return w + s[:, None] * u - t[:, None] * v
 
 
 def measure_gaps(

@@ -69,15 +69,25 @@ def _get_rotations(poses: np.ndarray, bones: list[int]) -> np.ndarray:
 
 
 def _place(poses: np.ndarray, skeleton: Skeleton, bones: list[int]) -> np.ndarray:
-    _, positions = quat.compute_world(poses, skeleton.parents)
-    return positions[:, bones]
+    """Return the places (T, N, 3) of bones in the world, each the parent of the next."""
+    return _compute_world(poses, skeleton, bones)[1]
+
+
+def _compute_world(
+    poses: np.ndarray, skeleton: Skeleton, bones: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotations and places of bones in the world, from those above alone."""
+    path = skeleton.get_chain_to_root(bones[-1])[::-1]
+    world = quat.compute_world(poses[:, :, path], np.arange(len(path)) - 1)
+    rotations, places = (each[:, -len(bones) :] for each in world)
+    return rotations, places
 
 
 def _is_bent_backward(poses: np.ndarray, skeleton: Skeleton, leg: LegGeometry) -> np.ndarray:
-    rotations, positions = quat.compute_world(poses, skeleton.parents)
-    thigh, shin, foot = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot))
-    upper, lower = positions[:, shin] - positions[:, thigh], positions[:, foot] - positions[:, shin]
-    hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
+    rotations, places = _compute_world(poses, skeleton, list(leg.chain[leg.thigh : leg.foot + 1]))
+    knee = leg.shin - leg.thigh
+    upper, lower = places[:, knee] - places[:, 0], places[:, -1] - places[:, knee]
+    hinge = quat.mul_vec(rotations[:, knee], np.array(leg.hinge))
     return np.sum(np.cross(lower, upper) * hinge, axis=-1) < 0.0
 
 
