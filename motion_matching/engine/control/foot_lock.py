@@ -262,8 +262,7 @@ class FootLock:
                 target = lock.update(toe, contact, leg.toe_height - sunk, settings, dt)
                 floors = (-sunk, -sunk, -sunk)
             else:
-                ankle = own[-3][0]
-                target, floors = self._step_on_floor(k, ankle, toe, root[2], contact, settings, dt)
+                target, floors = self._step_on_floor(k, own, toe, root[2], contact, settings, dt)
                 self._floors[k] = min(floors[:2])
             if lock.locked and not was_locked:
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks))
@@ -287,7 +286,7 @@ class FootLock:
     def _step_on_floor(
         self,
         k: int,
-        ankle: Vector,
+        joints: LegJoints,
         toe: Vector,
         stands: float,
         contact: bool,
@@ -303,7 +302,8 @@ class FootLock:
         data = (x, y, z - stands + floor)
         sunk = self._sunk[k]
         target = lock.update(data, contact, below + toe_height - sunk, settings, dt)
-        ex, ey = ankle[0] - x, ankle[1] - y
+        ankle, own = joints[-3][0], joints[-1][0]
+        ex, ey = ankle[0] - own[0], ankle[1] - own[1]
         heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)
         tip = compute_step_height(ground, target[0] - ex, target[1] - ey, stands)
         floor = compute_step_height(ground, *target[:2], stands)
@@ -344,7 +344,11 @@ def _solve_leg(
     goal = (x + ex, y + ey, z + ez)
     now = math.dist(hip[0], ankle[0])
     further = leg.folded_length - now
-    room = max(min(z - floors[0] - leg.toe_height, goal[2] - floors[1] - leg.foot_height), 0.0)
+    room, below_heel = z - floors[0] - leg.toe_height, z + ez - floors[1] - leg.foot_height
+    if below_heel < room:
+        room = below_heel
+    if room < 0.0:
+        room = 0.0
     if further > 0.0:
         goal = _lengthen(hip[0], goal, further, room)
     moves = pitch is not None or math.dist(goal, ankle[0]) > CLOSE

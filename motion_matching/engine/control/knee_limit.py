@@ -62,27 +62,37 @@ class KneeLimit:
         self.reset()
 
     def reset(self) -> None:
-        self._bend: float | None = None
-        self._speed: float | None = None
-        self._goal = 0.0
+        # unknown at first: any comparison with these fails
+        self._bend = self._speed = math.nan
+        self._goal = math.nan
         # how far the knee is bent beyond its goal, and the velocity of that
         self._lag = self._lag_speed = 0.0
 
     def limit_reach(
-        self, reach: float, upper: float, lower: float, room: float, dt: float
+        self, reach: float, squares: float, double: float, room: float, dt: float
     ) -> float:
         """Return how far from the hip the ankle gets that is to be `reach` away, in metres.
 
-        `upper` and `lower` are the lengths of the leg's bones. There is `room` below the foot; a
-        leg that has none folds as fast as it must.
+        `squares` and `double` are the sum of the squares of the lengths of upper and lower leg, and
+        twice their product. There is `room` below the foot; a leg that has none folds as fast as it
+        must.
         """
-        squares, double = upper * upper + lower * lower, 2.0 * upper * lower
-        if double < _NO_LENGTH:
-            return reach
         cosine = (reach * reach - squares) / double
         goal = math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
+        if not self._lag:
+            speed, rate, most = (goal - self._bend) / dt, self._rate, self._acceleration * dt
+            if -rate <= speed <= rate and -most <= speed - self._speed <= most:
+                self._bend = self._goal = goal
+                self._speed = speed
+                return reach
+        return self._hold_back(goal, reach, squares, double, room, dt)
+
+    def _hold_back(
+        self, goal: float, reach: float, squares: float, double: float, room: float, dt: float
+    ) -> float:
+        """Return the reach of a knee that is held back, or catches up."""
         before = self._bend
-        if before is None:
+        if math.isnan(before):
             self._bend = self._goal = goal
             return reach
         bend, lag = goal, self._lag
@@ -93,16 +103,15 @@ class KneeLimit:
             self._lag_speed = lag_speed
             bend += lag
         speed, most, rate = (bend - before) / dt, self._acceleration * dt, self._rate
-        was = speed if self._speed is None else self._speed
-        if lag or not (-most <= speed - was <= most and -rate <= speed <= rate):
-            limited = min(max(speed, was - most, -rate), was + most, rate)
-            bend = max(before + limited * dt, 0.0)
-            if bend < goal:
-                bend = self._avoid_floor(bend, before + rate * dt, reach + room, squares, double)
-            shown = (bend - before) / dt
-            if shown != speed:
-                speed, lag = shown, bend - goal
-                self._lag_speed = speed - (goal - self._goal) / dt
+        was = speed if math.isnan(self._speed) else self._speed
+        limited = min(max(speed, was - most, -rate), was + most, rate)
+        bend = max(before + limited * dt, 0.0)
+        if bend < goal:
+            bend = self._avoid_floor(bend, before + rate * dt, reach + room, squares, double)
+        shown = (bend - before) / dt
+        if shown != speed:
+            speed, lag = shown, bend - goal
+            self._lag_speed = speed - (goal - self._goal) / dt
         self._bend, self._goal, self._speed, self._lag = bend, goal, speed, lag
         return math.sqrt(max(squares + double * math.cos(bend), 0.0)) if lag else reach
 
@@ -120,9 +129,15 @@ class KneeLimit:
         return bend
 
     def holds(self, reach: float, upper: float, lower: float, room: float, dt: float) -> bool:
-        """Return whether the knee is held back from a `reach`; if it is not, that is its reach."""
+        """Return whether the knee is held back from a `reach`; if it is not, that is its reach.
+
+        `upper` and `lower` are the lengths of the leg's bones; one without length bends freely.
+        """
+        squares, double = upper * upper + lower * lower, 2.0 * upper * lower
+        if double < _NO_LENGTH:
+            return False
         state = vars(self).copy()
-        if self.limit_reach(reach, upper, lower, room, dt) == reach:
+        if self.limit_reach(reach, squares, double, room, dt) == reach:
             return False
         vars(self).update(state)
         return True

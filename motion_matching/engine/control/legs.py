@@ -25,7 +25,7 @@ class ReachLimit(Protocol):
     """Changes how far from the hip an ankle gets."""
 
     def limit_reach(
-        self, reach: float, upper: float, lower: float, room: float, dt: float
+        self, reach: float, squares: float, double: float, room: float, dt: float
     ) -> float: ...
 
 
@@ -204,7 +204,7 @@ def bend(
         reach = now + _soften(reach, whole, buffer) - _soften(now, whole, buffer)
         reach = min(reach, max(whole - buffer, now))
     if limit is not None:
-        reach = limit.limit_reach(reach, a, b, room, dt)
+        reach = limit.limit_reach(reach, aa + bb, 2.0 * a * b, room, dt)
     reach = max(reach, abs(a - b) + 1e-3)
     share = _STRAIGHT - backward
     kx, ky, kz = scale * nx + share * kx, scale * ny + share * ky, scale * nz + share * kz

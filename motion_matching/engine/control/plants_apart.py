@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..maths.runs import count_frames_to
 from .contact_ranges import ContactRange, build_contact_mask
 from .feet_apart import measure_gaps, measure_nearest
 from .least_squares import solve_least_squares
@@ -18,6 +19,7 @@ from .legs import Beside, LegGeometry
 
 _EVEN = 0.06  # seconds within which a foot goes aside
 _PASSES = 6  # how often a movement that falls short is mended
+_LEAVE = 20.0  # m/s² with which it may begin and end
 _CLEAR = 0.005  # metres that feet are kept farther apart than in the data
 _SMALL = 1e-4  # metres
 
@@ -76,6 +78,13 @@ def compute_asides(
     wanted = [np.zeros((len(foot.path), 2)) for foot in feet]
     asides = [each.copy() for each in wanted]
     stiffness = (_EVEN * fps) ** 2
+    # no foot leaves its plant or comes to it from the side at once
+    most = [
+        0.5 * _LEAVE * (count_frames_to(foot.is_planted) / fps) ** 2
+        if foot.is_planted.any()
+        else np.full(len(foot.path), np.inf)
+        for foot in feet
+    ]
     for _ in range(_PASSES):
         moved = [foot.path[:, :2] + aside for foot, aside in zip(feet, asides, strict=True)]
         changed = set()
@@ -85,7 +94,7 @@ def compute_asides(
             free_i, free_j = (~feet[k].is_planted for k in (i, j))
             share = np.where(free_i & free_j, 0.5, 1.0)
             for k, free, sign in ((i, free_i, 1.0), (j, free_j, -1.0)):
-                asked = sign * (pushes * share * free)[:, None] * n
+                asked = sign * np.minimum(pushes * share * free, most[k])[:, None] * n
                 if np.abs(asked).max() > _SMALL:
                     wanted[k] += asked
                     changed.add(k)
@@ -117,17 +126,19 @@ def _compute_pushes(
     j = beside.leg
     hips = (feet[i].hip - feet[j].hip)[frames]
     n = hips / np.maximum(np.linalg.norm(hips, axis=-1, keepdims=True), 1e-6)
-    lines = []
-    for k in (i, j):
+
+    def find_line(k: int) -> tuple[np.ndarray, np.ndarray]:
         toe = np.column_stack([moved[k][frames], feet[k].path[frames, 2]])
         arm = feet[k].arm[frames]
-        lines += [toe + arm, toe - legs[k].tip_share * arm]
-    pushes = beside.side - np.sum((lines[0] - lines[2])[:, :2] * n, axis=-1)
-    apart = measure_nearest(*lines)
+        return toe + arm, toe - legs[k].tip_share * arm
+
+    (ankle_a, tip_a), (ankle_b, tip_b) = find_line(i), find_line(j)
+    pushes = beside.side - np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
+    apart = measure_nearest(ankle_a, tip_a, ankle_b, tip_b)
     across = np.sum(apart[:, :2] * n, axis=-1)
     room = (beside.apart + _CLEAR) ** 2 - (np.sum(apart**2, axis=-1) - across**2)
     near = room > 0.0
-    gaps, overlap = measure_gaps(*lines, n)
+    gaps, overlap = measure_gaps(ankle_a, tip_a, ankle_b, tip_b, n)
     aside = np.sqrt(np.maximum(room, 0.0)) - across
     aside = np.where(overlap > 0.0, np.maximum(aside, beside.gap - gaps), aside)
     return np.maximum(np.maximum(pushes, np.where(near, aside, 0.0)), 0.0), n

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from motion_matching.engine.control.contact_ranges import ContactRange
 from motion_matching.engine.control.feet_apart import compute_push, measure_distances
 from motion_matching.engine.control.foot_lock import FootLock
 from motion_matching.engine.control.legs import Beside
+from motion_matching.engine.control.planting import plant_feet
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import measure_character_legs
@@ -130,9 +134,49 @@ def test_a_foot_that_lands_on_another_lands_beside_it(demo_database, legs):
     assert measure_feet(shown, demo_database, legs)[-1] > legs[0].beside[0].apart - 0.015
 
 
+def bake(poses, database, legs, ranges, firm=()):
+    return plant_feet(poses, database.skeleton, legs, ranges, FPS, PerformerSettings(), firm=firm)
+
+
+def test_a_baked_foot_goes_round_a_standing_one_which_stays(demo_database, legs):
+    poses = swing_through(demo_database)
+    baked = bake(poses, demo_database, legs, [ContactRange(1, 0, len(poses))])
+    assert measure_feet(baked, demo_database, legs).min() > legs[0].beside[0].apart - 0.01
+    stands = baking.compute_toe_positions(baked, demo_database)[:, 1]
+    assert np.linalg.norm(np.ptp(stands, axis=0)) < 1e-3
+
+
+def land_on_a_foot(database) -> tuple[np.ndarray, list[ContactRange]]:
+    """Return poses (T, 7, B) whose left foot comes to stand where the right one does."""
+    poses = swing_through(database)[5:22]
+    poses = np.concatenate([poses, np.repeat(poses[-1:], 40, axis=0)])
+    return poses, [ContactRange(0, 20, len(poses)), ContactRange(1, 0, len(poses))]
+
+
+def test_a_baked_foot_is_planted_beside_another(demo_database, legs):
+    poses, ranges = land_on_a_foot(demo_database)
+    baked = bake(poses, demo_database, legs, ranges)
+    assert measure_feet(poses, demo_database, legs)[-1] < 0.04
+    assert measure_feet(baked, demo_database, legs)[-1] > legs[0].beside[0].apart - 0.01
+
+
+def test_a_foot_stands_where_an_animator_wants_it(demo_database, legs):
+    poses, ranges = land_on_a_foot(demo_database)
+    firm = bake(poses, demo_database, legs, ranges, firm=ranges)
+    toes = [baking.compute_toe_positions(p, demo_database)[-1, :, :2] for p in (poses, firm)]
+    np.testing.assert_allclose(*toes, atol=2e-3)
+    pointed = [replace(r, point=tuple(toes[0][r.leg].tolist())) for r in ranges]
+    shown = bake(poses, demo_database, legs, pointed)
+    toes[1] = baking.compute_toe_positions(shown, demo_database)[-1, :, :2]
+    np.testing.assert_allclose(*toes, atol=2e-3)
+
+
+@pytest.mark.parametrize("feet", ["live", "baked"])
 @pytest.mark.parametrize("gait", ["walk", "run"])
-def test_legs_cross_live_no_more_than_in_the_clips(demo_database, legs, gait):
+def test_legs_cross_no_more_than_in_the_clips(demo_database, legs, gait, feet):
     take = perform_script(demo_database, "turns", gait, 40.0, seed=1)
+    if feet == "baked":
+        take = baking.bake_feet(take, demo_database)
     crossings = [
         baking.make_body(poses, take.character, demo_database).crossings
         for poses in (take.poses, demo_database.poses[take.frames])

@@ -19,6 +19,7 @@ from motion_matching.engine.takes import metrics, takes
 
 FPS = 60.0
 UPPER, LOWER = 0.43, 0.42
+LENGTHS = UPPER**2 + LOWER**2, 2.0 * UPPER * LOWER
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def legs(demo_database):
 
 def limit(leg, reaches: np.ndarray) -> np.ndarray:
     knee = KneeLimit(leg)
-    shown = [knee.limit_reach(reach, UPPER, LOWER, 1.0, 1.0 / FPS) for reach in reaches.tolist()]
+    shown = [knee.limit_reach(reach, *LENGTHS, 1.0, 1.0 / FPS) for reach in reaches.tolist()]
     return np.array(shown)
 
 
