@@ -17,6 +17,7 @@ from ..maths.springs import spring
 from .legs import Beside, Joint, LegGeometry
 
 _LOW = 0.5  # percentile of distances in the data that feet keep to
+_LOWEST = 0.02  # percentile that counts as the least: the rest are outliers
 _NEAR = 0.3  # metres: feet of people that are never nearer need not be kept apart
 _LINE = 0.02  # metres that hips are apart at least, for the feet to have a side
 _ASIDE = 0.07  # seconds: halflife with which a foot goes aside
@@ -72,20 +73,21 @@ def _measure_pair(
     tip_b: np.ndarray,
     hips: np.ndarray,
     size: float,
-) -> tuple[float, float, float] | None:
-    """Return how near two feet come: apart, to the side, and as lines; None if that is free."""
+) -> tuple[float, float, float, float] | None:
+    """Return how near two feet come, as in `Beside`; None if that is free."""
     width = np.linalg.norm(hips, axis=-1)
     distance = measure_distances(ankle_a, tip_a, ankle_b, tip_b)
     apart = float(np.percentile(distance, _LOW))
     if width.min() < _LINE * size or apart > _NEAR * size:
         return None
     n = hips / width[:, None]
-    side = float(np.percentile(np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1), _LOW))
+    sides = np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
+    side, crossed = (float(np.percentile(sides, low)) for low in (_LOW, _LOWEST))
     gaps, overlap = measure_gaps(ankle_a, tip_a, ankle_b, tip_b, n)
     beside = gaps[overlap > 0.0]
     gap = float(np.percentile(beside, _LOW)) if len(beside) else 0.0
     # feet that change sides freely, as a hind leg's and a foreleg's do at a gallop, have none
-    return None if side < -width.mean() else (apart, side, gap)
+    return None if side < -width.mean() else (apart, side, gap, min(crossed, side))
 
 
 def measure_distances(
@@ -184,6 +186,9 @@ class FeetApart:
             ax, ay, vx, vy = asides[k]
             if not (x or y or ax or ay):
                 continue
+            if locks[k].locked:  # as far as it stands from the data, or it would be let go
+                asides[k], self._is_aside = (ax, ay, 0.0, 0.0), True
+                continue
             ax, vx = spring(ax, vx, x, _ASIDE, dt)
             ay, vy = spring(ay, vy, y, _ASIDE, dt)
             if x or y or max(abs(ax), abs(ay)) > _SMALL:
@@ -231,7 +236,9 @@ class FeetApart:
             x, y = a[0] - b[0], a[1] - b[1]
             across = _AHEAD * (ux * nx + uy * ny + x * px + y * py)
             along = _AHEAD * (uy * nx - ux * ny + y * px - x * py)
-            push = compute_push(a, b, nx, ny, beside, across, along)
+            (ax, ay, _), (bx, by, _) = ankle_a[0], ankle_b[0]
+            side = beside.compute_side((ax - bx) * nx + (ay - by) * ny)
+            push = compute_push(a, b, nx, ny, beside, side, across, along)
             if push:
                 if pushes is None:
                     pushes = [(0.0, 0.0)] * len(legs)
@@ -260,7 +267,9 @@ class FeetApart:
                 _find_foot(locks[n], legs[n][-1][0], legs[n][-3][0], share, is_landing=n == k)
                 for n, share in zip((i, j), shares, strict=True)
             )
-            push = compute_push(a, b, nx, ny, beside)
+            (ax, ay, _), (bx, by, _) = (legs[n][-3][0] for n in (i, j))
+            side = beside.compute_side((ax - bx) * nx + (ay - by) * ny)
+            push = compute_push(a, b, nx, ny, beside, side)
             push = push if k == i else -push
             x, y = x + push * nx, y + push * ny
         return x, y
@@ -285,12 +294,19 @@ def _find_foot(
 
 
 def compute_push(
-    a: Foot, b: Foot, nx: float, ny: float, beside: Beside, moved: float = 0.0, along: float = 0.0
+    a: Foot,
+    b: Foot,
+    nx: float,
+    ny: float,
+    beside: Beside,
+    side: float,
+    moved: float = 0.0,
+    along: float = 0.0,
 ) -> float:
     """Return how far in metres two feet have to move apart along n, the first from the second.
 
-    `moved` and `along` are how far the first will have moved against the second, from its side and
-    forward. What counts is where it is nearest to it until then.
+    Their ankles keep to the `side`. `moved` and `along` are how far the first will have moved
+    against the second, from its side and forward. What counts is where it is nearest until then.
     """
     x, y, z, ax, ay, az, share_a = a
     ox, oy, oz, bx, by, bz, share_b = b
@@ -299,7 +315,7 @@ def compute_push(
     d, heel_b, ad = x * nx + y * ny, bx * nx + by * ny, ax * nx + ay * ny
     heel_a, tip_a, tip_b = d + ad, d - share_a * ad, -share_b * heel_b
     closing = moved if moved < 0.0 else 0.0
-    push = beside.side - heel_a + heel_b - closing
+    push = side - heel_a + heel_b - closing
     if push < 0.0:
         push = 0.0
     apart = beside.apart + _MARGIN

@@ -25,14 +25,15 @@ _SMALL = 1e-4  # metres
 
 
 class FootTrack(NamedTuple):
-    """A foot of a take: its toe's path (T, 3), and the ways to the ankle and hip from the toe's.
+    """A foot of a take: its toe's path (T, 3), the way from there to the ankle, and when it stands.
 
-    `arm` (T, 3) leads from toe to ankle; `hip` (T, 2) is above the ground.
+    `hip` and `ankle` (T, 2) are where those are before feet are planted, seen from above.
     """
 
     path: np.ndarray
     arm: np.ndarray
     hip: np.ndarray
+    ankle: np.ndarray
     is_planted: np.ndarray
 
 
@@ -133,7 +134,9 @@ def _compute_pushes(
         return toe + arm, toe - legs[k].tip_share * arm
 
     (ankle_a, tip_a), (ankle_b, tip_b) = find_line(i), find_line(j)
-    pushes = beside.side - np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
+    own = np.sum((feet[i].ankle - feet[j].ankle)[frames] * n, axis=-1)
+    side = np.maximum(np.minimum(own, beside.side), beside.crossed)
+    pushes = side - np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
     apart = measure_nearest(ankle_a, tip_a, ankle_b, tip_b)
     across = np.sum(apart[:, :2] * n, axis=-1)
     room = (beside.apart + _CLEAR) ** 2 - (np.sum(apart**2, axis=-1) - across**2)
@@ -151,4 +154,4 @@ def make_track(
     thigh, foot, toe = (leg.chain[k] for k in (leg.thigh, leg.foot, -1))
     planted = build_contact_mask([replace(r, leg=0) for r in ranges], len(path), 1)[:, 0]
     arm = positions[:, foot] - positions[:, toe]
-    return FootTrack(path, arm, positions[:, thigh, :2], planted)
+    return FootTrack(path, arm, positions[:, thigh, :2], positions[:, foot, :2], planted)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .foot_lock import FootLock
 from .ground import FLAT, Ground, Point, is_flat
-from .legs import Beside, LegGeometry
+from .legs import LegGeometry
 from .settings import PerformerSettings
 
 
@@ -87,7 +87,12 @@ def _divide(leg: LegGeometry, size: float) -> LegGeometry:
         knee_rate=leg.knee_rate * math.sqrt(size),
         knee_acceleration=leg.knee_acceleration * size,
         beside=tuple(
-            Beside(each.leg, each.apart / size, each.side / size, each.gap / size)
+            each._replace(
+                apart=each.apart / size,
+                side=each.side / size,
+                gap=each.gap / size,
+                crossed=each.crossed / size,
+            )
             for each in leg.beside
         ),
         **{name: getattr(leg, name) / size for name in lengths},

@@ -104,7 +104,7 @@ def test_the_knees_of_a_giant_bend_as_slowly_as_a_giant_s_do(demo_database, legs
             leg,
             size=size,
             beside=tuple(
-                Beside(b.leg, size * b.apart, size * b.side, size * b.gap) for b in leg.beside
+                Beside(each.leg, *(size * metres for metres in each[1:])) for each in leg.beside
             ),
             knee_rate=leg.knee_rate / math.sqrt(size),
             knee_acceleration=leg.knee_acceleration / size,
