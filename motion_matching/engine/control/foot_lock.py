@@ -211,8 +211,16 @@ class FootLock:
             if leg.tip is not None:
                 below.append(leg.tip_height - z - mul_vec(attitude, leg.tip)[2])
             self._sunk[k] = max(0.0, max(below) + floor)
-            then_toe = self._joint_getters[k](then)[-1][0]
-            lock.start_from(toe, then_toe, floor + leg.toe_height, settings, dt)
+            was = self._joint_getters[k](then)
+            _, hip, _, knee, _, ankle, *_ = own
+            self._knees[k].start_from(
+                math.dist(hip[0], ankle[0]),
+                math.dist(was[1][0], was[5][0]),
+                math.dist(hip[0], knee[0]),
+                math.dist(knee[0], ankle[0]),
+                dt,
+            )
+            lock.start_from(toe, was[-1][0], floor + leg.toe_height, settings, dt)
             self._floors[k] = floor
             if lock.locked:
                 lowest.append(floor)

@@ -68,6 +68,21 @@ class KneeLimit:
         # how far the knee is bent beyond its goal, and the velocity of that
         self._lag = self._lag_speed = 0.0
 
+    def start_from(
+        self, reach: float, before: float, upper: float, lower: float, dt: float
+    ) -> None:
+        """Go on with an ankle at a `reach` from the hip, and that was `before` a tick ago."""
+        self.reset()
+        squares, double = upper * upper + lower * lower, 2.0 * upper * lower
+        if double < _NO_LENGTH:
+            return
+        bend, was = (
+            math.acos(min(max((each * each - squares) / double, -1.0), 1.0))
+            for each in (reach, before)
+        )
+        self._bend = self._goal = bend
+        self._speed = min(max((bend - was) / dt, -self._rate), self._rate)
+
     def limit_reach(
         self, reach: float, squares: float, double: float, room: float, dt: float
     ) -> float:

@@ -97,6 +97,11 @@ def measure_feet(poses, database, legs) -> np.ndarray:
     return measure_distances(*lines[0], *lines[1])
 
 
+def find_lowest(database, legs) -> float:
+    """Return the distance that feet have in the data but for one frame in a thousand."""
+    return float(np.percentile(measure_feet(database.poses, database, legs), 0.1))
+
+
 def swing_through(database) -> np.ndarray:
     """Return poses (T, 7, B) whose left foot swings along the right one's line, through it."""
     left = database.roles.legs[0]
@@ -126,7 +131,7 @@ def test_a_swinging_foot_goes_round_a_standing_one_which_stays(demo_database, le
     poses = swing_through(demo_database)
     shown = lock(poses, legs, (False, True))
     assert measure_feet(poses, demo_database, legs).min() < 0.02
-    assert measure_feet(shown, demo_database, legs).min() > legs[0].beside[0].apart - 0.015
+    assert measure_feet(shown, demo_database, legs).min() > find_lowest(demo_database, legs) - 0.01
     stands = baking.compute_toe_positions(shown, demo_database)[:, 1]
     assert np.linalg.norm(np.ptp(stands, axis=0)) < 1e-3
 
@@ -191,8 +196,7 @@ def test_legs_cross_no_more_than_in_the_clips(demo_database, legs, gait, feet):
     ]
     assert (crossings[0] > metrics.CROSSED).mean() <= (crossings[1] > metrics.CROSSED).mean()
     distances = measure_feet(take.poses, demo_database, legs)
-    lowest = np.percentile(measure_feet(demo_database.poses, demo_database, legs), 0.1)
-    assert np.mean(distances < lowest - 0.01) < 1e-3
+    assert np.mean(distances < find_lowest(demo_database, legs) - 0.01) < 1e-3
 
 
 def test_four_legs_keep_to_their_sides():
