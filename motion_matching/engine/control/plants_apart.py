@@ -21,6 +21,7 @@ _EVEN = 0.06  # seconds within which a foot goes aside
 _PASSES = 6  # how often a movement that falls short is mended
 _LEAVE = 20.0  # m/s² with which it may begin and end
 _CLEAR = 0.005  # metres that feet are kept farther apart than in the data
+_AROUND = 0.06  # metres that a swinging foot goes around at most, to stay on its side
 _SMALL = 1e-4  # metres
 
 
@@ -58,7 +59,7 @@ def move_plants_apart(
             if r.leg not in (i, beside.leg):
                 continue
             other = feet[i + beside.leg - r.leg]
-            pushes, n = _compute_pushes(legs, feet, moved, i, beside, frames)
+            pushes, n = _compute_pushes(legs, feet, moved, i, beside, frames, True)
             # the other one landed before, or stays where it is told to
             pushes = np.where(other.is_planted[frames], pushes, 0.0)
             if len(pushes) and pushes.max() > _SMALL:
@@ -122,6 +123,7 @@ def _compute_pushes(
     i: int,
     beside: Beside,
     frames: slice,
+    is_landing: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return how far (T,) a pair of feet has to move apart, and along which way (T, 2)."""
     j = beside.leg
@@ -137,6 +139,8 @@ def _compute_pushes(
     own = np.sum((feet[i].ankle - feet[j].ankle)[frames] * n, axis=-1)
     side = np.maximum(np.minimum(own, beside.side), beside.crossed)
     pushes = side - np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
+    if not is_landing:  # one that would have to swing far around, as in steps aside, may cross
+        pushes = np.where(pushes < _AROUND, pushes, 0.0)
     apart = measure_nearest(ankle_a, tip_a, ankle_b, tip_b)
     across = np.sum(apart[:, :2] * n, axis=-1)
     room = (beside.apart + _CLEAR) ** 2 - (np.sum(apart**2, axis=-1) - across**2)

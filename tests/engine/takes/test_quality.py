@@ -21,7 +21,7 @@ SO_FAR = {
     "generated": {
         "pops_live": 10, "pops_baked": 10,
         "height_live": 0.8, "contacts_live": 0.17, "contacts_baked": 0.035, "held_live": 0.95,
-        "held_baked": 0.95, "crossed_live": 0.003, "crossed_baked": 0.003, "apart_live": 0.32,
+        "held_baked": 0.95, "crossed_live": 0.003, "crossed_baked": 0.015, "apart_live": 0.32,
         "apart_baked": 0.26, "heel_live": 0.01, "heel_baked": 0.01, "answer": 1.15, "path": 0.23,
     },
     "field": {
@@ -32,7 +32,7 @@ SO_FAR = {
     "bandai": {
         "pops_live": 10, "pops_baked": 10,
         "height_live": 0.6, "contacts_live": 0.53, "contacts_baked": 0.21, "held_live": 0.85,
-        "held_baked": 0.82, "crossed_live": 0.008, "crossed_baked": 0.028, "answer": 1.6,
+        "held_baked": 0.82, "crossed_live": 0.008, "crossed_baked": 0.042, "answer": 1.6,
         "path": 0.47,
     },
     "lafan1": {
