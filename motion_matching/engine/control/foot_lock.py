@@ -16,8 +16,10 @@ import numpy as np
 
 from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
-from ..maths.springs import LN2, compute_remainder, halflife_to_rate, spring
+from ..maths.springs import LN2, compute_decay, compute_remainder, spring
+from .feet_apart import FeetApart
 from .ground import FLAT, Ground, compute_step_height, is_flat
+from .knee_limit import KneeLimit
 from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints, is_bent_backward
 from .settings import PerformerSettings
 from .stepping import Stepping
@@ -30,7 +32,16 @@ _LIFTING = 0.04  # seconds: halflife with which a toe or its tip is lifted
 _AHEAD = 0.04  # seconds that sinking is predicted ahead
 # metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
 LANDING = 0.08
+_LEVEL = (0.0, 0.0)  # a lift that has ended
 _AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
+
+
+def _raise(lift: tuple[float, float], goal: float, dt: float) -> tuple[float, float]:
+    """Return height and speed of a lift a tick later, which ends at last."""
+    height, speed = spring(*lift, goal, _LIFTING, dt)
+    if not goal and -CLOSE < height < CLOSE and -CLOSE < speed < CLOSE:
+        return _LEVEL
+    return height, speed
 
 
 class ContactLock:
@@ -42,7 +53,7 @@ class ContactLock:
     def reset(self) -> None:
         self.locked = self._in_contact = self.is_held = False
         # of the toe from the data or from its plant, and the velocity of it
-        self._offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        self.offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector | None = None
         # how far toe and tip are raised in metres, and how fast
@@ -85,7 +96,7 @@ class ContactLock:
                 travel = (settings.lock_halflife + 1e-5) / (2.0 * LN2)
                 self.plant = (sx + ux * travel, sy + uy * travel, height)
                 ox, oy, oz = -ux * travel, -uy * travel, sz - height
-        self._offset = (ox, oy, oz, ux, uy, uz)
+        self.offset = (ox, oy, oz, ux, uy, uz)
         self._in_contact = contact
         lowest, sinking = height, uz
         if not self.locked:
@@ -95,7 +106,8 @@ class ContactLock:
                 self._in_contact = False
             lowest += settings.swing_clearance * compute_lift_share(speed)
         lift = max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0)
-        self._lift = spring(*self._lift, lift, _LIFTING, dt)
+        if lift or self._lift != _LEVEL:
+            self._lift = _raise(self._lift, lift, dt)
         return sx, sy, max(sz + self._lift[0], height)
 
     def _is_too_far(self, x: float, y: float, settings: PerformerSettings) -> bool:
@@ -108,21 +120,30 @@ class ContactLock:
         if self._data is not None:
             self._data = (*self.plant[:2], self._data[2])
 
+    def move_plant(self, x: float, y: float) -> None:
+        """Plant a toe beside where it was planted: it comes to rest there."""
+        px, py, pz = self.plant
+        ox, oy, oz, ux, uy, uz = self.offset
+        self.plant = px + x, py + y, pz
+        self.offset = ox - x, oy - y, oz, ux, uy, uz
+
     def raise_tip(self, depth: float, dt: float) -> float:
         """Return how far to raise a tip `depth` metres below the floor: smoothly."""
         # a foot that is released sinks its tip within a single tick
         ahead = depth + _AHEAD * max(depth - self._depth, 0.0) / dt
         self._depth = depth
-        self._tip_lift = spring(*self._tip_lift, max(ahead, 0.0), _LIFTING, dt)
+        if ahead > 0.0 or self._tip_lift != _LEVEL:
+            self._tip_lift = _raise(self._tip_lift, max(ahead, 0.0), dt)
         return self._tip_lift[0]
 
     def _decay_offset(
         self, settings: PerformerSettings, dt: float
     ) -> tuple[float, float, float, float, float, float]:
         """Return the offset and its velocity one tick later."""
-        ox, oy, oz, ux, uy, uz = self._offset
-        rate = halflife_to_rate(settings.lock_halflife if self.locked else settings.foot_halflife)
-        e, step = math.exp(-rate * dt), rate * dt
+        ox, oy, oz, ux, uy, uz = self.offset
+        halflife = settings.lock_halflife if self.locked else settings.foot_halflife
+        rate, e = compute_decay(halflife, dt)
+        step = rate * dt
         jx, jy, jz = ux + ox * rate, uy + oy * rate, uz + oz * rate
         ux, uy, uz = e * (ux - jx * step), e * (uy - jy * step), e * (uz - jz * step)
         return e * (ox + jx * dt), e * (oy + jy * dt), e * (oz + jz * dt), ux, uy, uz
@@ -146,6 +167,8 @@ class FootLock:
         self._is_flat = is_flat(ground)
         self._locks = tuple(ContactLock() for _ in legs)
         self._steps = Stepping(len(legs))
+        self._apart = FeetApart(legs)
+        self._knees = tuple(KneeLimit(leg) for leg in legs)
         # the bones of all legs, shared ones once; joint 0 is the root, these are the others
         bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
         paths = [(0, *(bones.index(bone) + 1 for bone in leg.chain)) for leg in legs]
@@ -165,8 +188,10 @@ class FootLock:
 
     def release(self) -> None:
         """Leave the toes where the data has them."""
-        for lock in self._locks:
+        for lock, knee in zip(self._locks, self._knees, strict=True):
             lock.reset()
+            knee.reset()
+        self._apart.reset()
         self._steps.reset()
 
     def reset(self) -> None:
@@ -199,8 +224,16 @@ class FootLock:
             if leg.tip is not None:
                 below.append(leg.tip_height - z - mul_vec(attitude, leg.tip)[2])
             self._sunk[k] = max(0.0, max(below) + floor)
-            then_toe = self._joint_getters[k](then)[-1][0]
-            lock.start_from(toe, then_toe, floor + leg.toe_height, settings, dt)
+            was = self._joint_getters[k](then)
+            _, hip, _, knee, _, ankle, *_ = own
+            self._knees[k].start_from(
+                math.dist(hip[0], ankle[0]),
+                math.dist(was[1][0], was[5][0]),
+                math.dist(hip[0], knee[0]),
+                math.dist(knee[0], ankle[0]),
+                dt,
+            )
+            lock.start_from(toe, was[-1][0], floor + leg.toe_height, settings, dt)
             self._floors[k] = floor
             if lock.locked:
                 lowest.append(floor)
@@ -253,30 +286,40 @@ class FootLock:
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
         buffer, turned = settings.stretch_buffer, []
+        legs_joints = [get(joints) for get in self._joint_getters]
         if stands:
-            self._begin_step(joints, contacts.tolist(), dt)
+            self._begin_step(legs_joints, contacts.tolist(), dt)
         else:
             self._steps.move()
+        asides = self._apart.update(legs_joints, self._locks, dt)
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
-            own, lock = self._joint_getters[k](joints), self._locks[k]
-            toe, lock.is_held = own[-1][0], stands
+            own, lock = legs_joints[k], self._locks[k]
+            was_locked, lock.is_held = lock.locked, stands
+            sunk = self._sunk[k]
+            if sunk:
+                sunk = self._sunk[k] = sunk * compute_remainder(_LIFTING, dt)
+            toe = own[-1][0]
+            if asides:
+                toe = toe[0] + asides[k][0], toe[1] + asides[k][1], toe[2]
             if self._steps.is_active:
                 toe = self._steps.place(k, toe, dt)
                 contact = contact and k != self._steps.foot
-            sunk = self._sunk[k] = self._sunk[k] * compute_remainder(_LIFTING, dt)
             if self._is_flat:
                 target = lock.update(toe, contact, leg.toe_height - sunk, settings, dt)
                 floors = (-sunk, -sunk, -sunk)
             else:
                 target, floors = self._step_on_floor(k, own, toe, root[2], contact, settings, dt)
                 self._floors[k] = min(floors[:2])
+            if lock.locked and not was_locked:
+                lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks))
             before = self._bone_getters[k](bones)
-            turned += _solve_leg(leg, own, before, target, floors, buffer, lock, dt)
+            knee = self._knees[k]
+            turned += _solve_leg(leg, own, before, target, floors, buffer, lock, knee, dt)
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
 
-    def _begin_step(self, joints: Sequence[Joint], contacts: Sequence[bool], dt: float) -> None:
+    def _begin_step(self, legs: Sequence[LegJoints], contacts: Sequence[bool], dt: float) -> None:
         """Let the foot step that is planted farthest away, if all are planted and one is far."""
-        toes = [get(joints)[-1][0] for get in self._joint_getters]
+        toes = [joints[-1][0] for joints in legs]
         stand = [
             contact and lock.locked for contact, lock in zip(contacts, self._locks, strict=True)
         ]
@@ -311,13 +354,14 @@ class FootLock:
         `toe` is where the data has it, or where its step does.
         """
         lock, ground, toe_height = self._locks[k], self._ground, self._legs[k].toe_height
-        ankle, own, (x, y, z) = joints[-3][0], joints[-1][0], toe
+        x, y, z = toe
         floor = compute_step_height(ground, x, y, stands)
         below = compute_step_height(ground, *lock.plant[:2], stands) if lock.locked else floor
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
         sunk = self._sunk[k]
         target = lock.update(data, contact, below + toe_height - sunk, settings, dt)
+        ankle, own = joints[-3][0], joints[-1][0]
         ex, ey = ankle[0] - own[0], ankle[1] - own[1]
         heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)
         tip = compute_step_height(ground, target[0] - ex, target[1] - ey, stands)
@@ -333,6 +377,7 @@ def _solve_leg(
     floors: Vector,
     buffer: float,
     lock: ContactLock,
+    limit: KneeLimit,
     dt: float,
 ) -> list[float]:
     """Return the local rotations of thigh, shin, foot and toe that bring the toe to the target.
@@ -356,13 +401,23 @@ def _solve_leg(
         ex, ey, ez = ex * share, ey * share, rise
         attitude = mul(pitch, attitude)
     goal = (x + ex, y + ey, z + ez)
-    further = leg.folded_length - math.dist(hip[0], ankle[0])
+    now = math.dist(hip[0], ankle[0])
+    further = leg.folded_length - now
+    room, below_heel = z - floors[0] - leg.toe_height, z + ez - floors[1] - leg.foot_height
+    if below_heel < room:
+        room = below_heel
+    if room < 0.0:
+        room = 0.0
     if further > 0.0:
-        room = min(z - floors[0] - leg.toe_height, goal[2] - floors[1] - leg.foot_height)
-        goal = _lengthen(hip[0], goal, further, max(room, 0.0))
+        goal = _lengthen(hip[0], goal, further, room)
     moves = pitch is not None or math.dist(goal, ankle[0]) > CLOSE
-    if moves or is_bent_backward(hip[0], knee, ankle[0], leg.hinge):
-        whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
+    if not moves:
+        lengths = math.dist(hip[0], knee[0]), math.dist(knee[0], ankle[0])
+        moves = is_bent_backward(hip[0], knee, ankle[0], leg.hinge) or limit.holds(
+            now, *lengths, room, dt
+        )
+    if moves:
+        whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt)
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
         thigh = inv_mul(above_hip[1], mul(whole, hip[1]))

@@ -9,11 +9,13 @@ import numpy as np
 from ..maths import quat
 from ..maths.runs import count_frames_to
 from ..motion.skeleton import Skeleton
+from .knee_limit import compute_bends
 from .legs import LegGeometry
 
 _REACH = 0.1  # seconds around a leap within which bends are evened out, less and less
 _WIDTH = 0.02  # seconds over which each pass evens them out
 _PASSES = 24
+_SHARE = 0.99  # of the fastest that a knee bends in the data: poses are rounded
 
 
 def ease_legs(
@@ -27,8 +29,8 @@ def ease_legs(
 ) -> None:
     """Even out in place how legs of `poses` (T, 7, B) differ from `before`, where a joint leaps.
 
-    That is where one accelerates by more than `most` in m/s², and more than `before`. Legs stay as
-    they are in `firm` frames (T, L).
+    That is where one accelerates by more than `most` in m/s², or a knee bends faster than in the
+    data, and more than `before`. Legs stay as they are in `firm` frames (T, L).
     """
     reach = round(_REACH * fps) + 1
     for i, leg in enumerate(legs):
@@ -37,10 +39,18 @@ def ease_legs(
         turns = quat.to_scaled_angle_axis(quat.positive(turned))
         # nothing is blended back to a knee that a jump has bent backward
         kept = firm[:, i] | _is_bent_backward(before, skeleton, leg)
-        limits = np.maximum(_accelerate(_place(before, skeleton, bones), fps), most)
+        knee, places = (
+            (0, leg.shin - leg.thigh, leg.foot - leg.thigh),
+            _place(before, skeleton, bones),
+        )
+        limits = np.maximum(_accelerate(places, fps), most)
+        fastest = np.maximum(_measure_knee_rates(places[:, knee], fps), leg.knee_rate)
         places = _place(poses, skeleton, bones)
         for _ in range(_PASSES):
             leaps = (_accelerate(places, fps) > limits).any(axis=1)
+            snaps = _measure_knee_rates(places[:, knee], fps) > _SHARE * fastest
+            leaps[1:] |= snaps
+            leaps[:-1] |= snaps
             if not leaps.any():
                 break
             share = np.where(kept, 0.0, np.clip(1.0 - count_frames_to(leaps) / reach, 0.0, 1.0))
@@ -59,15 +69,25 @@ def _get_rotations(poses: np.ndarray, bones: list[int]) -> np.ndarray:
 
 
 def _place(poses: np.ndarray, skeleton: Skeleton, bones: list[int]) -> np.ndarray:
-    _, positions = quat.compute_world(poses, skeleton.parents)
-    return positions[:, bones]
+    """Return the places (T, N, 3) of bones in the world, each the parent of the next."""
+    return _compute_world(poses, skeleton, bones)[1]
+
+
+def _compute_world(
+    poses: np.ndarray, skeleton: Skeleton, bones: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotations and places of bones in the world, from those above alone."""
+    path = skeleton.get_chain_to_root(bones[-1])[::-1]
+    world = quat.compute_world(poses[:, :, path], np.arange(len(path)) - 1)
+    rotations, places = (each[:, -len(bones) :] for each in world)
+    return rotations, places
 
 
 def _is_bent_backward(poses: np.ndarray, skeleton: Skeleton, leg: LegGeometry) -> np.ndarray:
-    rotations, positions = quat.compute_world(poses, skeleton.parents)
-    thigh, shin, foot = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot))
-    upper, lower = positions[:, shin] - positions[:, thigh], positions[:, foot] - positions[:, shin]
-    hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
+    rotations, places = _compute_world(poses, skeleton, list(leg.chain[leg.thigh : leg.foot + 1]))
+    knee = leg.shin - leg.thigh
+    upper, lower = places[:, knee] - places[:, 0], places[:, -1] - places[:, knee]
+    hinge = quat.mul_vec(rotations[:, knee], np.array(leg.hinge))
     return np.sum(np.cross(lower, upper) * hinge, axis=-1) < 0.0
 
 
@@ -75,6 +95,11 @@ def _accelerate(places: np.ndarray, fps: float) -> np.ndarray:
     """Return the accelerations (T, N) of joints (T, N, 3); 0 at both ends."""
     second = np.diff(places, n=2, axis=0) * fps**2
     return np.pad(np.linalg.norm(second, axis=-1), ((1, 1), (0, 0)))
+
+
+def _measure_knee_rates(joints: np.ndarray, fps: float) -> np.ndarray:
+    """Return how fast (T - 1,) a knee bends or stretches, of hips, knees and ankles (T, 3, 3)."""
+    return np.abs(np.diff(compute_bends(*joints.transpose(1, 0, 2)))) * fps
 
 
 def _blur(values: np.ndarray, width: float) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,6 +20,15 @@ from ..motion.toe_ends import measure_size
 
 Joint = tuple[Vector, Quaternion]  # place and rotation in the world
 
+
+class ReachLimit(Protocol):
+    """Changes how far from the hip an ankle gets."""
+
+    def limit_reach(
+        self, reach: float, squares: float, double: float, room: float, dt: float
+    ) -> float: ...
+
+
 CLOSE = 1e-5  # metres: a joint this near to its target needs no bending
 FIRM = 0.92  # share of its length up to which a leg reaches exactly as far as requested
 _STANDING = 2  # percentile of a joint's heights that counts as its height when it stands
@@ -27,6 +37,26 @@ _EXTRA_BEND = math.radians(2.0)  # by which a knee may be bent beyond the data
 _NO_LENGTH = 1e-12  # cubic metres: the product of the lengths of a leg and its bones
 _UNTURNED: Quaternion = (1.0, 0.0, 0.0, 0.0)
 _STRAIGHT = 0.2  # sine of the bend below which the knee's hinge is more exact than the leg's plane
+
+
+class Beside(NamedTuple):
+    """How a leg's foot keeps clear of that of another `leg`, in metres, as in the data.
+
+    They are `apart`, with their ankles on their own `side` of each other by so much, negative where
+    they cross, and their lines by `gap` where they are beside each other. Where a motion crosses
+    them itself, as in steps aside, ankles may pass each other up to `crossed`, below 0.
+    """
+
+    leg: int
+    apart: float
+    side: float
+    gap: float
+    crossed: float
+
+    def compute_side(self, own: float) -> float:
+        """Return to which side ankles keep, in a motion that has them `own` metres apart there."""
+        side = own if own < self.side else self.side
+        return side if side > self.crossed else self.crossed
 
 
 @dataclass(frozen=True)
@@ -39,6 +69,10 @@ class LegGeometry:
     indices in it. `hinge` is the knee's axis in the shin's frame: turning about it straightens the
     leg. `tip` is the toe's end in the toe's frame, None where foot and toe are one bone.
     `folded_length` is how near the ankle may come to the hip, hardly nearer than in the data.
+    `knee_rate` in rad/s and `knee_acceleration` in rad/s² are how fast the knee may bend or
+    stretch, and how soon it may change that: as in the data. `beside` are the legs after it that
+    its foot keeps clear of. The toe's tip is beyond its joint by `tip_share` of the way from the
+    ankle.
     """
 
     chain: tuple[int, ...]
@@ -52,6 +86,10 @@ class LegGeometry:
     foot_height: float
     tip_height: float
     size: float = 1.0
+    knee_rate: float = math.inf
+    knee_acceleration: float = math.inf
+    beside: tuple[Beside, ...] = ()
+    tip_share: float = 0.0
 
 
 def measure_legs(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[LegGeometry, ...]:
@@ -134,14 +172,22 @@ def compute_world_joints(
 
 
 def bend(
-    hip: Vector, knee: Joint, ankle: Vector, goal: Vector, hinge: Vector, buffer: float
+    hip: Vector,
+    knee: Joint,
+    ankle: Vector,
+    goal: Vector,
+    hinge: Vector,
+    buffer: float,
+    limit: ReachLimit | None = None,
+    room: float = 0.0,
+    dt: float = 0.0,
 ) -> tuple[Quaternion, Quaternion]:
     """Solve two-bone inverse kinematics that brings the ankle to the goal.
 
     Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
     leg about the knee. The knee bends in its own plane. A leg that cannot reach the goal gives way
     softly, and stays `buffer` metres short of straight. One that is bent backward is straightened.
-    One without length is not turned.
+    One without length is not turned. `limit` changes the reach that this comes to.
     """
     (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
     ux, uy, uz = kx - hx, ky - hy, kz - hz
@@ -164,6 +210,8 @@ def bend(
     if reach > now:
         reach = now + _soften(reach, whole, buffer) - _soften(now, whole, buffer)
         reach = min(reach, max(whole - buffer, now))
+    if limit is not None:
+        reach = limit.limit_reach(reach, aa + bb, 2.0 * a * b, room, dt)
     reach = max(reach, abs(a - b) + 1e-3)
     share = _STRAIGHT - backward
     kx, ky, kz = scale * nx + share * kx, scale * ny + share * ky, scale * nz + share * kz

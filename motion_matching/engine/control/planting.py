@@ -18,9 +18,11 @@ from ..motion.skeleton import Skeleton
 from .contact_ranges import ContactRange, build_contact_mask
 from .foot_lock import compute_lift_share
 from .ground import FLAT, Ground, compute_step_height, compute_step_heights
+from .least_squares import solve_least_squares
 from .leg_bending import bend_leg
 from .leg_easing import ease_legs
 from .legs import LegGeometry
+from .plants_apart import FootTrack, compute_asides, make_track, move_plants_apart
 from .settings import PerformerSettings
 
 _LOW = 0.025  # metres above standing below which a foot is near the ground, as MANN measures it
@@ -95,18 +97,17 @@ def plant_feet(
     count, stands = len(poses), poses[:, 2, 0]
     local = poses.transpose(0, 2, 1)
     rotations, positions = quat.fk(quat.normalize(local[..., 3:]), local[..., :3], skeleton.parents)
-    floors, parents = [], skeleton.parents
+    floors, parents, tracks = [], skeleton.parents, []
     for i, leg in enumerate(legs):
-        own = [r for r in ranges if r.leg == i and r.start < count]
         toe = positions[:, leg.chain[-1]]
         floor = compute_step_heights(ground, toe[:, :2], stands)
         moves = np.diff(toe[:, :2], axis=0), toe[:, 2], np.zeros(count, bool)
         if data is not None:
             moves = data.steps[:-1, i], data.heights[:, i] + floor, data.jumped
-        track = ToeTrack(toe, *moves, floor + leg.toe_height, stands)
-        targets, floor = compute_toe_path(
-            track, own, leg.toe_height, fps, settings.swing_clearance, ground
-        )
+        tracks.append(ToeTrack(toe, *moves, floor + leg.toe_height, stands))
+    within = [r for r in ranges if r.start < count]
+    solved = _solve_paths(legs, tracks, positions, within, firm, fps, settings, ground)
+    for leg, (targets, floor) in zip(legs, solved, strict=True):
         lowest, buffer = leg.foot_height + floor, settings.stretch_buffer
         bend_leg(leg, poses, rotations, positions, parents, targets, lowest, buffer)
         floors.append(floor)
@@ -115,6 +116,42 @@ def plant_feet(
     _raise_sunk_toes(poses, parents, legs, floors, settings.stretch_buffer, fps)
     poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
     return poses.astype(np.float32)
+
+
+def _solve_paths(
+    legs: Sequence[LegGeometry],
+    tracks: Sequence[ToeTrack],
+    positions: np.ndarray,
+    ranges: Sequence[ContactRange],
+    firm: Sequence[ContactRange],
+    fps: float,
+    settings: PerformerSettings,
+    ground: Ground,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the path of each toe (T, 3), and the ground's heights (T,) below, with feet apart."""
+
+    def solve(i: int, aside: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        own = [r for r in ranges if r.leg == i]
+        clearance = settings.swing_clearance
+        return compute_toe_path(tracks[i], own, legs[i].toe_height, fps, clearance, ground, aside)
+
+    def find_feet() -> list[FootTrack]:
+        return [
+            make_track(leg, path, positions, [r for r in ranges if r.leg == i])
+            for i, (leg, (path, _)) in enumerate(zip(legs, solved, strict=True))
+        ]
+
+    solved = [solve(i) for i in range(len(legs))]
+    if not any(leg.beside for leg in legs):
+        return solved
+    moved = move_plants_apart(legs, find_feet(), ranges, firm)
+    others = {r.leg for r, before in zip(moved, ranges, strict=True) if r is not before}
+    ranges = moved
+    solved = [solve(i) if i in others else each for i, each in enumerate(solved)]
+    for i, aside in enumerate(compute_asides(legs, find_feet(), fps)):
+        if aside.any():
+            solved[i] = solve(i, aside)
+    return solved
 
 
 def _raise_sunk_toes(
@@ -150,15 +187,18 @@ def compute_toe_path(
     fps: float,
     clearance: float = 0.0,
     ground: Ground = FLAT,
+    aside: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the planted path of a toe (T, 3), and the heights (T,) of the ground below that path.
 
     `standing` is the height of a toe that stands on the ground, `clearance` how far above that it
-    swings, in metres; `ranges` are those of its leg.
+    swings, in metres; `ranges` are those of its leg. It goes `aside` (T, 2) for other feet.
     """
     plants = _place_plants(track, ranges, standing, fps, ground)
     result = track.path.copy()
     result[:, :2] = _solve_ground_path(track, plants, fps)
+    if aside is not None:
+        result[:, :2] += aside
     result[:, 2] = _solve_heights(track, plants, result[:, :2], clearance, fps)
     floor = compute_step_heights(ground, result[:, :2], track.stands)
     result[:, 2] = np.maximum(result[:, 2], floor + standing)
@@ -197,7 +237,7 @@ def _solve_ground_path(track: ToeTrack, plants: _Plants, fps: float) -> np.ndarr
     change = np.diff(pace, axis=0)
     change[planted[1:] | planted[:-1] | track.jumped[1:-1]] = 0.0
     pull = _FREE / (_RETURN * fps) ** 2
-    return _solve_least_squares(
+    return solve_least_squares(
         known,
         plants.points[:, :2],
         pace,
@@ -230,7 +270,7 @@ def _solve_heights(
     toward = rise = np.maximum(wanted, 0.0)[:, None]
     still, even, stiffness = np.zeros((len(toe) - 1, 1)), np.ones(len(toe) - 1), (_RISE * fps) ** 2
     for _ in range(_PASSES):
-        offset = _solve_least_squares(
+        offset = solve_least_squares(
             plants.is_planted,
             (plants.points - toe)[:, 2:],
             still,
@@ -248,49 +288,3 @@ def _compute_speeds(steps: np.ndarray, fps: float) -> np.ndarray:
     """Return speeds (T,) in m/s by central differences, from steps (T - 1, 2)."""
     central = np.vstack([steps[:1], 0.5 * (steps[1:] + steps[:-1]), steps[-1:]])
     return np.linalg.norm(central, axis=-1) * fps
-
-
-def _solve_least_squares(
-    known: np.ndarray,
-    values: np.ndarray,
-    steps: np.ndarray,
-    weights: np.ndarray,
-    stiffness: float,
-    pull: float = 1e-9,
-    toward: np.ndarray | float = 0.0,
-    change: np.ndarray | float = 0.0,
-) -> np.ndarray:
-    """Return the path x (T, K), of steps d, that equals `values` where `known` (T,).
-
-    Elsewhere it has the least weights |d - steps|² + stiffness |change of d - change|² + pull
-    |x - toward|².
-    """
-    from scipy.linalg import solveh_banded  # late: 0.1 s, and only bakes need it
-
-    count = len(values)
-    bands = np.zeros((3, count))
-    bands[0] = pull
-    bands[0, :-1] += weights
-    bands[0, 1:] += weights
-    bands[1, :-1] -= weights
-    for first, share in enumerate((1.0, 4.0, 1.0)):
-        bands[0, first : count - 2 + first] += share * stiffness
-    bands[1, :-2] -= 2.0 * stiffness
-    bands[1, 1:-1] -= 2.0 * stiffness
-    bands[2, :-2] += stiffness
-    right = np.zeros_like(values) + pull * toward
-    right[1:] += weights[:, None] * steps
-    right[:-1] -= weights[:, None] * steps
-    change = stiffness * change * np.ones((count - 2, 1))
-    right[:-2] += change
-    right[1:-1] -= 2.0 * change
-    right[2:] += change
-    # known values move to the right side, and their own rows state them
-    given = np.where(known[:, None], values, 0.0)
-    for band in (1, 2):
-        off = bands[band, :-band, None]
-        right[:-band] -= off * given[band:]
-        right[band:] -= off * given[:-band]
-        bands[band, :-band] *= ~known[:-band] & ~known[band:]
-    bands[0, known] = 1.0
-    return np.asarray(solveh_banded(bands, np.where(known[:, None], values, right), lower=True))

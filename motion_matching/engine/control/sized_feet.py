@@ -6,6 +6,7 @@ moves alike if its lengths are divided by that, and its times by the root of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -64,7 +65,7 @@ class SizedFootLock(FootLock):
         return result
 
     def _slow(self, dt: float) -> float:
-        return dt / float(np.sqrt(self._size))
+        return dt / math.sqrt(self._size)
 
 
 class SizedGround:
@@ -89,4 +90,20 @@ def _divide(leg: LegGeometry, size: float) -> LegGeometry:
     x, y, z = leg.tip or (0.0, 0.0, 0.0)
     tip = leg.tip and (x / size, y / size, z / size)
     lengths = ("folded_length", "toe_height", "foot_height", "tip_height")
-    return replace(leg, tip=tip, size=1.0, **{name: getattr(leg, name) / size for name in lengths})
+    return replace(
+        leg,
+        tip=tip,
+        size=1.0,
+        knee_rate=leg.knee_rate * math.sqrt(size),
+        knee_acceleration=leg.knee_acceleration * size,
+        beside=tuple(
+            each._replace(
+                apart=each.apart / size,
+                side=each.side / size,
+                gap=each.gap / size,
+                crossed=each.crossed / size,
+            )
+            for each in leg.beside
+        ),
+        **{name: getattr(leg, name) / size for name in lengths},
+    )

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from .. import array_files, json_files
+from ..control.feet_apart import measure_feet_apart
 from ..control.idling import Idles
+from ..control.knee_limit import measure_knees
 from ..control.legs import LegGeometry, measure_legs
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..json_files import EntryError, expect_list, expect_number, expect_text
-from ..maths import planar
+from ..maths import planar, quat
 from ..motion.rig import Roles
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
@@ -289,11 +291,21 @@ class Database:
         result = replace(
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
-        kept = {"root_motion", "range_of_frame", "peaks", "odd_postures"}
+        kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
         if np.array_equal(result.playable, self.playable):
             kept |= {"normalization", "successors"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})
         return result
+
+    @cached_property
+    def character_legs(self) -> tuple[LegGeometry, ...]:
+        """The legs of the character as they are and move, in the order of the contacts."""
+        every = max(self.frame_count // _LEG_SAMPLES, 1)
+        poses = self.poses[::every]
+        legs = measure_legs(self.skeleton, self.roles, poses)
+        legs = measure_feet_apart(legs, quat.compute_world(poses, self.skeleton.parents)[1])
+        ranges = list(zip(self.starts.tolist(), self.stops.tolist(), strict=True))
+        return tuple(measure_knees(leg, self.poses, ranges, self.fps) for leg in legs)
 
     def with_schema(self, schema: Schema) -> Database:
         """Return the same poses with other features."""
@@ -323,8 +335,7 @@ def _count_frames_to_dead_end(successors: np.ndarray, loop: bool) -> np.ndarray:
 
 def measure_character_legs(database: Database) -> tuple[LegGeometry, ...]:
     """Measure the legs of a database's character, in the order of its contacts."""
-    every = max(database.frame_count // _LEG_SAMPLES, 1)
-    return measure_legs(database.skeleton, database.roles, database.poses[::every])
+    return database.character_legs
 
 
 def save(database: Database, path: Path | str) -> None:

@@ -9,6 +9,7 @@ Source: Holden, Spring-It-On: The Game Developer's Spring-Roll-Call.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,16 @@ def halflife_to_rate(halflife: float) -> float:
     return halflife_to_damping(halflife) / 2.0
 
 
+@lru_cache(maxsize=256)
+def compute_decay(halflife: float, dt: float) -> tuple[float, float]:
+    """Return half the damping of a spring (per second), and what is left after `dt` seconds.
+
+    Ticks ask for the same few all the time.
+    """
+    rate = halflife_to_rate(halflife)
+    return rate, math.exp(-rate * dt)
+
+
 def compute_remainder(halflife: float, dt: float) -> float:
     """Return the share of a difference that plain exponential damping leaves after `dt` seconds."""
     return math.exp(-LN2 * dt / (halflife + _SHORTEST))
@@ -45,8 +56,11 @@ def compute_decay_matrix(halflife: float, dt: float, velocity_halflife: float) -
 
 def spring(x: Value, v: Value, goal: Value, halflife: float, dt: Value) -> tuple[Any, Any]:
     """Return position and velocity of a spring toward a resting `goal`, `dt` seconds later."""
-    y = halflife_to_rate(halflife)
+    if isinstance(dt, np.ndarray):
+        y = halflife_to_rate(halflife)
+        e = np.exp(-y * dt)
+    else:
+        y, e = compute_decay(halflife, dt)
     j0 = x - goal
     j1 = v + j0 * y
-    e = np.exp(-y * dt) if isinstance(dt, np.ndarray) else math.exp(-y * dt)
     return e * (j0 + j1 * dt) + goal, e * (v - j1 * y * dt)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from motion_matching.engine.control.knee_limit import compute_bends
 from motion_matching.engine.control.leg_easing import ease_legs
 from motion_matching.engine.database.database import measure_character_legs
 from motion_matching.engine.maths import quat
@@ -26,6 +29,13 @@ def measure_accelerations(poses: np.ndarray, database) -> np.ndarray:
     return np.linalg.norm(np.diff(places, n=2, axis=0), axis=-1).max(axis=1) * FPS**2
 
 
+def measure_knee_rates(poses: np.ndarray, database) -> np.ndarray:
+    places = quat.compute_world(poses, database.skeleton.parents)[1]
+    leg = database.roles.legs[0]
+    joints = (places[:, bone] for bone in (leg.thigh, leg.shin, leg.foot))
+    return np.abs(np.diff(compute_bends(*joints))) * FPS
+
+
 def test_a_leg_that_would_leap_moves_evenly(demo_database):
     still, bent = bend_at_once(demo_database)
     eased = bent.copy()
@@ -35,6 +45,15 @@ def test_a_leg_that_would_leap_moves_evenly(demo_database):
     assert measure_accelerations(eased, demo_database).max() <= MOST
     away = np.abs(np.arange(120) - 60) > 0.2 * FPS
     np.testing.assert_array_equal(eased[away], bent[away])
+
+
+def test_a_knee_that_would_bend_faster_than_in_the_data_moves_evenly(demo_database):
+    still, bent = bend_at_once(demo_database)
+    eased = bent.copy()
+    legs = [replace(leg, knee_rate=4.0) for leg in measure_character_legs(demo_database)]
+    ease_legs(eased, still, demo_database.skeleton, legs, FPS, 1e3, np.zeros((120, 2), bool))
+    assert measure_knee_rates(bent, demo_database).max() > 10.0
+    assert measure_knee_rates(eased, demo_database).max() <= 4.0
 
 
 def test_legs_that_do_not_leap_are_left_as_they_are(demo_database):

@@ -1,0 +1,392 @@
+"""Keep feet apart, and on their own side, as far as in the data.
+
+Feet are lines from the ankle to the tip of the toe. A foot off the ground goes round another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from ..maths.scalar_quat import Vector
+from ..maths.springs import spring
+from .legs import Beside, Joint, LegGeometry
+
+_LOW = 0.5  # percentile of distances in the data that feet keep to
+_LOWEST = 0.02  # percentile that counts as the least: the rest are outliers
+_NEAR = 0.3  # metres: feet of people that are never nearer need not be kept apart
+_LINE = 0.02  # metres that hips are apart at least, for the feet to have a side
+_ASIDE = 0.13  # seconds: halflife with which a foot goes aside
+_AHEAD = 0.25  # seconds that feet are foreseen
+_REST = 0.06  # seconds after which feet that keep apart are compared again
+_MARGIN = 0.01  # metres that feet are kept farther apart than in the data, as they come too late
+_SMALL = 1e-4  # metres
+
+
+LegJoints = tuple[Joint, ...]
+# x, y and z of a toe, of the way from there to the ankle, and how far the tip is beyond the toe, as
+# a share of the way from the ankle
+Foot = tuple[float, float, float, float, float, float, float]
+Aside = tuple[float, float, float, float]  # x and y of a foot, and its velocity
+
+
+def measure_feet_apart(
+    legs: Sequence[LegGeometry], positions: np.ndarray
+) -> tuple[LegGeometry, ...]:
+    """Return legs with how near their feet come to each other, of places of bones (F, B, 3)."""
+    legs = [replace(leg, tip_share=_measure_tip_share(leg, positions)) for leg in legs]
+    lines = [_get_line(leg, positions) for leg in legs]
+    result = []
+    for i, leg in enumerate(legs):
+        beside = []
+        for j in range(i + 1, len(legs)):
+            hips = (positions[:, each.chain[each.thigh], :2] for each in (leg, legs[j]))
+            measured = _measure_pair(*lines[i], *lines[j], next(hips) - next(hips), leg.size)
+            if measured:
+                beside.append(Beside(j, *measured))
+        result.append(replace(leg, beside=tuple(beside)))
+    return tuple(result)
+
+
+def _measure_tip_share(leg: LegGeometry, positions: np.ndarray) -> float:
+    if leg.tip is None:
+        return 0.0
+    foot = positions[:, leg.chain[leg.foot]] - positions[:, leg.chain[-1]]
+    length = float(np.linalg.norm(foot, axis=-1).mean())
+    return math.hypot(*leg.tip) / length if length > _SMALL else 0.0
+
+
+def _get_line(leg: LegGeometry, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return ankles and tips (F, 3)."""
+    ankles, toes = positions[:, leg.chain[leg.foot]], positions[:, leg.chain[-1]]
+    return ankles, toes + leg.tip_share * (toes - ankles)
+
+
+def _measure_pair(
+    ankle_a: np.ndarray,
+    tip_a: np.ndarray,
+    ankle_b: np.ndarray,
+    tip_b: np.ndarray,
+    hips: np.ndarray,
+    size: float,
+) -> tuple[float, float, float, float] | None:
+    """Return how near two feet come, as in `Beside`; None if that is free."""
+    width = np.linalg.norm(hips, axis=-1)
+    distance = measure_distances(ankle_a, tip_a, ankle_b, tip_b)
+    apart = float(np.percentile(distance, _LOW))
+    if width.min() < _LINE * size or apart > _NEAR * size:
+        return None
+    n = hips / width[:, None]
+    sides = np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
+    side, crossed = (float(np.percentile(sides, low)) for low in (_LOW, _LOWEST))
+    gaps, overlap = measure_gaps(ankle_a, tip_a, ankle_b, tip_b, n)
+    beside = gaps[overlap > 0.0]
+    gap = float(np.percentile(beside, _LOW)) if len(beside) else 0.0
+    # feet that change sides freely, as a hind leg's and a foreleg's do at a gallop, have none
+    return None if side < -width.mean() else (apart, side, gap, min(crossed, side))
+
+
+def measure_distances(
+    ankle_a: np.ndarray, tip_a: np.ndarray, ankle_b: np.ndarray, tip_b: np.ndarray
+) -> np.ndarray:
+    """Return the distances (F,) of two lines from ankles to tips (F, 3)."""
+    return np.linalg.norm(measure_nearest(ankle_a, tip_a, ankle_b, tip_b), axis=-1)
+
+
+def measure_nearest(
+    ankle_a: np.ndarray, tip_a: np.ndarray, ankle_b: np.ndarray, tip_b: np.ndarray
+) -> np.ndarray:
+    """Return the shortest ways (F, 3) from the second to the first of two lines."""
+    u, v, w = tip_a - ankle_a, tip_b - ankle_b, ankle_a - ankle_b
+    uu, uv, vv, uw, vw = (
+        np.sum(p * q, axis=-1) for p, q in ((u, u), (u, v), (v, v), (u, w), (v, w))
+    )
+    uu, vv = np.maximum(uu, 1e-9), np.maximum(vv, 1e-9)
+    s = np.clip((uv * vw - vv * uw) / np.maximum(uu * vv - uv * uv, 1e-9), 0.0, 1.0)
+    t = np.clip((uv * s + vw) / vv, 0.0, 1.0)
+    s = np.clip((uv * t - uw) / uu, 0.0, 1.0)
+    return w + s[:, None] * u - t[:, None] * v
+
+
+def measure_gaps(
+    ankle_a: np.ndarray, tip_a: np.ndarray, ankle_b: np.ndarray, tip_b: np.ndarray, n: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far (F,) apart two feet are across, and how far they are beside each other.
+
+    They are apart along n (F, 2), where they are beside each other, or else nearest to that.
+    """
+    across = [np.sum(p[:, :2] * n, axis=-1) for p in (ankle_a, tip_a, ankle_b, tip_b)]
+    along = [p[:, 1] * n[:, 0] - p[:, 0] * n[:, 1] for p in (ankle_a, tip_a, ankle_b, tip_b)]
+    low = np.maximum(np.minimum(*along[:2]), np.minimum(*along[2:]))
+    high = np.minimum(np.maximum(*along[:2]), np.maximum(*along[2:]))
+
+    def place(at: np.ndarray, k: int) -> np.ndarray:
+        way = along[k + 1] - along[k]
+        way = np.where(np.abs(way) < 1e-6, 1e-6, way)
+        return across[k] + np.clip((at - along[k]) / way, 0.0, 1.0) * (across[k + 1] - across[k])
+
+    gaps = [place(at, 0) - place(at, 2) for at in (low, high)]
+    return np.minimum(*gaps), high - low
+
+
+class Plant(Protocol):
+    """A toe that may be locked, as by `ContactLock`."""
+
+    locked: bool
+    plant: Vector
+    offset: tuple[float, float, float, float, float, float]
+
+
+class FeetApart:
+    """Moves feet that are off the ground around others, smoothly."""
+
+    def __init__(self, legs: Sequence[LegGeometry]) -> None:
+        self._pairs = [
+            (k, beside, leg.tip_share, legs[beside.leg].tip_share)
+            for k, leg in enumerate(legs)
+            for beside in leg.beside
+        ]
+        self._count = len(legs)
+        self.reset()
+
+    def reset(self) -> None:
+        # how far aside each foot is, x and y, and how fast it moves there
+        self._asides = [(0.0, 0.0, 0.0, 0.0)] * self._count
+        self._is_aside = False
+        self._sides = [(0.0, 0.0)] * len(self._pairs)
+        self._toes: list[Vector] = []
+        # seconds since feet were compared, and after which they are again
+        self._age = self._rest = 0.0
+
+    def update(
+        self, legs: Sequence[LegJoints], locks: Sequence[Plant], dt: float
+    ) -> list[Aside] | None:
+        """Return how far aside feet go, x and y, and how fast; None if they go nowhere.
+
+        `legs` are the joints of legs in the data. Locked feet stay where they are.
+        """
+        self._age += dt
+        pushes = None
+        if self._age >= self._rest:
+            pushes = self._compute_pushes(legs, locks)
+            # if nothing is near: feet are foreseen for longer than the rest
+            rest = _REST if not self._is_aside else 0.5 * _REST
+            self._age, self._rest = 0.0, 0.0 if pushes else rest
+        if pushes is None:
+            if not self._is_aside:
+                return None
+            pushes = [(0.0, 0.0)] * len(legs)
+        asides = self._asides
+        self._is_aside = False
+        for k, (x, y) in enumerate(pushes):
+            ax, ay, vx, vy = asides[k]
+            if not (x or y or ax or ay):
+                continue
+            if locks[k].locked:  # as far as it stands from the data, or it would be let go
+                asides[k], self._is_aside = (ax, ay, 0.0, 0.0), True
+                continue
+            ax, vx = spring(ax, vx, x, _ASIDE, dt)
+            ay, vy = spring(ay, vy, y, _ASIDE, dt)
+            if x or y or max(abs(ax), abs(ay)) > _SMALL:
+                asides[k] = ax, ay, vx, vy
+                self._is_aside = True
+            else:
+                asides[k] = (0.0, 0.0, 0.0, 0.0)
+        return asides
+
+    def _compute_pushes(
+        self, legs: Sequence[LegJoints], locks: Sequence[Plant]
+    ) -> list[tuple[float, float]] | None:
+        """Return how far feet have to go aside, x and y; None if no foot has to."""
+        pushes: list[tuple[float, float]] | None = None
+        age, toes = self._age, self._toes
+        self._toes = [joints[-1][0] for joints in legs]
+        for p, (i, beside, share_a, share_b) in enumerate(self._pairs):
+            j = beside.leg
+            lock_a, lock_b = locks[i], locks[j]
+            if lock_a.locked and lock_b.locked:
+                self._sides[p] = 0.0, 0.0
+                continue
+            (_, hip_a, *_, ankle_a, _, toe_a), (_, hip_b, *_, ankle_b, _, toe_b) = legs[i], legs[j]
+            (nx, ny, _), (x, y, _) = hip_a[0], hip_b[0]
+            nx, ny = nx - x, ny - y
+            width = math.sqrt(nx * nx + ny * ny)
+            if width < _SMALL:
+                continue
+            nx, ny = nx / width, ny / width
+            a, ux, uy = _find_foot(lock_a, toe_a[0], ankle_a[0], share_a)
+            b, vx, vy = _find_foot(lock_b, toe_b[0], ankle_b[0], share_b)
+            ux, uy = ux - vx, uy - vy
+            if toes:
+                if not lock_a.locked:
+                    ux += (toe_a[0][0] - toes[i][0]) / age
+                    uy += (toe_a[0][1] - toes[i][1]) / age
+                if not lock_b.locked:
+                    ux -= (toe_b[0][0] - toes[j][0]) / age
+                    uy -= (toe_b[0][1] - toes[j][1]) / age
+            # seen from the hips, which turn
+            px, py = self._sides[p]
+            self._sides[p] = nx, ny
+            if px or py:
+                px, py = (nx - px) / age, (ny - py) / age
+            x, y = a[0] - b[0], a[1] - b[1]
+            across = _AHEAD * (ux * nx + uy * ny + x * px + y * py)
+            along = _AHEAD * (uy * nx - ux * ny + y * px - x * py)
+            (ax, ay, _), (bx, by, _) = ankle_a[0], ankle_b[0]
+            side = beside.compute_side((ax - bx) * nx + (ay - by) * ny)
+            push = compute_push(a, b, nx, ny, beside, side, across, along)
+            if push:
+                if pushes is None:
+                    pushes = [(0.0, 0.0)] * len(legs)
+                share = 1.0 if lock_b.locked else 0.0 if lock_a.locked else 0.5
+                (ax, ay), (bx, by) = pushes[i], pushes[j]
+                pushes[i] = ax + share * push * nx, ay + share * push * ny
+                share = 1.0 - share
+                pushes[j] = bx - share * push * nx, by - share * push * ny
+        return pushes
+
+    def find_room(
+        self, k: int, legs: Sequence[LegJoints], locks: Sequence[Plant]
+    ) -> tuple[float, float]:
+        """Return how far, x and y, a foot that lands has to land beside those that stand."""
+        x = y = 0.0
+        for i, beside, *shares in self._pairs:
+            j = beside.leg
+            if k not in (i, j) or not locks[i + j - k].locked:
+                continue
+            nx, ny = (legs[i][1][0][n] - legs[j][1][0][n] for n in (0, 1))
+            width = math.hypot(nx, ny)
+            if width < _SMALL:
+                continue
+            nx, ny = nx / width, ny / width
+            (a, *_), (b, *_) = (
+                _find_foot(locks[n], legs[n][-1][0], legs[n][-3][0], share, is_landing=n == k)
+                for n, share in zip((i, j), shares, strict=True)
+            )
+            (ax, ay, _), (bx, by, _) = (legs[n][-3][0] for n in (i, j))
+            side = beside.compute_side((ax - bx) * nx + (ay - by) * ny)
+            push = compute_push(a, b, nx, ny, beside, side)
+            push = push if k == i else -push
+            x, y = x + push * nx, y + push * ny
+        return x, y
+
+
+def _find_foot(
+    lock: Plant, toe: Vector, ankle: Vector, tip_share: float, is_landing: bool = False
+) -> tuple[Foot, float, float]:
+    """Return a foot where it would be, or will stand if it `is_landing`; and its speed, x and y.
+
+    The speed lacks that of the data.
+    """
+    x, y, z = toe
+    ax, ay, az = ankle
+    ax, ay, az = ax - x, ay - y, az - z
+    ox, oy, _, ux, uy, _ = lock.offset
+    if lock.locked:
+        x, y, _ = lock.plant
+        if is_landing:
+            ox = oy = 0.0
+    return (x + ox, y + oy, z, ax, ay, az, tip_share), ux, uy
+
+
+def compute_push(
+    a: Foot,
+    b: Foot,
+    nx: float,
+    ny: float,
+    beside: Beside,
+    side: float,
+    moved: float = 0.0,
+    along: float = 0.0,
+) -> float:
+    """Return how far in metres two feet have to move apart along n, the first from the second.
+
+    Their ankles keep to the `side`. `moved` and `along` are how far the first will have moved
+    against the second, from its side and forward. What counts is where it is nearest until then.
+    """
+    x, y, z, ax, ay, az, share_a = a
+    ox, oy, oz, bx, by, bz, share_b = b
+    x, y = x - ox, y - oy
+    # across (d) and along (f) the line of the hips
+    d, heel_b, ad = x * nx + y * ny, bx * nx + by * ny, ax * nx + ay * ny
+    heel_a, tip_a, tip_b = d + ad, d - share_a * ad, -share_b * heel_b
+    closing = moved if moved < 0.0 else 0.0
+    push = side - heel_a + heel_b - closing
+    if push < 0.0:
+        push = 0.0
+    apart = beside.apart + _MARGIN
+    nearest = (heel_a if heel_a < tip_a else tip_a) - (heel_b if heel_b > tip_b else tip_b)
+    if nearest + closing > apart:
+        return push
+    f, af, bf = y * nx - x * ny, ay * nx - ax * ny, by * nx - bx * ny
+    # from the middle of the one to that of the other
+    middle = f + 0.5 * ((1.0 - share_a) * af - (1.0 - share_b) * bf)
+    passing = middle * along < 0.0
+    share = (1.0 if middle * middle > along * along else -middle / along) if passing else 0.0
+    middle += share * along
+    length_a, length_b = (1.0 + share_a) * af, (1.0 + share_b) * bf
+    if abs(middle) - 0.5 * (abs(length_a) + abs(length_b)) > apart:
+        return push
+    line_a = heel_a + share * moved, f + af + share * along, z + az
+    line_b = heel_b, bf, oz + bz
+    way_a = tip_a - heel_a, -length_a, -(1.0 + share_a) * az
+    way_b = tip_b - heel_b, -length_b, -(1.0 + share_b) * bz
+    return max(push, _separate(*line_a, *way_a, *line_b, *way_b, apart, beside.gap))
+
+
+def _separate(
+    px: float,
+    py: float,
+    pz: float,
+    ux: float,
+    uy: float,
+    uz: float,
+    qx: float,
+    qy: float,
+    qz: float,
+    vx: float,
+    vy: float,
+    vz: float,
+    apart: float,
+    least: float,
+) -> float:
+    """Return how far across the line from p along u has to move, away from that from q along v."""
+    low = max(py + min(uy, 0.0), qy + min(vy, 0.0))
+    high = min(py + max(uy, 0.0), qy + max(vy, 0.0))
+    if low - high > apart:
+        return 0.0
+    wx, wy, wz = px - qx, py - qy, pz - qz
+    uu, uv, vv = (
+        ux * ux + uy * uy + uz * uz,
+        ux * vx + uy * vy + uz * vz,
+        vx * vx + vy * vy + vz * vz,
+    )
+    uw, vw = ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
+    s = (uv * vw - vv * uw) / max(uu * vv - uv * uv, 1e-9)
+    s = 0.0 if s < 0.0 else 1.0 if s > 1.0 else s
+    t = (uv * s + vw) / max(vv, 1e-9)
+    t = 0.0 if t < 0.0 else 1.0 if t > 1.0 else t
+    s = (uv * t - uw) / max(uu, 1e-9)
+    s = 0.0 if s < 0.0 else 1.0 if s > 1.0 else s
+    across = wx + s * ux - t * vx
+    along, up = wy + s * uy - t * vy, wz + s * uz - t * vz
+    room = apart * apart - along * along - up * up
+    if room <= 0.0:
+        return 0.0
+    push = math.sqrt(room) - across
+    if low < high:  # beside each other: they do not cross either
+        for at in (low, high):
+            gap = _interpolate(at, py, px, uy, ux) - _interpolate(at, qy, qx, vy, vx)
+            push = max(push, least - gap)
+    return push
+
+
+def _interpolate(at: float, start: float, value: float, way: float, change: float) -> float:
+    if -1e-6 < way < 1e-6:
+        return value
+    share = (at - start) / way
+    return value + (0.0 if share < 0.0 else 1.0 if share > 1.0 else share) * change

@@ -1,0 +1,158 @@
+"""Bend knees no faster, and change that no harder, than in the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..maths import quat
+from ..maths.springs import spring
+from .legs import LegGeometry
+
+_LAG = 0.05  # seconds: halflife with which a knee that was held back catches up
+_SUNK = 0.007  # metres that a foot may sink into the floor before its leg folds faster
+_NO_LENGTH = 1e-12  # square metres
+_CAUGHT_UP = 1e-4  # radians
+_SHARE = 0.99  # of the fastest that a knee bends in the data: poses are rounded
+# rad/s and rad/s² that the knees of people may always reach, though their data only stands
+_LEAST_RATE, _LEAST_ACCELERATION = 5.0, 50.0
+_HARD = 99.5  # percentile of a knee's accelerations that counts as the most: the rest are outliers
+
+
+def measure_knees(
+    leg: LegGeometry, poses: np.ndarray, ranges: Sequence[tuple[int, int]], fps: float
+) -> LegGeometry:
+    """Return a leg with how its knee moves in poses (F, 7, B) of which `ranges` are continuous."""
+    chain = leg.chain[leg.thigh : leg.foot + 1]
+    knee = leg.shin - leg.thigh
+    parents = np.arange(len(chain)) - 1
+    positions = quat.compute_world(poses[:, :, list(chain)], parents)[1]
+    bends = compute_bends(positions[:, 0], positions[:, knee], positions[:, -1])
+    rates = [fps * np.diff(bends[start:stop]) for start, stop in ranges]
+    changes = np.abs(np.concatenate([fps * np.diff(own) for own in rates]))
+    rate = max(float(np.abs(own).max(initial=0.0)) for own in rates)
+    hard = float(np.percentile(changes, _HARD)) if len(changes) else 0.0
+    return replace(
+        leg,
+        knee_rate=max(rate, _LEAST_RATE / math.sqrt(leg.size)),
+        knee_acceleration=max(hard, _LEAST_ACCELERATION / leg.size),
+    )
+
+
+def compute_bends(hips: np.ndarray, knees: np.ndarray, ankles: np.ndarray) -> np.ndarray:
+    """Return by how much (F,) in radians knees are bent, of places (F, 3); straight is 0."""
+    upper, lower = knees - hips, ankles - knees
+    sine = np.linalg.norm(np.cross(upper, lower), axis=-1)
+    return np.arctan2(sine, np.sum(upper * lower, axis=-1))
+
+
+class KneeLimit:
+    """Holds a knee back that would bend or stretch faster than in the data, and lets it catch up.
+
+    A leg that is almost straight bends by a third of a right angle to become a twentieth shorter,
+    so that its knee would snap where a toe meets the floor or leaves it.
+    """
+
+    def __init__(self, leg: LegGeometry) -> None:
+        self._rate = _SHARE * leg.knee_rate
+        self._acceleration = leg.knee_acceleration
+        self.reset()
+
+    def reset(self) -> None:
+        # unknown at first: any comparison with these fails
+        self._bend = self._speed = math.nan
+        self._goal = math.nan
+        # how far the knee is bent beyond its goal, and the velocity of that
+        self._lag = self._lag_speed = 0.0
+
+    def start_from(
+        self, reach: float, before: float, upper: float, lower: float, dt: float
+    ) -> None:
+        """Go on with an ankle at a `reach` from the hip, and that was `before` a tick ago."""
+        self.reset()
+        squares, double = upper * upper + lower * lower, 2.0 * upper * lower
+        if double < _NO_LENGTH:
+            return
+        bend, was = (
+            math.acos(min(max((each * each - squares) / double, -1.0), 1.0))
+            for each in (reach, before)
+        )
+        self._bend = self._goal = bend
+        self._speed = min(max((bend - was) / dt, -self._rate), self._rate)
+
+    def limit_reach(
+        self, reach: float, squares: float, double: float, room: float, dt: float
+    ) -> float:
+        """Return how far from the hip the ankle gets that is to be `reach` away, in metres.
+
+        `squares` and `double` are the sum of the squares of the lengths of upper and lower leg, and
+        twice their product. There is `room` below the foot; a leg that has none folds as fast as it
+        must.
+        """
+        cosine = (reach * reach - squares) / double
+        goal = math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
+        if not self._lag:
+            speed, rate, most = (goal - self._bend) / dt, self._rate, self._acceleration * dt
+            if -rate <= speed <= rate and -most <= speed - self._speed <= most:
+                self._bend = self._goal = goal
+                self._speed = speed
+                return reach
+        return self._hold_back(goal, reach, squares, double, room, dt)
+
+    def _hold_back(
+        self, goal: float, reach: float, squares: float, double: float, room: float, dt: float
+    ) -> float:
+        """Return the reach of a knee that is held back, or catches up."""
+        before = self._bend
+        if math.isnan(before):
+            self._bend = self._goal = goal
+            return reach
+        bend, lag = goal, self._lag
+        if lag:
+            lag, lag_speed = spring(lag, self._lag_speed, 0.0, _LAG, dt)
+            if -_CAUGHT_UP < lag < _CAUGHT_UP:
+                lag = 0.0
+            self._lag_speed = lag_speed
+            bend += lag
+        speed, most, rate = (bend - before) / dt, self._acceleration * dt, self._rate
+        was = speed if math.isnan(self._speed) else self._speed
+        limited = min(max(speed, was - most, -rate), was + most, rate)
+        bend = max(before + limited * dt, 0.0)
+        if bend < goal:
+            bend = self._avoid_floor(bend, before + rate * dt, reach + room, squares, double)
+        shown = (bend - before) / dt
+        if shown != speed:
+            speed, lag = shown, bend - goal
+            self._lag_speed = speed - (goal - self._goal) / dt
+        self._bend, self._goal, self._speed, self._lag = bend, goal, speed, lag
+        return math.sqrt(max(squares + double * math.cos(bend), 0.0)) if lag else reach
+
+    def _avoid_floor(
+        self, bend: float, fastest: float, longest: float, squares: float, double: float
+    ) -> float:
+        """Return a larger bend if the foot would meet the floor with the leg `longest`.
+
+        Up to the bend that is `fastest` it does not touch the floor; faster, it may sink a little.
+        """
+        for sunk, most in ((0.0, fastest), (_SUNK, math.pi)):
+            cosine = ((longest + sunk) ** 2 - squares) / double
+            if cosine < 1.0:
+                bend = max(bend, min(math.acos(max(cosine, -1.0)), most))
+        return bend
+
+    def holds(self, reach: float, upper: float, lower: float, room: float, dt: float) -> bool:
+        """Return whether the knee is held back from a `reach`; if it is not, that is its reach.
+
+        `upper` and `lower` are the lengths of the leg's bones; one without length bends freely.
+        """
+        squares, double = upper * upper + lower * lower, 2.0 * upper * lower
+        if double < _NO_LENGTH:
+            return False
+        state = vars(self).copy()
+        if self.limit_reach(reach, squares, double, room, dt) == reach:
+            return False
+        vars(self).update(state)
+        return True
