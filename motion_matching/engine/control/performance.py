@@ -267,9 +267,9 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
 
 
 def _read_settings(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings; those that were recorded before there was idling do not idle."""
+    """Return settings; those that were recorded before there were others go on without them."""
     recorded = {"velocity_halflife", "foot_lock"} <= data.keys()
-    return {"idle": False, **data} if recorded else dict(data)
+    return {"idle": False, "catch_up": 0.0, **data} if recorded else dict(data)
 
 
 def _expect_angle(value: Any, where: str) -> float:

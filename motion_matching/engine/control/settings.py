@@ -193,6 +193,12 @@ class PerformerSettings:
         "Most the character may turn from the simulation object; smaller: more exact, more foot "
         "sliding",
     )
+    catch_up: float = _large_share(
+        0.1,
+        "Catch Up",
+        "How much faster the simulation object goes to make up for waiting, as a share of its "
+        "speed; 0: it stays behind where it had to wait",
+    )
     collision_radius: float = _metres(
         0.3,
         "Body Radius",

@@ -20,6 +20,9 @@ from .intent import FuturePath, Intent
 from .settings import PerformerSettings
 
 _STILL = 1e-3
+# seconds in which an object makes up for what it waited, if it may go fast enough, and metres that
+# it makes up for at most; less than a millimetre counts as none
+_CATCH_UP, _FARTHEST_BEHIND, _HARDLY_BEHIND = 1.0, 1.0, 1e-3
 # what an object at rest may have left, in m/s, rad/s, radians and metres, and for how many seconds
 _RESTING = (0.15, 0.2, 0.05)
 _REST_AHEAD, _REST_NEAR = 1.0, 0.02
@@ -81,6 +84,8 @@ class SimulationObject:
         self._speeds = self._blend_speeds(0.0)
         self.desired_yaw = yaw
         self.desired_vx = self.desired_vy = 0.0
+        # how far it is from where it would be without waiting, and how fast it makes up for that
+        self._behind = self._catching_up = (0.0, 0.0)
         self._is_late = False
 
     def start(self, velocity: tuple[float, float], yaw_rate: float) -> None:
@@ -108,11 +113,22 @@ class SimulationObject:
             self.gait = intent.gait + (left if abs(left) > 1e-4 else 0.0)
             self._speeds = self._blend_speeds(self.gait)
         self.desired_vx, self.desired_vy = self._compute_desired(self.yaw)
+        self._catching_up = self._choose_catch_up()
         wx, wy = intent.velocity if intent.velocity is not None else intent.move
         if intent.facing is not None:
             self.desired_yaw = intent.facing
         elif wx * wx + wy * wy > _STILL * _STILL:
             self.desired_yaw = math.atan2(wx, -wy)
+
+    def _choose_catch_up(self) -> tuple[float, float]:
+        """Return how fast the object makes up for waiting: by a share of its speed at most."""
+        x, y = self._behind
+        away = math.hypot(x, y)
+        if away < _HARDLY_BEHIND or self._intent.path is not None:
+            return 0.0, 0.0
+        fastest = self._settings.catch_up * math.hypot(self.vx, self.vy)
+        share = min(fastest / away, 1.0 / _CATCH_UP)
+        return x * share, y * share
 
     def _compute_desired(self, yaw: float) -> tuple[float, float]:
         if self._intent.velocity is not None:
@@ -140,6 +156,8 @@ class SimulationObject:
     def step(self, dt: float) -> None:
         """Advance by `dt` seconds."""
         path, (state,) = self._intent.path, self.predict_states((dt,))
+        (x, y), (vx, vy) = self._behind, self._catching_up
+        self._behind = x - vx * dt, y - vy * dt
         self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate = state
         self._is_late = False
         if path is not None:
@@ -153,7 +171,15 @@ class SimulationObject:
         if away > distance and self._intent.path is None:
             near = distance / away
             target = x + (self.x - x) * near, y + (self.y - y) * near
-            self.x, self.y = self._slide_to((self.x, self.y), target)
+            before = self.x, self.y
+            self.x, self.y = self._slide_to(before, target)
+            self._fall_behind(before[0] - self.x, before[1] - self.y)
+
+    def _fall_behind(self, x: float, y: float) -> None:
+        """Remember a way that the object has still to go."""
+        x, y = self._behind[0] + x, self._behind[1] + y
+        near = min(_FARTHEST_BEHIND / (math.hypot(x, y) + 1e-9), 1.0)
+        self._behind = x * near, y * near
 
     @property
     def is_blocked(self) -> bool:
@@ -230,6 +256,7 @@ class SimulationObject:
         # how far a difference in velocity and in acceleration leads
         s0, s1 = (1.0 - e) * yi, yi * yi - e * yi * (yi + dt)
         px, py = px + gx * dt + s0 * j0x + s1 * j1x, py + gy * dt + s0 * j0y + s1 * j1y
+        px, py = px + self._catching_up[0] * dt, py + self._catching_up[1] * dt
         vx, vy = e * (j0x + j1x * dt) + gx, e * (j0y + j1y * dt) + gy
         step = y * dt
         ax, ay = e * (ax - j1x * step), e * (ay - j1y * step)

@@ -117,6 +117,9 @@ def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
         return not controller.speeds_from_data
     if name in ("clamp_distance", "clamp_angle"):
         return controller.clamp
+    if name == "catch_up":  # only there does the object wait
+        waits = controller.displacement == "adjust" and controller.adjust_by_velocity
+        return controller.clamp and waits
     if name in _FOOT_LOCK_SETTINGS:
         return controller.foot_lock
     if name == "synchronization":
@@ -233,6 +236,7 @@ class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):
         "clamp",
         "clamp_distance",
         "clamp_angle",
+        "catch_up",
         "collision_radius",
     )
 

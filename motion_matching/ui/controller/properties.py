@@ -84,6 +84,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     clamp: bool
     clamp_distance: float
     clamp_angle: float
+    catch_up: float
     collision_radius: float
     foot_lock: bool
     lock_halflife: float

@@ -147,6 +147,36 @@ def test_the_object_waits_for_a_character_that_must_not_be_dragged():
     assert object_.y == pytest.approx(-2.0 * steps)
 
 
+@pytest.mark.parametrize(("catch_up", "left"), [(0.1, 0.0), (0.0, 0.4)])
+def test_an_object_makes_up_for_waiting_while_it_moves(catch_up, left):
+    settings = PerformerSettings(catch_up=catch_up)
+    object_, ideal = (SimulationObject(settings) for _ in range(2))
+    for each in (object_, ideal):
+        each.reset(0.0, 0.0, 0.0)
+    speeds = []
+
+    def step(intent, ticks):
+        for _ in range(ticks):
+            x, y = object_.x, object_.y
+            for each in (object_, ideal):
+                each.steer(intent, DT)
+                each.step(DT)
+            speeds.append(math.hypot(object_.x - x, object_.y - y) / DT)
+
+    walking, standing = Intent(velocity=(1.0, 0.0)), Intent()
+    step(walking, 120)
+    object_.wait_for(object_.x - 0.5, object_.y, 0.1)
+    assert ideal.x - object_.x == pytest.approx(0.4)
+    step(standing, 180)
+    assert speeds[-1] < 1e-3, "it stands where it is"
+    step(walking, 600)
+    assert ideal.x - object_.x == pytest.approx(left, abs=0.005)
+    assert max(speeds) <= 1.0 + catch_up + 1e-6
+    turned = Intent(velocity=(0.0, -1.0))
+    step(turned, 60)
+    assert ideal.y == pytest.approx(object_.y, abs=0.005)
+
+
 def test_an_object_on_a_path_does_not_wait():
     object_ = make_simulation_object(0.0, -1.0, 0.0)
     path = FuturePath((0.0, 1.0), ((0.0, -1.0), (0.0, -2.0)), (0.0, 0.0))
