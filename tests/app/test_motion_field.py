@@ -391,7 +391,7 @@ def test_takes_know_the_method_that_made_them():
         assert seen.inspection is None, seen.problem
         assert len(seen.lines) == 1, seen.problem
         choice = seen.inspected.choice
-        assert len(choice.frames) == len(choice.scores) == 9
+        assert len(choice.frames) == len(choice.scores) in (1, 9)  # while it idles, what it plays
         assert choice.scores.argmax() == choice.chosen
         head = obj.matrix_world @ obj.pose.bones[seen.database.role_names["hips"]].head
         apart.append(math.dist(head.xy, seen.inspected.position[:2]))

@@ -42,13 +42,13 @@ def measure_feet_apart(
     lines = [_get_line(leg, positions) for leg in legs]
     result = []
     for i, leg in enumerate(legs):
-        beside = []
-        for j in range(i + 1, len(legs)):
+        # only a pair, left and right: a hind foot often lands where the forefoot stood
+        j, beside = i + 1, ()
+        if i % 2 == 0 and j < len(legs):
             hips = (positions[:, each.chain[each.thigh], :2] for each in (leg, legs[j]))
             measured = _measure_pair(*lines[i], *lines[j], next(hips) - next(hips), leg.size)
-            if measured:
-                beside.append(Beside(j, *measured))
-        result.append(replace(leg, beside=tuple(beside)))
+            beside = (Beside(j, *measured),) if measured else ()
+        result.append(replace(leg, beside=beside))
     return tuple(result)
 
 

@@ -50,6 +50,9 @@ def move_plants_apart(
     """
     result = list(ranges)
     moved = [foot.path[:, :2].copy() for foot in feet]
+    for r in ranges:  # as they will stand, not as a fading jump drags them
+        path = moved[r.leg][r.start : r.stop]
+        path[:] = np.median(path, axis=0) if r.point is None else r.point
     for k in sorted(range(len(result)), key=lambda k: result[k].start):
         r = result[k]
         if r.point is not None or r in firm or r.start >= len(moved[0]):
@@ -61,10 +64,12 @@ def move_plants_apart(
             other = feet[i + beside.leg - r.leg]
             pushes, n = _compute_pushes(legs, feet, moved, i, beside, frames, True)
             # the other one landed before, or stays where it is told to
-            pushes = np.where(other.is_planted[frames], pushes, 0.0)
-            if len(pushes) and pushes.max() > _SMALL:
-                worst = int(pushes.argmax())
-                shift += (1.0 if r.leg == i else -1.0) * pushes[worst] * n[worst]
+            both = np.flatnonzero(other.is_planted[frames])
+            if len(both):
+                # hips that turn over feet cross them for a moment: what is usual counts
+                usual = both[np.argsort(pushes[both], kind="stable")[len(both) // 2]]
+                if pushes[usual] > _SMALL:
+                    shift += (1.0 if r.leg == i else -1.0) * pushes[usual] * n[usual]
         if shift.any():
             middle = np.median(feet[r.leg].path[frames, :2], axis=0)
             moved[r.leg][frames] += shift

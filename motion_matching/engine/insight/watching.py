@@ -81,8 +81,14 @@ class _GoalRecorder:
     def advance(self, goal: Goal) -> Motion:
         motion = self._method.advance(goal)
         self.goals.append((goal, self._settings))
-        decision: Any = getattr(self._method, "decision", None)
-        self.choices.append(
-            decision and Choice(decision.frames.copy(), decision.scores.copy(), decision.chosen)
-        )
+        self.choices.append(self._get_choice(motion))
         return motion
+
+    def _get_choice(self, motion: Motion) -> Choice | None:
+        """Return what a motion field chose from: while it idles, nothing but what it plays."""
+        if not hasattr(self._method, "decision"):
+            return None
+        decision: Any = self._method.decision
+        if decision is None:
+            return Choice(np.array([motion.frame]), np.zeros(1), 0)
+        return Choice(decision.frames.copy(), decision.scores.copy(), decision.chosen)

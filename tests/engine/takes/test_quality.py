@@ -22,12 +22,12 @@ SO_FAR = {
         "pops_live": 10, "pops_baked": 10,
         "height_live": 0.8, "contacts_live": 0.17, "contacts_baked": 0.035, "held_live": 0.95,
         "held_baked": 0.95, "crossed_live": 0.003, "crossed_baked": 0.015, "apart_live": 0.2,
-        "apart_baked": 0.2, "heel_live": 0.01, "heel_baked": 0.01, "answer": 1.15, "path": 0.23,
+        "apart_baked": 0.22, "heel_live": 0.01, "heel_baked": 0.015, "answer": 1.15, "path": 0.23,
     },
     "field": {
         "pops_live": 20, "pops_baked": 20, "height_live": 0.8, "contacts_live": 0.09,
         "contacts_baked": 0.025, "held_live": 0.95, "held_baked": 0.95, "crossed_live": 0.003,
-        "crossed_baked": 0.003, "path": 1.6,
+        "crossed_baked": 0.005, "path": 1.6,
     },
     "bandai": {
         "pops_live": 10, "pops_baked": 10,
