@@ -75,7 +75,7 @@ def test_a_take_that_was_overwritten_and_appended_to_is_measured_like_plain_ones
         )
     for name, furthest in (
         ("desired_speed", 0.01),
-        ("achieved_along_wish", 0.02),
+        ("achieved_along_wish", 0.04 if root == "HIPS" else 0.02),  # for the same reason
         ("simulation_distance_mean", 0.01),
         ("jumps_per_second", 0.06),
     ):

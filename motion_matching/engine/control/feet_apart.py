@@ -43,7 +43,7 @@ def measure_feet_apart(
     result = []
     for i, leg in enumerate(legs):
         # only a pair, left and right: a hind foot often lands where the forefoot stood
-        j, beside = i + 1, ()
+        j, beside = i + 1, tuple[Beside, ...]()
         if i % 2 == 0 and j < len(legs):
             hips = (positions[:, each.chain[each.thigh], :2] for each in (leg, legs[j]))
             measured = _measure_pair(*lines[i], *lines[j], next(hips) - next(hips), leg.size)
