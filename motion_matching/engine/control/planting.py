@@ -54,6 +54,7 @@ class ToeTrack(NamedTuple):
     """A toe to plant: its path (T, 3), and the data's steps (T - 1, 2), heights and jumps (T,).
 
     `lowest` and `stands` (T,) are the heights of a toe that stands there, and of the character.
+    `start` (2,) is where on the ground the path has to begin, if anywhere.
     """
 
     path: np.ndarray
@@ -62,6 +63,7 @@ class ToeTrack(NamedTuple):
     jumped: np.ndarray
     lowest: np.ndarray
     stands: np.ndarray
+    start: np.ndarray | None = None
 
 
 class _Plants(NamedTuple):
@@ -83,12 +85,14 @@ def plant_feet(
     ground: Ground = FLAT,
     most: float = np.inf,
     firm: Sequence[ContactRange] = (),
+    starts: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return poses (T, 7, B) in which toes stand during `ranges`, from poses before foot locking.
 
     More than half a second from any range a leg stays as it is, unless its foot is below the ground
     or lower than in the data. Without `data`, toes move as in the poses themselves. Where planting
     would make a joint leap, at more than `most` in m/s², a toe gives way, except in `firm` ranges.
+    Toes begin at `starts` (L, 2) on the ground, if given.
     """
     if len(poses) < 3:
         return poses
@@ -104,7 +108,8 @@ def plant_feet(
         moves = np.diff(toe[:, :2], axis=0), toe[:, 2], np.zeros(count, bool)
         if data is not None:
             moves = data.steps[:-1, i], data.heights[:, i] + floor, data.jumped
-        tracks.append(ToeTrack(toe, *moves, floor + leg.toe_height, stands))
+        start = None if starts is None else starts[i]
+        tracks.append(ToeTrack(toe, *moves, floor + leg.toe_height, stands, start))
     within = [r for r in ranges if r.start < count]
     solved = _solve_paths(legs, tracks, positions, within, firm, fps, settings, ground)
     for leg, (targets, floor) in zip(legs, solved, strict=True):
@@ -214,6 +219,8 @@ def _place_plants(
     for r in ranges:
         frames = slice(r.start, r.stop)
         point = np.median(track.path[frames, :2], axis=0) if r.point is None else np.array(r.point)
+        if r.start == 0 and r.point is None and track.start is not None:
+            point = track.start
         stands = float(np.median(track.stands[frames]))
         low = compute_step_height(ground, point[0], point[1], stands) + standing
         # a foot that stands on its ball, or wears other shoes, stands as high as the data has it
@@ -221,6 +228,8 @@ def _place_plants(
         points[frames, 2] = np.clip(np.median(track.heights[frames]), low, low + _LOW)
         is_planted[frames] = True
         is_free[max(r.start - reach, 0) : r.stop + reach] = False
+    if track.start is not None and not is_planted[0]:
+        points[0, :2], is_free[0] = track.start, True
     return _Plants(points, is_planted, is_free)
 
 

@@ -76,7 +76,9 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     edited = [r for r in ranges if r not in found]
     legs, data = measure_character_legs(database), measure_toe_motion(take, database)
     settings, ground = take.performer_settings, take.performance.ground
-    most = _measure_played_accelerations(take, database)
+    most, starts = _measure_played_accelerations(take, database), None
+    if take.performance.start is not None:  # it goes on from another take
+        starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
     poses = plant_feet(
         take.unlocked_poses,
         take.skeleton,
@@ -88,6 +90,7 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
         ground,
         most,
         edited,
+        starts,
     )
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
     slow = np.linalg.norm(steps, axis=-1) * take.fps < _LOCKED_SPEED
