@@ -188,11 +188,12 @@ def change_weights(live, obj):
     call(bpy.ops.motion_matching.apply_preset, kind="features", filepath="default")
     of_path = [item for item in features.items if item.kind.startswith("trajectory")]
     kept, misses = [item.weight for item in of_path], []
+    last = max(k for k, item in enumerate(features.items) if item.kind.startswith("trajectory"))
     for weights in ([0.0] * len(of_path), kept):
         for item, weight in zip(of_path, weights, strict=True):
             item.weight = weight
         yield from until(
-            lambda last=weights[-1]: abs(live.session.performer.settings.weights[-1] - last) < 1e-4
+            lambda to=weights[-1]: abs(live.session.performer.settings.weights[last] - to) < 1e-4
         )
         misses.append((yield from measure_path_error(live)))
     print(

@@ -189,6 +189,8 @@ def scenario():
     before = read_traces()
     live = yield from started()
     yield from walk_and_push(live)
+    settings.controller.idle = False  # it stands, and while it idles it has no neighbours
+    yield from until(lambda: live.decision)
     yield from show_neighbours(live)
     yield from force_neighbour(live)
     tap("ESC")
