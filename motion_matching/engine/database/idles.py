@@ -103,10 +103,8 @@ def _find_ordinary(
     usual = np.median(hips[:, database.roles.hips, 2])
     result = joints[:, database.roles.hips, 2] > _UPRIGHT * usual
     result &= _measure_calmness(database, frames) < _CALM * pace
-    stances = (
-        np.asarray(database.contacts)[frames].all(axis=1),
-        (feet[..., 2] < np.array([leg.foot_height for leg in legs]) + _HEEL_UP * size).all(axis=1),
-    )
+    low = feet[..., 2] < np.array([leg.foot_height for leg in legs]) + _HEEL_UP * size
+    stances = np.all([np.asarray(database.contacts)[frames], low], axis=2)
     for stands in stances:
         # a creature that mostly stands with a heel up does so here
         if stands[result].sum() > 0.5 * result.sum():

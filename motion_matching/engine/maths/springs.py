@@ -56,6 +56,7 @@ def compute_decay_matrix(halflife: float, dt: float, velocity_halflife: float) -
 
 def spring(x: Value, v: Value, goal: Value, halflife: float, dt: Value) -> tuple[Any, Any]:
     """Return position and velocity of a spring toward a resting `goal`, `dt` seconds later."""
+    e: Any
     if isinstance(dt, np.ndarray):
         y = halflife_to_rate(halflife)
         e = np.exp(-y * dt)

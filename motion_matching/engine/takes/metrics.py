@@ -212,7 +212,7 @@ def measure_standing(bodies: Sequence[BodyMotion], ankle_floors: np.ndarray) -> 
         ankles = body.legs[stands, :, 2]
         seconds += len(ankles) / body.fps
         apart.append(np.linalg.norm(np.ptp(ankles[:, :2, :2], axis=1), axis=-1))
-        up.append((ankles[..., 2] > ankle_floors + _HEEL_UP).any(axis=1))
+        up.append(np.any(ankles[..., 2] > ankle_floors + _HEEL_UP, axis=1))
     distances = np.concatenate(apart)
     return {
         "standing_seconds": seconds,
