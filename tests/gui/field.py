@@ -182,6 +182,7 @@ def scenario():
     obj = bpy.context.object
     settings = obj.motion_matching
     settings.controller.method, settings.training.quality = "FIELD", 1
+    settings.controller.idle = False  # it stands, too, and while it idles it has no neighbours
     for place, source in enumerate(settings.sources):
         source.mirror, source.enabled = False, place % 3 == 0
     yield from train(obj)
@@ -189,8 +190,6 @@ def scenario():
     before = read_traces()
     live = yield from started()
     yield from walk_and_push(live)
-    settings.controller.idle = False  # it stands, and while it idles it has no neighbours
-    yield from until(lambda: live.decision)
     yield from show_neighbours(live)
     yield from force_neighbour(live)
     tap("ESC")
