@@ -87,8 +87,11 @@ def check_same_take(folder, *options):
         made.append(takes.perform(database, settings, performance))
     assert np.array_equal(made[0].frames, made[1].frames), "other frames are played"
     assert made[0].jumped.sum() > 5
-    heads = [take.to_clip().compute_world()[1] for take in made]
-    np.testing.assert_allclose(heads[1], heads[0], rtol=0, atol=1e-3)
+    # the lock of feet holds a leg back or lets it go at a limit, which rounding may pass a tick later
+    for feet, apart in (("unlocked_poses", 1e-3), ("poses", 5e-3)):
+        heads = [replace(take, poses=getattr(take, feet)).to_clip() for take in made]
+        places = [clip.compute_world()[1] for clip in heads]
+        np.testing.assert_allclose(places[1], places[0], rtol=0, atol=apart)
 
 
 @pytest.mark.parametrize("options", [[], ["--mirror"]], ids=["as they are", "mirrored too"])
