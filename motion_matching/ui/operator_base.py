@@ -314,9 +314,10 @@ class SteppedOperator(Operator):
     def _show_progress(self, context: bpy.types.Context, text: str, part: float) -> None:
         now = time.perf_counter()
         left, percent = self._time_left.estimate(part, now), f"{part:.0%}"
-        runtime.progress = f"{text}, {left}" if left else text, part
         if not self._pace.is_due((text, percent, left), now):
             return
+        # not before, or a redraw between shows another text in the strip than in the status bar
+        runtime.progress = f"{text}, {left}" if left else text, part
         context.window_manager.progress_update(part)
         words = (f"{text} {percent}", left, "Esc: Cancel")
         context.workspace.status_text_set("    ".join(filter(None, words)))

@@ -29,7 +29,7 @@ from drive import (
 )
 
 MUCH = 100  # pixels that a drawing covers at least
-USE, GO = 188, 231  # pixels from the left of the sidebar to buttons of a candidate
+USE, FORBID, GO = 188, 210, 231  # pixels from the left of the sidebar to buttons of a candidate
 
 
 def get_settings():

@@ -13,6 +13,7 @@ from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion.clip import Clip
+from tests.engine import animals
 
 _SMALL, _SMALL_RATE = 0.6, 48.0
 _OTHER_NAMES = {
@@ -36,6 +37,11 @@ class MotionSet(NamedTuple):
 
 def _build_generated(_: Path) -> Database:
     sources = [Source(clip=clip) for clip in locomotion.generate()]
+    return build(sources, BuildSettings(mirror=True))[0]
+
+
+def _build_dog(_: Path) -> Database:
+    sources = [Source(clip=motion.clip) for motion in animals.make_dog_motions()]
     return build(sources, BuildSettings(mirror=True))[0]
 
 
@@ -66,6 +72,12 @@ SETS = {
         "Mixamo's bone names",
         "bandai-namco",
         _build_small,
+    ),
+    "dog": MotionSet(
+        "a generated dog that walks, trots and canters, but neither sideways nor backward, as "
+        "`random` asks for",
+        "",
+        _build_dog,
     ),
 }
 
