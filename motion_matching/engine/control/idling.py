@@ -23,6 +23,8 @@ _SLOW, _STEADY = 0.15, 0.5
 # mean m/s of the bones, so that nobody freezes while rising or crouching; seconds it waits at most
 _CALM, _WAIT = 0.35, 0.7
 _BACK, _ON = 0.2, 1.0  # seconds to frames that still belong to motion that was requested
+# seconds until a pose is held where no data stands, and until one that faces aside is
+_HELD, _HELD_ASIDE = 0.1, 2.0
 
 
 class Idles(NamedTuple):
@@ -32,6 +34,8 @@ class Idles(NamedTuple):
     `entries` (E,), `runs` (E,) are the idles, `seconds` (E,) how long they go on from there, and
     `joints` (E, J, 3) where the bones 1 to J are, as the character sees them; `weights` (J,), 1 in
     all, say how much each counts. `pace` is that of the creature, 1 for people.
+
+    Without idles, the entries are the poses that look most like standing, best first: one is held.
     """
 
     starts: np.ndarray
@@ -42,6 +46,11 @@ class Idles(NamedTuple):
     joints: np.ndarray
     weights: np.ndarray
     pace: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is nothing but poses to hold."""
+        return not len(self.starts) and len(self.entries) > 0
 
 
 class Idling:
@@ -67,19 +76,27 @@ class Idling:
         self._joints: np.ndarray | None = None  # of the pose a tick ago, if it waits
         self._played = np.full(len(self._idles.starts), -np.inf)  # the last tick of each idle
 
+    def begin(self) -> int:
+        """Return the frame whose pose is held from the start, -1 if there are idles."""
+        if self._idles.holds:
+            self._frame = int(self._idles.entries[0])
+        return self._frame
+
     def choose(self, goal: Goal, frame: int, root: np.ndarray, pose: np.ndarray) -> int:
         """Return the frame to play on from in this tick, or -1 if the method goes after its goal.
 
         So far the method shows `frame` and a `pose` (7, B), and moves at `root` (3,), as in Motion.
         """
         self._tick += 1
-        if not goal.stands:
+        if not (goal.rests if self._idles.holds else goal.stands):
             self._is_requested = goal.jump_to is not None or goal.enter is not None
             self._frame = self._shown = -1
             self._waited, self._joints = 0, None
             return -1
         if self._is_requested:
             self._follow_request(frame)
+        if self._idles.holds:
+            return self._hold(goal, pose)
         if self._frame < 0 and not self._may_begin(goal, root, pose):
             return -1
         return self._go_on(frame if self._frame < 0 else self._frame, pose, goal.tags)
@@ -99,6 +116,15 @@ class Idling:
             return False
         speed = np.linalg.norm(self._joints - before, axis=1).mean() * self._fps
         return bool(speed < _CALM * self._idles.pace)
+
+    def _hold(self, goal: Goal, pose: np.ndarray) -> int:
+        """Return the frame whose pose is held, -1 if it is too early for one."""
+        self._waited += 1
+        wait = _HELD if goal.stands else _HELD_ASIDE
+        if self._frame < 0 and not (goal.fading or self._is_requested):
+            if self._waited > wait * self._fps:
+                self._frame = int(self._idles.entries[self._compare(pose).argmin()])
+        return self._frame
 
     def _follow_request(self, frame: int) -> None:
         """Let motion that was requested play until it is left for other motion."""

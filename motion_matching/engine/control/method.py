@@ -21,8 +21,8 @@ class Goal(NamedTuple):
     `trajectory` has a point for each of the method's `trajectory_times`. `sharp`: the goal changed
     so much that a search should not wait. `fading`: less than half of the last jump has faded, so
     another one should wait. `push` in m/s is the intent's; the trajectory includes it already.
-    `enter` is the intent's, too. `stands`: there is nothing to do but to stand, and the simulation
-    object rests.
+    `enter` is the intent's, too. `rests`: the simulation object rests, and nothing is requested;
+    `stands`: besides, the character faces as it does, so that there is nothing to do but to stand.
     """
 
     trajectory: Sequence[TrajectoryPoint]
@@ -33,6 +33,7 @@ class Goal(NamedTuple):
     push: tuple[float, float] | None = None
     enter: str | None = None
     stands: bool = False
+    rests: bool = False
 
 
 class Jump(NamedTuple):

@@ -167,8 +167,10 @@ class Performer:
             push = rotate_xy(*intent.push, -self._placement[2])
         trajectory = self._build_trajectory()
         requests = intent.tags, intent.jump_to
-        stands = self._stands = self._wants_to_stand(intent)
-        goal = Goal(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands)
+        rests = self._wants_to_rest(intent)
+        turned = abs(wrap(simulation.yaw - self._placement[2]))
+        stands = self._stands = rests and turned < _ASIDE
+        goal = Goal(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands, rests)
         motion = self.method.advance(goal)
         if motion.jump is not None:
             self._inertializer.transition(motion.jump)
@@ -193,14 +195,11 @@ class Performer:
         self._past.record(*self._placement)
         return self._build_frame(motion, pose)
 
-    def _wants_to_stand(self, intent: Intent) -> bool:
-        """Return whether there is nothing to do but to stand."""
-        simulation = self._simulation
-        if not simulation.is_at_rest or not self.settings.idle:
+    def _wants_to_rest(self, intent: Intent) -> bool:
+        """Return whether there is nothing to do but to face as the simulation object does."""
+        if not self._simulation.is_at_rest or not self.settings.idle:
             return False
-        requests = intent.jump_to is not None or intent.enter is not None
-        turned = abs(wrap(simulation.yaw - self._placement[2]))
-        return not requests and intent.push is None and turned < _ASIDE
+        return intent.jump_to is None and intent.enter is None and intent.push is None
 
     def predict_path(self, times: Sequence[float]) -> list[TrajectoryPoint]:
         """Return the simulation object's trajectory in the world at ascending times in seconds."""

@@ -2,6 +2,7 @@
 
 Its root hardly moves or turns, all feet are on the ground, it is upright and calm, and its feet are
 no farther apart than is usual when it stands. So neither a wave nor a crouch on the spot is one.
+Where there is none, poses are found that a character can hold instead.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _MARGIN = 0.01  # metres beyond that
 _CHUNK = 4096  # frames whose bones are found together
 _MOST_ENTRIES = 5000  # that are compared
 _FEET = 0.5  # share of the feet in a comparison
+_HELD = 0.02  # share of the frames that look most like standing
+_SPEED = 0.1  # seconds: speeds of bones count as where they lead within these
 
 
 def find_idles(database: Database, legs: tuple[LegGeometry, ...]) -> Idles:
@@ -51,7 +54,29 @@ def find_idles(database: Database, legs: tuple[LegGeometry, ...]) -> Idles:
         .reshape(-1, 2)
         .astype(np.intp)
     )
+    if not len(runs):
+        return _describe_idles(database, runs, _find_stances(database, legs))
     return _make_idles(database, runs)
+
+
+def _find_stances(database: Database, legs: tuple[LegGeometry, ...]) -> np.ndarray:
+    """Return the frames (E,) whose poses look most like standing, best first.
+
+    Their feet are low and near each other, and their bones and root move least.
+    """
+    frames = np.flatnonzero(database.find_candidates(0.0) & _find_followed(database))
+    frames = frames[:: max(-(-len(frames) // _MOST_ENTRIES), 1)]
+    joints = _compute_joints(database, frames)
+    cost = _SPEED * _measure_calmness(database, frames) / database.pace
+    motion = database.root_motion[frames]
+    cost += _SPEED * np.hypot(motion[:, 0], motion[:, 1]) / database.pace
+    if legs:
+        feet = joints[:, [leg.foot for leg in database.roles.legs]]
+        raised = feet[..., 2] - np.array([leg.foot_height for leg in legs])
+        apart = np.linalg.norm(np.ptp(feet[..., :2], axis=1), axis=-1)
+        cost += (np.maximum(raised, 0.0).sum(axis=1) + apart) / legs[0].size
+    order = np.argsort(cost, kind="stable")
+    return frames[order[: max(round(_HELD * len(frames)), 1)]]
 
 
 def find_settling_frames(database: Database) -> np.ndarray:
@@ -66,8 +91,7 @@ def find_settling_frames(database: Database) -> np.ndarray:
 
 def _find_resting(database: Database) -> np.ndarray:
     """Return the frames (N,) that hardly move and turn, and that a field can play, too."""
-    after = database.successors
-    fits = database.playable & (after >= 0) & (after[after] >= 0)
+    fits = _find_followed(database)
     motion, pace = database.root_motion, database.pace
     moves = np.hypot(motion[:, 0], motion[:, 1]) >= _SLOW * pace
     moves |= np.abs(motion[:, 2]) >= _STEADY / pace
@@ -77,6 +101,12 @@ def _find_resting(database: Database) -> np.ndarray:
         result[:-later] &= ~(moves[later:] & same)
         result[later:] &= ~(moves[:-later] & same)
     return result
+
+
+def _find_followed(database: Database) -> np.ndarray:
+    """Return the frames (N,) that are followed by two others."""
+    after = database.successors
+    return np.asarray(database.playable & (after >= 0) & (after[after] >= 0))
 
 
 def _compute_joints(database: Database, frames: np.ndarray) -> np.ndarray:
@@ -130,14 +160,24 @@ def _make_idles(database: Database, runs: np.ndarray) -> Idles:
     seconds = (runs[of_run, 1] - frames) / database.fps
     kept = np.flatnonzero(able[frames] & (seconds >= _SHORTEST * database.pace))
     kept = kept[:: max(-(-len(kept) // _MOST_ENTRIES), 1)]
-    joints = _compute_joints(database, frames[kept])[:, 1:]
+    return _describe_idles(database, runs, frames[kept], of_run[kept], seconds[kept])
+
+
+def _describe_idles(
+    database: Database,
+    runs: np.ndarray,
+    entries: np.ndarray,
+    of_run: np.ndarray | None = None,
+    seconds: np.ndarray | None = None,
+) -> Idles:
+    """Return the idles with these runs (R, 2) and entries (E,), which have a run if there is one."""
     return Idles(
         runs[:, 0],
         runs[:, 1],
-        frames[kept],
-        of_run[kept],
-        seconds[kept].astype(np.float32),
-        joints,
+        entries,
+        np.full(len(entries), -1) if of_run is None else of_run,
+        np.zeros(len(entries), np.float32) if seconds is None else seconds.astype(np.float32),
+        _compute_joints(database, entries)[:, 1:],
         _weigh_bones(database),
         database.pace,
     )

@@ -179,6 +179,8 @@ class MotionField:
         """Play on from a frame at which the character stands."""
         states, jump = self.states, None
         state = int(states.frames.searchsorted(frame))
+        if self.database.idles.holds:
+            return self._hold(frame, state)
         if frame != self._frame or not (self._is_idle or self.decision is None):
             source = _to_jump_state(self._pose, self._momentum, self.fps)
             self.enter(state)
@@ -191,6 +193,19 @@ class MotionField:
             states.contacts[state],
         )
         return Motion(self._pose, self._root, contacts, jump, self._frame, 0.0)
+
+    def _hold(self, frame: int, state: int) -> Motion:
+        """Stand still in the pose of a frame, which is that of a state."""
+        jump = None
+        if not self._is_idle:
+            source = _to_jump_state(self._pose, self._momentum, self.fps)
+            self.enter(state)
+            self._velocity = self._momentum = np.zeros_like(self._velocity)
+            jump = Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
+        self.decision, self._frame, self._is_idle = None, frame, True
+        self._root = np.zeros_like(self._root)
+        standing = np.ones(self._contacts.shape[1], bool)
+        return Motion(self._pose, self._root, standing, jump, frame, 0.0)
 
     def _leave_idle(self, field: Neighbours, task: TaskGoal, travel: np.ndarray) -> Jump:
         """Continue from the state nearby whose clip serves the goal best."""

@@ -123,12 +123,16 @@ class MotionMatching:
         return features
 
     def reset(self) -> Motion:
-        """Start at the calmest frame that may be entered."""
+        """Start at the calmest frame that may be entered, or where no data stands, hold a pose."""
         allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
         vx, vy, turn = self._root_motion[allowed].T
         self._frame = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
         self._ticks_to_search = 0
         self._idling.reset()
+        held = self._idling.begin() if self._settings.idle else -1
+        self._is_held = held >= 0
+        if self._is_held:
+            self._frame = held
         self._last = None
         self.last_cost = 0.0
         return self._make_motion(self._frame, None)
@@ -139,6 +143,8 @@ class MotionMatching:
         Features choose some; the joints of the whole body, now and a tick later, decide.
         """
         self.reset()
+        self._idling.reset()
+        self._is_held = False
         allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
         nearest = self._find_like(state, allowed)
         self._frame = int(nearest[np.argmin(self._compare_bodies(state, nearest))])
@@ -209,7 +215,7 @@ class MotionMatching:
             return self._idle(idle)
         successor = self._successors.item(frame)
         mask = self._get_tag_mask(goal.tags)
-        leave = successor < 0 or goal.jump_to is not None
+        leave = successor < 0 or goal.jump_to is not None or self._is_held
         leave = leave or (mask is not None and not mask.allowed[successor])
         self._ticks_to_search -= 1
         jump = None
@@ -219,25 +225,41 @@ class MotionMatching:
         if leave or goal.sharp or not waits or chosen is not None:
             self._ticks_to_search = self._search_ticks
             best = self._search(goal, frame, mask, leave, chosen)
-            if best != frame:
-                jump = Jump(*self._get_state(frame), *self._get_state(best))
+            if best != frame or self._is_held:
+                jump = Jump(*self._get_played_state(), *self._get_state(best))
                 frame, successor = best, self._successors.item(best)
+                self._is_held = False
         self._frame = successor if successor >= 0 else frame
         return self._make_motion(frame, jump)
 
     def _idle(self, frame: int) -> Motion:
         """Play on from a frame at which the character stands."""
         jump = None
-        if frame != self._frame:
-            jump = Jump(*self._get_state(self._frame), *self._get_state(frame))
+        holds = self.database.idles.holds
+        if frame != self._frame or holds > self._is_held:
+            source = self._get_played_state()
+            self._is_held = holds
+            target = self._get_held_state(frame) if holds else self._get_state(frame)
+            jump = Jump(*source, *target)
             self._last, self.last_cost = None, 0.0  # no search led here
-        self._frame = self._successors.item(frame)
+        self._frame = frame if holds else self._successors.item(frame)
         self._ticks_to_search = 0  # once the goal moves there is one at once
         return self._make_motion(frame, jump)
 
     def _make_motion(self, played: int, jump: Jump | None) -> Motion:
-        frame, root = self._frame, self._root_motion[played]
-        return Motion(self._poses[frame], root, self._contacts[frame], jump, frame, self.last_cost)
+        frame, root, contacts = self._frame, self._root_motion[played], self._contacts[self._frame]
+        if self._is_held:
+            root, contacts = np.zeros_like(root), np.ones_like(contacts)
+        return Motion(self._poses[frame], root, contacts, jump, frame, self.last_cost)
+
+    def _get_played_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return pose (7, B), velocities (6, B) and root velocity (3,) of what is played."""
+        return (self._get_held_state if self._is_held else self._get_state)(self._frame)
+
+    def _get_held_state(self, frame: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the same of a frame that is held."""
+        pose, velocities, root = self._get_state(frame)
+        return pose, np.zeros_like(velocities), np.zeros_like(root)
 
     def _get_state(self, frame: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of a frame."""

@@ -184,19 +184,59 @@ def test_it_is_performed_again_to_the_byte(demo_database, settings, controllers,
     assert first.poses.tobytes() == again.poses.tobytes() == afresh.poses.tobytes()
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_data_without_any_standing_is_performed_as_before(settings, name):
-    clip = next(clip for clip in demo.generate_clips() if clip.name == "walk_curves")
-    cut = replace(
-        clip, positions=clip.positions[60:-90].copy(), rotations=clip.rotations[60:-90].copy()
-    )
-    database = build([Source(clip=cut)], BuildSettings())[0]
+@pytest.fixture(scope="module")
+def restless_database():
+    """A database of clips that never stand: a walk and a run, without their first and last steps."""
+    clips = {clip.name: clip for clip in demo.generate_clips()}
+    cut = [
+        replace(c, positions=c.positions[60:-90].copy(), rotations=c.rotations[60:-90].copy())
+        for c in (clips["walk_curves"], clips["run_curves"])
+    ]
+    database = build([Source(clip=clip) for clip in cut], BuildSettings(mirror=True))[0]
     assert len(database.idles.starts) == 0
+    return database
+
+
+def perform_restless(database, settings, name, intents):
     field = FieldController(Metric.from_database(database))
     controller = MotionMatching if name == "matching" else field
-    performance = Performance("none", FPS, tuple(AWAY + [STAND] * (3 * FPS)))
+    performance = Performance("restless", FPS, tuple(intents))
     take = takes.perform(database, settings, performance, controller=controller)
-    assert np.isfinite(take.poses).all()
+    return take, baking.make_body(take.poses, take.character, database)
+
+
+@pytest.mark.parametrize("gait", [0.0, 1.0])
+@pytest.mark.parametrize("name", METHODS)
+def test_a_pose_is_held_where_no_data_stands(restless_database, settings, name, gait):
+    moves = [[Intent(move=move, gait=gait)] * (3 * FPS) for move in ((0.5, -0.8), (-0.9, 0.2))]
+    intents = moves[0] + [STAND] * (6 * FPS) + moves[1]
+    take, body = perform_restless(restless_database, settings, name, intents)
+    settled = slice(7 * FPS, 9 * FPS)
+    assert np.ptp(body.positions[settled], axis=0).max() < 0.02
+    assert take.locked[settled].all(), "it stands on both feet"
+    leaves = body.velocity[10 * FPS : 12 * FPS] @ (-0.9, 0.2)
+    assert leaves.mean() > 0.5 * settings.walk.forward
+    hardest = metrics.measure_frames(takes.find_played_frames(take, restless_database))
+    assert metrics.measure_pops(body.acceleration, hardest["acceleration_max"], FPS)["pops"] == 0
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_character_that_cannot_turn_on_the_spot_comes_to_rest(restless_database, settings, name):
+    intents = AWAY + [STAND] * (3 * FPS) + [Intent(facing=2.5)] * (8 * FPS)
+    _, body = perform_restless(restless_database, settings, name, intents)
+    assert np.ptp(body.positions[-2 * FPS :], axis=0).max() < 0.02
+
+
+def test_what_holds_a_pose_starts_with_it(restless_database, settings):
+    take, body = perform_restless(
+        restless_database, settings, "matching", [STAND] * FPS + [WALK] * FPS
+    )
+    assert len(np.unique(take.frames[:FPS])) == 1
+    assert np.ptp(body.positions[:FPS, 0], axis=0).max() < 0.02  # while feet come down
+    moving, _ = perform_restless(
+        restless_database, replace(settings, idle=False), "matching", [STAND] * FPS
+    )
+    assert len(np.unique(moving.frames)) > 5
 
 
 def test_a_single_idle_goes_on_from_another_part_of_itself(settings):
