@@ -88,7 +88,7 @@ def read_actions(
     ----------
     armature : bpy.types.Object
     actions : sequence of bpy.types.Action, optional
-        By default all actions that move its bones.
+        By default all actions that move its bones, except takes that were made of them.
 
     Returns
     -------
@@ -107,7 +107,10 @@ def read_actions(
     >>> clips = api.read_actions(bpy.context.object)  # doctest: +SKIP
     """
     check_blender("read_actions")
-    chosen = scene.blender.actions.find_actions(armature) if actions is None else actions
+    chosen = actions
+    if chosen is None:
+        found = scene.blender.actions.find_actions(armature)
+        chosen = [each for each in found if not scene.writing.recording.is_take(each)]
     return [sampled.clip for sampled in scene.reading.sampling.sample(armature, chosen)]
 
 

@@ -145,6 +145,8 @@ def _collect(obj: bpy.types.Object) -> Iterable[WarningItem]:
         for item in describe_notes(settings.built_notes):
             if not named.issuperset(item.about):  # else it is told already
                 yield item
+        if not found.stands:
+            yield _RESTLESS
     if compared := runtime.comparisons.get(obj.session_uid):
         actions = (take.action for take in settings.takes)
         listed = {action.name for action in actions if action}
@@ -170,6 +172,13 @@ def _describe_interrupted() -> WarningItem:
     return WarningItem("interrupted", text, "play", files, _RECOVER)
 
 
+_RESTLESS = WarningItem(
+    "standing",
+    "No source stands still, so the character stops in the middle of a step: add one that stands "
+    "for some seconds",
+    "database",
+    buttons=(_ADD,),
+)
 _RECOVER = (
     Button("Recover Take", "motion_matching.recover_take", "RECOVER_LAST"),
     Button("Discard", "motion_matching.discard_recording", "TRASH"),

@@ -56,6 +56,7 @@ class Status:
     key: str = ""
     megabytes: float = 0.0
     coverage: str = ""
+    stands: bool = True  # whether there is motion to stand with
     stale_reason: str = ""
     idle_tags: tuple[BuildNote, ...] = ()  # about tags that cover no frame
     odd: OddMoments = NO_ODD_MOMENTS
@@ -161,7 +162,7 @@ def _compute_database_status_steps(uid: int, reads_all: bool) -> Steps[Status]:
 
 def cache_database(key: str, database: Database) -> None:
     """Describe a new database before panels do: it takes a while, and may run in a thread."""
-    _ = database.odd_postures  # which are found here, and stay with the database
+    _ = database.odd_postures, database.standing  # are found here, and stay with the database
     # an earlier one with this key may have held other motion of what constraints follow
     runtime.statuses.by_key[key] = _describe(database, key)
     runtime.statuses.editions[key] = get_edition(key) + 1
@@ -202,6 +203,7 @@ def _describe(database: Database, key: str) -> Status:
         key=key,
         megabytes=measure_megabytes(database),
         coverage=describe_coverage(database),
+        stands=len(database.idle_runs) > 0,
     )
 
 

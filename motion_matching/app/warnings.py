@@ -66,7 +66,7 @@ class SourceProblem(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """How alike problems are told: of one source and of several, and what else mends them."""
+    """How alike problems are told: of one source and of several, and what mends them."""
 
     area: Area
     one: str
@@ -74,6 +74,7 @@ class _Kind(NamedTuple):
     state: str
     is_left_out: bool = True
     button: Button | None = None
+    advice: str = ""
 
 
 _SELECT, _EDIT = "motion_matching.select_source", "motion_matching.edit_named_sources"
@@ -83,6 +84,7 @@ _COMPUTED = Button("Back to Computed", "motion_matching.use_computed_paths", "LO
 _SPINE = Button("Use Spine and Hips", "motion_matching.smooth_path", "BONE_DATA")
 _OF_SOURCES = (_EDIT, _COMPUTED.operator)  # operators that are given the names
 _LACKS = "that this armature lacks"
+_ELSEWHERE = "import motion of another character on its own, with Import Motion Capture"
 RIG_KIND = "rig"
 LIVE_KINDS = frozenset(("speed", "slow", "missing tags", "tags at once", "untrained tags"))
 SOURCE_KINDS = {
@@ -109,18 +111,26 @@ SOURCE_KINDS = {
         "have other skeletons than most",
         "Other Skeleton",
     ),
-    "bones": _Kind("character", f"moves bones {_LACKS}", f"move bones {_LACKS}", "Bones Missing"),
+    "bones": _Kind(
+        "character",
+        f"moves bones {_LACKS}",
+        f"move bones {_LACKS}",
+        "Bones Missing",
+        advice=_ELSEWHERE,
+    ),
     "size": _Kind(
         "character",
         "is a different size from this armature",
         "are a different size from this armature",
         "Other Size",
+        advice="set Files Scale in Reading",
     ),
     "rest": _Kind(
         "character",
         "has a different rest pose than this armature",
         "have a different rest pose than this armature",
         "Other Rest Pose",
+        advice=_ELSEWHERE,
     ),
     "loop": _Kind(
         "database",
@@ -186,6 +196,8 @@ def _describe_sources(kind: str, alike: Sequence[SourceProblem]) -> WarningItem:
         text = f"{len(alike)} sources {words.several}: {format_names(labels)}"
     if reason := alike[0].reason:
         text += f" ({reason})"
+    if words.advice:
+        text += f": {words.advice}"
     listed = (("names", json.dumps(names)),)
     buttons = [Button("Select", _SELECT, "RESTRICT_SELECT_OFF", listed)]
     if words.is_left_out:

@@ -38,6 +38,23 @@ def find_button(item, label):
     return next(button for button in item.buttons if button.label == label)
 
 
+def test_sources_that_never_stand_still_are_told(tmp_path, clip):
+    part = replace(
+        clip, positions=clip.positions[60:-90].copy(), rotations=clip.rotations[60:-90].copy()
+    )
+    bvh.save(part, tmp_path / "walk.bvh")
+    obj, ops = create_character(), bpy.ops.motion_matching
+    ops.add_files(filepath=str(tmp_path / "walk.bvh"))
+    assert ops.build() == {"FINISHED"}
+    [item] = list_warnings(obj)
+    assert "No source stands still" in item.text
+    assert find_button(item, "Add Motion").operator == "MOTION_MATCHING_MT_add_sources"
+    assert list_warnings(obj, "database") == [item]
+    ops.add_actions()
+    ops.build()
+    assert list_warnings(obj) == []
+
+
 def test_a_file_for_another_character_is_told_when_it_is_added(tmp_path, clip):
     obj = create_character()
     ops = bpy.ops.motion_matching

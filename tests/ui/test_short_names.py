@@ -78,9 +78,9 @@ def test_many_alike_names_are_told_apart_in_the_room_of_a_narrow_sidebar():
     assert len(set(shown)) == len(names)
     assert max(map(len, shown)) <= MotionMatchingSource.ROOM
     assert all(found[name].restore(found[name].shown) == name for name in names)
-    assert found["dataset-1_walk_active_001"].shown == "…walk_ac…01"
-    assert found["dataset-2_walk-turn-left_normal_007"].shown == "…turn-l…007"
-    assert found["dataset-2_walk-turn-right_normal_007"].shown == "…turn-r…007"
+    assert found["dataset-1_walk_active_001"].shown == "…1_walk_active_001"
+    assert found["dataset-2_walk-turn-left_normal_007"].shown == "…2_walk-…left_…007"
+    assert found["dataset-2_walk-turn-right_normal_007"].shown == "…2_walk-turn-r…007"
 
 
 def test_short_names_are_never_the_same():
@@ -127,9 +127,9 @@ def test_sources_and_databases_tell_their_whole_names():
     ops.add_actions()
     settings = obj.motion_matching
     assert sorted(source.shown_name for source in settings.sources) == [
-        "…run_no…010",
-        "…walk_a…001",
-        "…walk_t…002",
+        "…1_run_normal_010",
+        "…1_walk_active_001",
+        "…1_walk_tired_002",
     ]
     assert sorted(source.tip.splitlines()[0] for source in settings.sources) == sorted(MOCAP)
     # a source more changes what they share

@@ -121,9 +121,9 @@ class Idling:
         """Return the frame whose pose is held, -1 if it is too early for one."""
         self._waited += 1
         wait = _HELD if goal.stands else _HELD_ASIDE
-        if self._frame < 0 and not (goal.fading or self._is_requested):
-            if self._waited > wait * self._fps:
-                self._frame = int(self._idles.entries[self._compare(pose).argmin()])
+        may_begin = self._frame < 0 and not (goal.fading or self._is_requested)
+        if may_begin and self._waited > wait * self._fps:
+            self._frame = int(self._idles.entries[self._compare(pose).argmin()])
         return self._frame
 
     def _follow_request(self, frame: int) -> None:

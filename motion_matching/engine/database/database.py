@@ -32,7 +32,7 @@ from .features import (
     compute_normalization,
     schema_from_dict,
 )
-from .idles import find_idles
+from .idles import find_idle_runs, find_idles, find_standing
 from .limits import measure_peaks
 from .postures import OddPosture, find_all_odd_postures
 from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS
@@ -195,8 +195,18 @@ class Database:
         return find_all_odd_postures(self)
 
     @cached_property
+    def standing(self) -> np.ndarray:
+        """Frames (N,) in which the character simply stands, whatever their tags."""
+        return find_standing(self, measure_character_legs(self))
+
+    @cached_property
+    def idle_runs(self) -> np.ndarray:
+        """The first frame of each idle, and that after its last (R, 2)."""
+        return find_idle_runs(self)
+
+    @cached_property
     def idles(self) -> Idles:
-        """Where the character simply stands."""
+        """The idles, or poses to hold where there are none."""
         return find_idles(self, measure_character_legs(self))
 
     @cached_property
@@ -292,6 +302,7 @@ class Database:
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
         kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
+        kept |= {"standing"}
         if np.array_equal(result.playable, self.playable):
             kept |= {"normalization", "successors"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})

@@ -35,25 +35,30 @@ _HELD = 0.02  # share of the frames that look most like standing
 _SPEED = 0.1  # seconds: speeds of bones count as where they lead within these
 
 
-def find_idles(database: Database, legs: tuple[LegGeometry, ...]) -> Idles:
-    """Return the idles of a database whose character has these legs."""
+def find_standing(database: Database, legs: tuple[LegGeometry, ...]) -> np.ndarray:
+    """Return the frames (N,) in which a character with these legs stands, whatever their tags."""
     frames = np.flatnonzero(_find_resting(database))
     joints = _compute_joints(database, frames)
-    frames = frames[_find_ordinary(database, legs, frames, joints)]
-    followed = np.zeros(database.frame_count, bool)
-    followed[frames] = True
-    runs = (
-        np.array(
-            [
-                run
-                for start, stop in zip(database.starts, database.stops, strict=True)
-                for run in (find_runs(followed[start:stop]) + start).tolist()
-                if run[1] - run[0] >= _SHORTEST * database.pace * database.fps
-            ]
-        )
-        .reshape(-1, 2)
-        .astype(np.intp)
-    )
+    result = np.zeros(database.frame_count, bool)
+    result[frames[_find_ordinary(database, legs, frames, joints)]] = True
+    return result
+
+
+def find_idle_runs(database: Database) -> np.ndarray:
+    """Return the first frame of each idle of a database, and that after its last (R, 2)."""
+    followed = database.standing & _find_followed(database)
+    runs = [
+        run
+        for start, stop in zip(database.starts, database.stops, strict=True)
+        for run in (find_runs(followed[start:stop]) + start).tolist()
+        if run[1] - run[0] >= _SHORTEST * database.pace * database.fps
+    ]
+    return np.array(runs, np.intp).reshape(-1, 2)
+
+
+def find_idles(database: Database, legs: tuple[LegGeometry, ...]) -> Idles:
+    """Return the idles of a database whose character has these legs."""
+    runs = database.idle_runs
     if not len(runs):
         return _describe_idles(database, runs, _find_stances(database, legs))
     return _make_idles(database, runs)
@@ -90,12 +95,11 @@ def find_settling_frames(database: Database) -> np.ndarray:
 
 
 def _find_resting(database: Database) -> np.ndarray:
-    """Return the frames (N,) that hardly move and turn, and that a field can play, too."""
-    fits = _find_followed(database)
+    """Return the frames (N,) that hardly move and turn."""
     motion, pace = database.root_motion, database.pace
     moves = np.hypot(motion[:, 0], motion[:, 1]) >= _SLOW * pace
     moves |= np.abs(motion[:, 2]) >= _STEADY / pace
-    ranges, result = database.range_of_frame, fits & ~moves
+    ranges, result = database.range_of_frame, ~moves
     for later in range(1, round(_APART * pace * database.fps) + 1):
         same = ranges[later:] == ranges[:-later]
         result[:-later] &= ~(moves[later:] & same)
@@ -104,7 +108,7 @@ def _find_resting(database: Database) -> np.ndarray:
 
 
 def _find_followed(database: Database) -> np.ndarray:
-    """Return the frames (N,) that are followed by two others."""
+    """Return the frames (N,) that may be played, with two more, as a field needs them."""
     after = database.successors
     return np.asarray(database.playable & (after >= 0) & (after[after] >= 0))
 
@@ -146,8 +150,9 @@ def _find_ordinary(
 
 
 def _measure_calmness(database: Database, frames: np.ndarray) -> np.ndarray:
-    """Return the mean speed (F,) of the bones in m/s from each frame to the next."""
-    now, then = (_compute_joints(database, at) for at in (frames, database.successors[frames]))
+    """Return the mean speed (F,) of the bones in m/s from each frame to the next of its range."""
+    later = np.minimum(frames + 1, database.stops[database.range_of_frame[frames]] - 1)
+    now, then = (_compute_joints(database, at) for at in (frames, later))
     return np.linalg.norm(then - now, axis=-1)[:, 1:].mean(axis=1) * database.fps
 
 
@@ -170,7 +175,7 @@ def _describe_idles(
     of_run: np.ndarray | None = None,
     seconds: np.ndarray | None = None,
 ) -> Idles:
-    """Return the idles with these runs (R, 2) and entries (E,), which have a run if there is one."""
+    """Return the idles with these runs (R, 2) and entries (E,), each of a run if there is one."""
     return Idles(
         runs[:, 0],
         runs[:, 1],

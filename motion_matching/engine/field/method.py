@@ -150,6 +150,7 @@ class MotionField:
         self._idling.reset()
         self._is_idle = False
         self.decision: Decision | None = None
+        self._momentum: np.ndarray
         self.enter(calmest)
         self._root, contacts = steps[calmest] * np.float32(self.fps), self._contacts[calmest] > 0.5
         self._frame = int(self.states.frames[calmest])
@@ -200,7 +201,9 @@ class MotionField:
         if not self._is_idle:
             source = _to_jump_state(self._pose, self._momentum, self.fps)
             self.enter(state)
-            self._velocity = self._momentum = np.zeros_like(self._velocity)
+            self._velocity = np.zeros_like(self._pose)
+            self._velocity[3] = 1.0  # no rotation
+            self._momentum = self._velocity
             jump = Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
         self.decision, self._frame, self._is_idle = None, frame, True
         self._root = np.zeros_like(self._root)

@@ -30,6 +30,7 @@ TURN_EDGES = np.radians(np.arange(-195.0, 196.0, 30.0))
 MIN_CELL_FRAMES = 10  # with fewer frames, a cell that the controller leads to is a hole
 _MIN_DEMAND = 1e-3  # share of its time from which the controller counts as leading to a cell
 _STANDING_SPEED = 0.5  # m/s: the slowest row
+_STANDING = "Standing"
 _MAX_LISTED = 8
 _HISTOGRAMS = {  # unit, edges; the last bin is open
     "speed": ("m/s", np.arange(0.0, 6.1, 0.5)),
@@ -127,7 +128,8 @@ class Coverage:
         for row, holes in enumerate(self.holes):
             for cells, sides in _group_holes(holes):
                 share, there = self.demand[row, cells].sum(), self.frames[row, cells].sum()
-                movement = f"{_describe_movement(row)}{_describe_turning(cells, sides)}"
+                movement = _describe_movement(row)
+                movement += _describe_turning(movement, cells, sides)
                 time = f"the controller spends {100 * share:.1f} % of its time there"
                 captures.append((share, f"{movement}: {there} frames, and {time}"))
         return [text for _, text in sorted(captures, key=lambda hole: -hole[0])]
@@ -169,15 +171,15 @@ def _group_holes(holes: Array) -> list[tuple[list[int], str]]:
 def _describe_movement(row: int) -> str:
     low, high = SPEED_EDGES[row], SPEED_EDGES[row + 1]
     if high <= _STANDING_SPEED:
-        return "Standing"
+        return _STANDING
     gait = "Walking" if high <= WALK_TO_RUN + 0.5 else "Running"
     is_open = row == len(SPEED_EDGES) - 2
     return f"{gait} faster than {low:g} m/s" if is_open else f"{gait} at {low:g} to {high:g} m/s"
 
 
-def _describe_turning(cells: list[int], sides: str) -> str:
+def _describe_turning(movement: str, cells: list[int], sides: str) -> str:
     if not sides:
-        return " straight on"
+        return " straight on" if movement != _STANDING else " without turning"
     edges = np.array([TURN_EDGES[cells], TURN_EDGES[np.array(cells) + 1]])
     rates = np.degrees(np.abs(edges)).round().astype(int)
     low, high = rates.min(), rates.max()

@@ -43,9 +43,14 @@ class MOTION_MATCHING_UL_sources(NamedList, bpy.types.UIList):
     """Motion that the database is built from"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingSource) -> None:
-        name = item.whole_name if has_room(item.whole_name, 205) else item.shown_name
-        rest = _draw_source_name(layout.row(align=True), item, name)
-        _draw_variants(rest, item)
+        row = layout.row(align=True)
+        if has_room(" " * item.ROOM, 205):
+            name = item.whole_name if has_room(item.whole_name, 205) else item.shown_name
+            _draw_variants(_draw_source_name(row, item, name), item)
+            return
+        # a narrow sidebar has room for names alone
+        name = item.whole_name if has_room(item.whole_name, 161) else item.shown_name
+        _draw_source_name(row, item, name)
 
     def draw_cells(self, item: MotionMatchingSource, *cells: bpy.types.UILayout) -> None:
         name, gait, tags, speed, limits, variants = cells
@@ -140,7 +145,8 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status) -> None
         draw_wrapped_text(layout, hint, "INFO")
     if status.kind != "fresh":
         return
-    length = app.status.format_length(status.frames, status.seconds, status.fps)
+    minutes, seconds = divmod(round(status.seconds), 60)
+    length = f"{status.frames} frames, {minutes}:{seconds:02} at {status.fps:g} fps"
     counts = format_count(status.clips, "clip"), format_count(status.bones, "bone")
     size = f"{', '.join(counts)}, {status.megabytes:.0f} MB"
     row = layout.row(align=True)
@@ -181,10 +187,16 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
         column = split_layout(self.layout)
         for name in ("action" if source.kind == "ACTION" else "filepath", "gait", "tags", "speed"):
             column.prop(source, name)
+        column.prop(source, "loop")
+        column.prop(source, "mirror")
         row = column.row(heading="Range")
         row.prop(source, "use_range", text="")
         limits = row.row(align=True)
         limits.active = source.use_range
+        if source.action and not source.use_range:
+            ends: Any = source.action.frame_range
+            limits.label(text=f"{ends[0]:.0f} to {ends[1]:.0f}")
+            return
         limits.prop(source, "frame_start", text="")
         limits.prop(source, "frame_end", text="")
 
@@ -201,7 +213,8 @@ class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
         column.prop(settings, "auto_tags")
         column.prop(settings, "up", text="Files Up")
         column.prop(settings, "forward", text="Files Forward")
-        column.prop(settings, "file_scale", text="Files Scale")
+        scale = "Files Scale" if settings.file_scale else "Files Scale (Automatic)"
+        column.prop(settings, "file_scale", text=scale)
         self.layout.operator("motion_matching.clear_cache", icon="TRASH")
 
 

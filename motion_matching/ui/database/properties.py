@@ -64,7 +64,7 @@ class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
     """A piece of motion that the database is built from, and how it is used"""
 
     LIST = "sources"
-    ROOM = 11
+    ROOM = 18
 
     enabled: bool = switch(True, "Use", "Build from this source")
     kind: str = choice("ACTION", "Kind", "Where the motion comes from", _KINDS)

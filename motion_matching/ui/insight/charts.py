@@ -79,7 +79,7 @@ def build_coverage_chart(covered: Coverage) -> Chart:
     boxes = [*find_cells(covered.frames > 0), *_outline(holes, _HOLE, bottom=True)]
     speeds, turns = coverage.SPEED_EDGES, np.degrees(coverage.TURN_EDGES)
     legend = f"{speeds[1] - speeds[0]:g} m/s by {turns[1] - turns[0]:.0f}°/s over "
-    legend += f"{coverage.WINDOW:g} s; red: asked for, under {coverage.MIN_CELL_FRAMES}"
+    legend += f"{coverage.WINDOW:g} s; red: wanted, but under {coverage.MIN_CELL_FRAMES} frames"
     texts = [
         Text(_GAP, top + 1.2 * _LINE, "Frames by Speed (m/s) and Turn Rate (°/s)"),
         Text(_GAP, top + 0.3 * _LINE, legend),

@@ -225,12 +225,14 @@ def _draw_candidates(
     """Draw the frame itself and the best others, each with its verdict."""
     box, here = layout.box(), inspection.continuing
     for weighed in (here, *inspection.candidates):
-        name = "Playing On" if weighed is here else format_frame(inspector, weighed.frame)
+        number, clip = format_frame(inspector, weighed.frame)
         lines = box.column(align=True)
-        row = lines.row()
-        row.label(text=name, icon=_VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE"))
+        row, icon = lines.row(), _VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE")
+        row.label(text="Playing On" if weighed is here else number, icon=icon)
         draw_right(row, f"{weighed.cost:.2f}")
         _draw_buttons(row, inspector, weighed.frame, is_candidate=weighed is not here)
+        if weighed is not here:
+            lines.label(text=clip, icon="BLANK1")
         draw_wrapped_text(lines, format_verdict(inspector, weighed.verdict), "BLANK1")
 
 
@@ -247,10 +249,11 @@ def _draw_similar(layout: bpy.types.UILayout, inspector: app.inspector.Inspector
     lines = layout.box().column(align=True)
     lines.label(text="Most Like the Pose")
     for frame, difference in inspector.similar:
-        row = lines.row()
-        row.label(text=format_frame(inspector, frame), icon="POSE_HLT")
+        row, (number, clip) = lines.row(), format_frame(inspector, frame)
+        row.label(text=number, icon="POSE_HLT")
         draw_right(row, f"{difference:.2f}")
         _draw_buttons(row, inspector, frame, is_candidate=True)
+        lines.label(text=clip, icon="BLANK1")
 
 
 def _draw_buttons(
@@ -280,21 +283,19 @@ def _draw_actions(
     best = choice.scores[choice.chosen]
     for index in (-choice.scores).argsort(kind="stable"):
         is_chosen = index == choice.chosen
-        row, text = lines.row(), format_frame(inspector, int(choice.frames[index]))
-        row.label(text=text, icon="FORWARD" if is_chosen else "REMOVE")
+        row, (number, clip) = lines.row(), format_frame(inspector, int(choice.frames[index]))
+        row.label(text=number, icon="FORWARD" if is_chosen else "REMOVE")
         draw_right(row, "Chosen" if is_chosen else f"{choice.scores[index] - best:+.3f}")
         # a field enters no frame: there is none to use from here, or to forbid
         _draw_buttons(row, inspector, int(choice.frames[index]), is_candidate=False)
+        lines.label(text=clip, icon="BLANK1")
 
 
-def format_frame(inspector: app.inspector.Inspector, frame: int) -> str:
-    """Return a frame as the number in its preview and the source's name in the list.
-
-    The number is first, because Blender cuts off the ends of labels.
-    """
+def format_frame(inspector: app.inspector.Inspector, frame: int) -> tuple[str, str]:
+    """Return a frame as the number in its preview, and its source's name in the list."""
     source, obj = _find_source(inspector, frame), inspector.armature.find()
     clip = find_short_name(obj, "sources", source.clip) if obj else source.clip
-    return f"{source.frame} {clip}{' (mirrored)' if source.mirrored else ''}"
+    return f"Frame {source.frame}", f"{clip}{' (mirrored)' if source.mirrored else ''}"
 
 
 def _find_source(inspector: app.inspector.Inspector, frame: int) -> FrameSource:

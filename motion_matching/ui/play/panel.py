@@ -41,13 +41,14 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, play, live = self.layout, settings.play, runtime.live
-        draw_wrapped_text(layout, preferences.describe_keys(play.steer), "INFO")
         column = split_layout(layout)
         column.prop(play, "steer")
         if play.steer in ("curve", "target", "take"):
             column.prop(play, play.steer, text=" ")
         if play.steer in ("curve", "target", "click"):
             column.row().prop(play, "gait", expand=True)
+        # below, because it takes more or fewer lines for each way of steering
+        draw_wrapped_text(layout, preferences.describe_keys(play.steer), "INFO")
         _draw_tag_buttons(layout, obj)
         column = split_layout(layout)
         bones = armature_of(obj)

@@ -236,12 +236,12 @@ def _find_proposed_ranges(source: MotionMatchingSource) -> list[int]:
 
 
 class MOTION_MATCHING_OT_propose_tags(SteppedOperator, bpy.types.Operator):
-    """Tag idling, walking, running, turns, strafing, moving backward, starts and stops as \
-ranges to edit, found from how the character moves; ranges that were proposed before are \
-replaced"""
+    """Tag idling, walking, running, turns, strafing, moving backward, starts and stops of all \
+sources that are on, as ranges to edit, found from how the character moves; ranges that were \
+proposed before are replaced"""
 
     bl_idname = "motion_matching.propose_tags"
-    bl_label = "Propose Tags"
+    bl_label = "Propose Tags for All Sources"
     requires = SOURCES
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:

@@ -88,6 +88,7 @@ def measure_slides(performer, base, poses, end):
     return (steps[stands] * base.fps).mean()
 
 
+@pytest.mark.slow
 def test_real_motion_goes_on_without_a_seam(mocap):
     database = build(find_sources([mocap / "bandai-namco"]), BuildSettings(mirror=True))[0]
     settings = takes.make_default_settings(database)

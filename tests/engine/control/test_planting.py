@@ -392,12 +392,14 @@ def test_baked_feet_slide_hardly_more_than_those_of_the_sources(demo_database, g
     assert_planted(demo_database, gait, 0.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gait", ["walk", "run"])
 def test_baked_feet_of_bandai_namco(mocap, gait):
     database = build(find_sources([mocap / "bandai-namco"]), BuildSettings(mirror=True))[0]
     assert_planted(database, gait, 0.85)
 
 
+@pytest.mark.slow
 def test_baked_feet_of_lafan1(mocap):
     database = build(find_sources([mocap / "lafan1"]), BuildSettings(mirror=True))[0]
     assert_planted(database, "walk", 0.86)

@@ -89,6 +89,7 @@ def test_a_performance_goes_on_from_any_pose_of_a_take_without_a_seam(
     assert max(seen) < limit, (max(seen), limit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "fps"), [("bandai-namco", 30), ("lafan1", 30), ("lafan1", 60)])
 def test_real_motion_goes_on_where_it_is_to_a_millimetre(mocap, data, fps):
     """The first pose is that of the seam, and the next where its motion leads.

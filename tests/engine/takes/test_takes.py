@@ -78,6 +78,7 @@ def test_takes_of_the_built_in_clips(demo_database, script, gait):
     assert_good_take(demo_database, script, gait)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gait", ["walk", "run"])
 @pytest.mark.parametrize("script", [name for name in scripts.NAMES if name != "stop_and_go"])
 def test_takes_of_bandai_namco(bandai_namco, script, gait):

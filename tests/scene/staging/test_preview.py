@@ -151,6 +151,7 @@ def test_a_picture_shows_both_paths_and_all_of_the_character(take_file: Path, fo
     assert holds_only(folder, "take.png", "a # and 100%.PNG")
 
 
+@pytest.mark.slow
 def test_a_film_follows_the_character(short_take_file: Path, folder: Path) -> None:
     take = pickle.loads(short_take_file.read_bytes())
     target = folder / "take.mp4"
@@ -214,6 +215,7 @@ def check_film_without_egl(take, target):
     assert bpy.data.movieclips.load(str(target)).frame_duration == take.frame_count
 
 
+@pytest.mark.slow
 def test_without_graphics_cycles_renders(
     take_file: Path,
     short_take_file: Path,
