@@ -135,7 +135,7 @@ def test_sources_and_databases_tell_their_whole_names():
     # a source more changes what they share
     settings.sources[0].action = bpy.data.actions.new("other")
     assert sorted(source.shown_name for source in settings.sources)[-1] == "other"
-    assert settings.sources[1].shown_name.startswith("dataset…")
+    assert settings.sources[1].shown_name.startswith("dataset-1_")
     for label in ("Everything in Spring", "Everything in Summer"):
         ops.add_database()
         settings.databases[-1].label = label
