@@ -105,9 +105,9 @@ class BakePlan:
             if field := get_field_controller(method):
                 stepper.adapt_intent, stepper.method_name = field.adapt_intent, field.name
             length = seconds or leader.lap_seconds
-            return stepper.perform(start, length, limit, partial(report, "Leading"))
+            return stepper.perform(start, length, limit, partial(report, "Steering"))
 
-        performed = yield from run_in_background_steps(perform, "Leading")
+        performed = yield from run_in_background_steps(perform, "Steering")
         performed = add_obstacles(get_armature(uid), replace(performed, name=name))
         part = TakePart(performed, self.frame, leader.lead_in)
         return BakeRequest(name, (part,), note=_describe_end(leader, bool(seconds)))

@@ -35,7 +35,7 @@ class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):
         layout = self.layout
         layout.operator_context = "INVOKE_DEFAULT"
         name = "motion_matching.add_actions"
-        set_options(layout.operator(name, text="Add All Actions", icon="ACTION"), which="ALL")
+        set_options(layout.operator(name, text="Add Actions", icon="ACTION"), which="ALL")
         set_options(layout.operator(name, text="Add Active Action", icon="PLAY"), which="ACTIVE")
         layout.operator("motion_matching.add_assets", icon="ASSET_MANAGER")
         name, text = "motion_matching.add_blend_actions", "Add From Blender File"

@@ -20,7 +20,7 @@ from .typed_properties import Class, text
 
 ELLIPSIS = "…"
 _BEGIN = 2  # letters of a word that is only hinted at
-_LETTER = 6.0  # width in pixels at the interface's scale, on average
+_LETTER = 6.6  # width in pixels at the interface's scale, on average
 _WORD = re.compile(r"[^\s_\-.:/\\|]*[\s_\-.:/\\|]+|[^\s_\-.:/\\|]+")  # with what ends it
 
 
@@ -216,7 +216,7 @@ class ListItem:
     """
 
     LIST = ""
-    ROOM = 17
+    ROOM = 15
     id_data: bpy.types.ID
 
     shown_name: str

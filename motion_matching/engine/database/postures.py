@@ -151,7 +151,7 @@ def summarize(found: Sequence[OddPosture]) -> str:
     """Return in a few words how many odd postures are in which gait; nothing for none."""
     counts, shares = Counter(one.gait for one in found), measure_shares(found)
     parts = [
-        f"{counts[gait]} in {gait} ({shares[gait]:.1%} of it)"
+        f"{counts[gait]} in {gait} ({shares[gait]:.1%} of its frames)"
         for gait in GAITS[::-1]
         if counts[gait]
     ]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...app.live.host import LiveSession
 
 _MAX_ACTIONS = 20  # that are listed
+_SPEEDS = ("walk", "run", "turn_limit")  # that the data may tell
 _FOOT_LOCK_SETTINGS = (
     "lock_halflife",
     "foot_halflife",
@@ -101,6 +102,8 @@ class _SettingsPanel(ArmaturePanel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         controller, column = settings.controller, split_layout(self.layout)
         for name in self.names:
+            if controller.speeds_from_data and name in _SPEEDS:
+                continue
             row = column.row()
             row.active = _is_relevant(controller, name)
             if name not in ("walk", "run"):
@@ -113,8 +116,6 @@ class _SettingsPanel(ArmaturePanel):
 
 def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
     """Tell whether a setting makes a difference with the others as they are."""
-    if name in ("walk", "run", "turn_limit"):
-        return not controller.speeds_from_data
     if name in ("clamp_distance", "clamp_angle"):
         return controller.clamp
     if name == "catch_up":  # only there does the object wait
@@ -135,6 +136,12 @@ class MOTION_MATCHING_PT_speeds(_SettingsPanel, bpy.types.Panel):
     bl_label = "Speeds"
     bl_options = {"DEFAULT_CLOSED"}
     names = ("speeds_from_data", "walk", "run", "turn_limit", "stop_factor", "gait_halflife")
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        super().draw_settings(obj, settings)
+        coverage = app.status.get_status(obj).coverage
+        if settings.controller.speeds_from_data and coverage:
+            draw_wrapped_text(self.layout, coverage, "INFO")
 
 
 class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):

@@ -49,7 +49,7 @@ class MOTION_MATCHING_UL_sources(NamedList, bpy.types.UIList):
             _draw_variants(_draw_source_name(row, item, name), item)
             return
         # a narrow sidebar has room for names alone
-        name = item.whole_name if has_room(item.whole_name, 161) else item.shown_name
+        name = item.whole_name if has_room(item.whole_name, 160) else item.shown_name
         _draw_source_name(row, item, name)
 
     def draw_cells(self, item: MotionMatchingSource, *cells: bpy.types.UILayout) -> None:

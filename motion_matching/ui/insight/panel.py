@@ -138,7 +138,7 @@ def _draw_odd_moment(
     lines = layout.column(align=True)
     row = lines.row()
     name = find_short_name(obj, "sources", moment.label)
-    row.label(text=f"{name}  {moment.first}-{moment.last}", icon="ARMATURE_DATA")
+    row.label(text=f"{moment.first}-{moment.last}  {name}", icon="ARMATURE_DATA")
     buttons = row.row(align=True)
     place = {"source": moment.source, "frame": moment.first}
     for kind, icon in _ODD_ICONS.items():

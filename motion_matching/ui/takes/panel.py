@@ -33,7 +33,7 @@ class MOTION_MATCHING_UL_takes(NamedList, bpy.types.UIList):
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingTake) -> None:
         row = layout.row(align=True)
-        _draw_name(row, item, "whole_name" if has_room(item.whole_name, 175) else "shown_name")
+        _draw_name(row, item, "whole_name" if has_room(item.whole_name, 192) else "shown_name")
         if item.action:
             tail = row.row()
             tail.alignment = "RIGHT"

@@ -192,7 +192,7 @@ def test_text_names_clips_and_frames():
     found = find_odd_postures(database)
     lines = postures.describe(found).splitlines()
     (share,) = postures.measure_shares(found).values()
-    assert lines[0] == f"odd postures: {len(found)} in running ({share:.1%} of it)"
+    assert lines[0] == f"odd postures: {len(found)} in running ({share:.1%} of its frames)"
     assert lines[1].startswith(f"  {found[0].clip} {found[0].first}-{found[0].last - 1}: ")
     assert lines[-1] == f"  and {len(found) - 8} more"
     assert 0.1 < share < 0.25
