@@ -216,7 +216,7 @@ class ListItem:
     """
 
     LIST = ""
-    ROOM = 15
+    ROOM = 17
     id_data: bpy.types.ID
 
     shown_name: str
