@@ -15,8 +15,8 @@ import numpy as np
 from ..maths import quat
 from ..maths.runs import count_frames_to
 from ..motion.skeleton import Skeleton
+from .contact_lock import compute_lift_share
 from .contact_ranges import ContactRange, build_contact_mask
-from .foot_lock import compute_lift_share
 from .ground import FLAT, Ground, compute_step_height, compute_step_heights
 from .least_squares import solve_least_squares
 from .leg_bending import bend_leg

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..control import contact_ranges
+from ..control.contact_lock import LANDING
 from ..control.contact_ranges import ContactRange
-from ..control.foot_lock import LANDING
 from ..control.planting import ToeMotion, plant_feet
 from ..control.take import Take
 from ..database.database import Database, measure_character_legs

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.foot_lock import ContactLock, FootLock
+from motion_matching.engine.control.contact_lock import ContactLock
+from motion_matching.engine.control.foot_lock import FootLock
 from motion_matching.engine.control.ground import FLAT
 from motion_matching.engine.control.legs import bend, measure_legs
 from motion_matching.engine.control.planting import plant_feet
