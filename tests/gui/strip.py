@@ -70,12 +70,17 @@ def play_live(settings):
     assert len(settings.takes) == 1
 
 
+def is_range_told():
+    """Return whether there is a warning about the range of a source."""
+    found = load_module("app.standing").get_warnings(bpy.context.object)
+    return any(item.kind == "range" for item in found)
+
+
 def unfold_warnings(settings):
     """Unfold the warnings, of which one is about the returned source."""
     source = settings.sources[3]
     source.use_range, source.frame_start, source.frame_end = True, 90, 20
-    standing, obj = load_module("app.standing"), bpy.context.object
-    yield from until(lambda: standing.get_warnings(obj))
+    yield from until(is_range_told)
     yield from redrawn("UI")
     yield from click("motion_matching.unfold_warnings")
     yield from redrawn("UI")
@@ -84,10 +89,9 @@ def unfold_warnings(settings):
 
 def use_whole_range(source):
     """Click the button of the unfolded warning."""
-    standing, obj = load_module("app.standing"), bpy.context.object
     yield from click("motion_matching.edit_named_sources")
     yield from until(lambda: not source.use_range)
-    yield from until(lambda: not standing.get_warnings(obj))
+    yield from until(lambda: not is_range_told())
 
 
 def add_performer():
