@@ -215,12 +215,18 @@ class Database:
         return ~self.find_reserved(NO_USE)
 
     @cached_property
-    def successors(self) -> np.ndarray:
-        """The frame played after each (N,): the next, or a loop's first; -1 at a dead end."""
-        successors = np.arange(1, self.frame_count + 1)
-        successors[self.stops - 1] = [
+    def followers(self) -> np.ndarray:
+        """The frame after each (N,), whatever their tags: the next, or a loop's first; else -1."""
+        followers = np.arange(1, self.frame_count + 1)
+        followers[self.stops - 1] = [
             start if r.loop else -1 for start, r in zip(self.starts, self.ranges, strict=True)
         ]
+        return followers
+
+    @cached_property
+    def successors(self) -> np.ndarray:
+        """The frame played after each (N,): its follower; -1 at a dead end."""
+        successors = self.followers.copy()
         successors[~self.playable[successors]] = -1
         return successors
 
@@ -302,7 +308,7 @@ class Database:
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
         kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
-        kept |= {"standing"}
+        kept |= {"standing", "followers"}
         if np.array_equal(result.playable, self.playable):
             kept |= {"normalization", "successors"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})

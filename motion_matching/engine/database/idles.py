@@ -95,11 +95,13 @@ def find_settling_frames(database: Database) -> np.ndarray:
 
 
 def _find_resting(database: Database) -> np.ndarray:
-    """Return the frames (N,) that hardly move and turn."""
+    """Return the frames (N,) that hardly move and turn, and that two others follow."""
+    after = database.followers
+    fits = (after >= 0) & (after[after] >= 0)
     motion, pace = database.root_motion, database.pace
     moves = np.hypot(motion[:, 0], motion[:, 1]) >= _SLOW * pace
     moves |= np.abs(motion[:, 2]) >= _STEADY / pace
-    ranges, result = database.range_of_frame, ~moves
+    ranges, result = database.range_of_frame, fits & ~moves
     for later in range(1, round(_APART * pace * database.fps) + 1):
         same = ranges[later:] == ranges[:-later]
         result[:-later] &= ~(moves[later:] & same)
@@ -150,9 +152,8 @@ def _find_ordinary(
 
 
 def _measure_calmness(database: Database, frames: np.ndarray) -> np.ndarray:
-    """Return the mean speed (F,) of the bones in m/s from each frame to the next of its range."""
-    later = np.minimum(frames + 1, database.stops[database.range_of_frame[frames]] - 1)
-    now, then = (_compute_joints(database, at) for at in (frames, later))
+    """Return the mean speed (F,) of the bones in m/s from each frame to the one after it."""
+    now, then = (_compute_joints(database, at) for at in (frames, database.followers[frames]))
     return np.linalg.norm(then - now, axis=-1)[:, 1:].mean(axis=1) * database.fps
 
 

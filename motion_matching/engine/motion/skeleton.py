@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -113,8 +114,23 @@ class Skeleton:
 
     def compute_rest_world(self) -> tuple[np.ndarray, np.ndarray]:
         """Return world rotations (B, 4) and positions (B, 3) of the rest pose."""
-        return quat.fk(self.rest_rotations, self.rest_positions, self.parents)
+        rest = self.rest_rotations, self.rest_positions, self.parents
+        rotations, positions = _compute_world(
+            tuple((part.tobytes(), part.dtype.str, part.shape) for part in rest)
+        )
+        return rotations.copy(), positions.copy()
 
     def with_names(self, names: tuple[str, ...]) -> Skeleton:
         """Return the skeleton with other names (B) for its bones."""
         return replace(self, names=names)
+
+
+# skeletons are made anew for each clip, and most have the rest pose of another
+@lru_cache(maxsize=64)
+def _compute_world(
+    rest: tuple[tuple[bytes, str, tuple[int, ...]], ...],
+) -> tuple[np.ndarray, np.ndarray]:
+    rotations, positions, parents = (
+        np.frombuffer(data, kind).reshape(shape) for data, kind, shape in rest
+    )
+    return quat.fk(rotations, positions, parents)
