@@ -20,7 +20,7 @@ from .postures import NO_ODD_MOMENTS, OddMoments, describe_odd_moments, list_odd
 from .runtime import runtime
 from .source_check import find_problems_steps, match_notes
 from .steps import Steps, run_to_end
-from .stored import content_to_find_steps, find_database, find_idle_tags
+from .stored import content_to_find_steps, find_database, find_idle_tags, find_told
 from .typed import settings_of
 from .warnings import (
     SOURCE_KINDS,
@@ -162,7 +162,7 @@ def _compute_database_status_steps(uid: int, reads_all: bool) -> Steps[Status]:
 
 def cache_database(key: str, database: Database) -> None:
     """Describe a new database before panels do: it takes a while, and may run in a thread."""
-    _ = database.odd_postures, database.standing  # are found here, and stay with the database
+    find_told(database)
     # an earlier one with this key may have held other motion of what constraints follow
     runtime.statuses.by_key[key] = _describe(database, key)
     runtime.statuses.editions[key] = get_edition(key) + 1
@@ -229,7 +229,7 @@ def describe_database(database: Database) -> str:
 def format_length(frames: int, seconds: float, fps: float) -> str:
     """Return the length of a database as text."""
     minutes, rest = divmod(round(seconds), 60)
-    return f"{frames} frames, {minutes} min {rest} s at {fps:g} fps"
+    return f"{frames} frames, {minutes}:{rest:02} at {fps:g} fps"
 
 
 def _refresh_stale() -> float | None:

@@ -12,7 +12,6 @@ from ..engine.database.database import Database
 from ..engine.database.parts import BuildNote
 from ..engine.database.tags import TagRange
 from ..engine.errors import DatabaseError
-from ..scene.reading.library import Library
 from .content import Content, content_steps
 from .library import get_library
 from .settings import get_build_settings
@@ -32,13 +31,12 @@ def content_to_find_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     if not key or library.is_loaded(key):
         return content
     with suppress(DatabaseError):  # which `find_database` raises again
-        yield from run_in_background_steps(lambda _: _load(library, key), "Loading")
+        yield from run_in_background_steps(lambda _: find_told(library.load(key)), "Loading")
     return (yield from content_steps(uid, reads_all))  # it may have changed meanwhile
 
 
-def _load(library: Library, key: str) -> None:
-    """Load a database with what panels tell of it, which takes a while to find."""
-    database = library.load(key)
+def find_told(database: Database) -> None:
+    """Find what panels tell of a database: it takes a while, and stays with the database."""
     _ = database.odd_postures, database.standing
 
 

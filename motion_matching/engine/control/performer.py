@@ -168,8 +168,8 @@ class Performer:
         trajectory = self._build_trajectory()
         requests = intent.tags, intent.jump_to
         rests = self._wants_to_rest(intent)
-        turned = abs(wrap(simulation.yaw - self._placement[2]))
-        stands = self._stands = rests and turned < _ASIDE
+        stands = rests and abs(wrap(simulation.yaw - self._placement[2])) < _ASIDE
+        self._stands = stands
         goal = Goal(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands, rests)
         motion = self.method.advance(goal)
         if motion.jump is not None:

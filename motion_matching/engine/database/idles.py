@@ -60,7 +60,9 @@ def find_idles(database: Database, legs: tuple[LegGeometry, ...]) -> Idles:
     """Return the idles of a database whose character has these legs."""
     runs = database.idle_runs
     if not len(runs):
-        return _describe_idles(database, runs, _find_stances(database, legs))
+        stances = _find_stances(database, legs)
+        none = np.full(len(stances), -1)
+        return _describe_idles(database, runs, stances, none, np.zeros(len(stances)))
     return _make_idles(database, runs)
 
 
@@ -173,16 +175,16 @@ def _describe_idles(
     database: Database,
     runs: np.ndarray,
     entries: np.ndarray,
-    of_run: np.ndarray | None = None,
-    seconds: np.ndarray | None = None,
+    of_run: np.ndarray,
+    seconds: np.ndarray,
 ) -> Idles:
-    """Return the idles with these runs (R, 2) and entries (E,), each of a run if there is one."""
+    """Return the idles with these runs (R, 2) and entries (E,), each of a run or of none (-1)."""
     return Idles(
         runs[:, 0],
         runs[:, 1],
         entries,
-        np.full(len(entries), -1) if of_run is None else of_run,
-        np.zeros(len(entries), np.float32) if seconds is None else seconds.astype(np.float32),
+        of_run,
+        seconds.astype(np.float32),
         _compute_joints(database, entries)[:, 1:],
         _weigh_bones(database),
         database.pace,

@@ -43,14 +43,12 @@ class MOTION_MATCHING_UL_sources(NamedList, bpy.types.UIList):
     """Motion that the database is built from"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingSource) -> None:
-        row = layout.row(align=True)
-        if has_room(" " * item.ROOM, 205):
-            name = item.whole_name if has_room(item.whole_name, 205) else item.shown_name
-            _draw_variants(_draw_source_name(row, item, name), item)
-            return
-        # a narrow sidebar has room for names alone
-        name = item.whole_name if has_room(item.whole_name, 160) else item.shown_name
-        _draw_source_name(row, item, name)
+        is_wide = has_room(" " * item.ROOM, 205)  # a narrow sidebar has room for names alone
+        fits = has_room(item.whole_name, 205 if is_wide else 160)
+        name = item.whole_name if fits else item.shown_name
+        rest = _draw_source_name(layout.row(align=True), item, name)
+        if is_wide:
+            _draw_variants(rest, item)
 
     def draw_cells(self, item: MotionMatchingSource, *cells: bpy.types.UILayout) -> None:
         name, gait, tags, speed, limits, variants = cells
@@ -145,8 +143,7 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status) -> None
         draw_wrapped_text(layout, hint, "INFO")
     if status.kind != "fresh":
         return
-    minutes, seconds = divmod(round(status.seconds), 60)
-    length = f"{status.frames} frames, {minutes}:{seconds:02} at {status.fps:g} fps"
+    length = app.status.format_length(status.frames, status.seconds, status.fps)
     counts = format_count(status.clips, "clip"), format_count(status.bones, "bone")
     size = f"{', '.join(counts)}, {status.megabytes:.0f} MB"
     row = layout.row(align=True)

@@ -225,14 +225,15 @@ def _draw_candidates(
     """Draw the frame itself and the best others, each with its verdict."""
     box, here = layout.box(), inspection.continuing
     for weighed in (here, *inspection.candidates):
-        number, clip = format_frame(inspector, weighed.frame)
-        lines = box.column(align=True)
-        row, icon = lines.row(), _VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE")
-        row.label(text="Playing On" if weighed is here else number, icon=icon)
-        draw_right(row, f"{weighed.cost:.2f}")
-        _draw_buttons(row, inspector, weighed.frame, is_candidate=weighed is not here)
-        if weighed is not here:
-            lines.label(text=clip, icon="BLANK1")
+        lines, figure = box.column(align=True), f"{weighed.cost:.2f}"
+        icon: Any = _VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE")
+        if weighed is here:
+            row = lines.row()
+            row.label(text="Playing On", icon=icon)
+            draw_right(row, figure)
+            _draw_buttons(row, inspector, weighed.frame, is_candidate=False)
+        else:
+            _draw_listed(lines, inspector, weighed.frame, icon, figure, is_candidate=True)
         draw_wrapped_text(lines, format_verdict(inspector, weighed.verdict), "BLANK1")
 
 
@@ -249,11 +250,24 @@ def _draw_similar(layout: bpy.types.UILayout, inspector: app.inspector.Inspector
     lines = layout.box().column(align=True)
     lines.label(text="Most Like the Pose")
     for frame, difference in inspector.similar:
-        row, (number, clip) = lines.row(), format_frame(inspector, frame)
-        row.label(text=number, icon="POSE_HLT")
-        draw_right(row, f"{difference:.2f}")
-        _draw_buttons(row, inspector, frame, is_candidate=True)
-        lines.label(text=clip, icon="BLANK1")
+        _draw_listed(lines, inspector, frame, "POSE_HLT", f"{difference:.2f}", is_candidate=True)
+
+
+def _draw_listed(
+    lines: bpy.types.UILayout,
+    inspector: app.inspector.Inspector,
+    frame: int,
+    icon: Any,
+    figure: str,
+    *,
+    is_candidate: bool,
+) -> None:
+    """Draw a frame of a list: its number, a figure and its buttons, and its source below."""
+    row, (number, clip) = lines.row(), format_frame(inspector, frame)
+    row.label(text=number, icon=icon)
+    draw_right(row, figure)
+    _draw_buttons(row, inspector, frame, is_candidate=is_candidate)
+    lines.label(text=clip, icon="BLANK1")
 
 
 def _draw_buttons(
@@ -283,12 +297,11 @@ def _draw_actions(
     best = choice.scores[choice.chosen]
     for index in (-choice.scores).argsort(kind="stable"):
         is_chosen = index == choice.chosen
-        row, (number, clip) = lines.row(), format_frame(inspector, int(choice.frames[index]))
-        row.label(text=number, icon="FORWARD" if is_chosen else "REMOVE")
-        draw_right(row, "Chosen" if is_chosen else f"{choice.scores[index] - best:+.3f}")
+        icon = "FORWARD" if is_chosen else "REMOVE"
+        figure = "Chosen" if is_chosen else f"{choice.scores[index] - best:+.3f}"
         # a field enters no frame: there is none to use from here, or to forbid
-        _draw_buttons(row, inspector, int(choice.frames[index]), is_candidate=False)
-        lines.label(text=clip, icon="BLANK1")
+        frame = int(choice.frames[index])
+        _draw_listed(lines, inspector, frame, icon, figure, is_candidate=False)
 
 
 def format_frame(inspector: app.inspector.Inspector, frame: int) -> tuple[str, str]:

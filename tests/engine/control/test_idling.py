@@ -188,10 +188,8 @@ def test_it_is_performed_again_to_the_byte(demo_database, settings, controllers,
 def restless_database():
     """A database of clips that never stand: a walk and a run, without their first and last steps."""
     clips = {clip.name: clip for clip in demo.generate_clips()}
-    cut = [
-        replace(c, positions=c.positions[60:-90].copy(), rotations=c.rotations[60:-90].copy())
-        for c in (clips["walk_curves"], clips["run_curves"])
-    ]
+    cut = [clips[f"{gait}_curves"] for gait in ("walk", "run")]
+    cut = [clip.crop(60, clip.frame_count - 90) for clip in cut]
     database = build([Source(clip=clip) for clip in cut], BuildSettings(mirror=True))[0]
     assert len(database.idles.starts) == 0
     return database
