@@ -1,7 +1,8 @@
 """Place one toe: where the data has it, or where it was planted as its contact began.
 
-Source: article 002, Sliding and Foot Locking. Two additions: a landing toe comes to rest directly
-instead of sliding out and back, and a toe that moves over the floor is lifted off it.
+Source: article 002, Sliding and Foot Locking. Three additions: a landing toe comes to rest directly
+instead of sliding out and back; until then, it moves as that of the frame which is played; and a
+toe that moves over the floor is lifted off it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Vector
 from ..maths.springs import LN2, compute_decay, spring
 from .legs import CLOSE
+from .played_toes import PlayedToe
 from .settings import PerformerSettings
 
 _CREEPING, _SWINGING = 0.1, 0.5  # m/s over the floor at which lifting a toe starts, and is complete
@@ -21,6 +23,7 @@ _AHEAD = 0.04  # seconds that sinking is predicted ahead
 # metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
 LANDING = 0.08
 _LEVEL = (0.0, 0.0)  # a lift that has ended
+_JOINING = 0.125  # seconds in which a toe comes to move as it is played
 _AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
 
 
@@ -44,6 +47,8 @@ class ContactLock:
         self.offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector | None = None
+        # how far it moves as it is played, and how much faster than the data, x and y, if it does
+        self._share, self._ahead = 0.0, (0.0, 0.0)
         # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
@@ -59,14 +64,32 @@ class ContactLock:
         self._lift = (0.0, 0.0)
 
     def update(
-        self, data: Vector, contact: bool, height: float, settings: PerformerSettings, dt: float
+        self,
+        data: Vector,
+        contact: bool,
+        height: float,
+        settings: PerformerSettings,
+        dt: float,
+        played: PlayedToe | None = None,
     ) -> Vector:
-        """Return the toe's position from that in the data; `height` is that of a planted toe."""
+        """Return the toe's position from that in the data; `height` is that of a planted toe.
+
+        One about to land moves as it is `played`, unless that is too far away to plant it there.
+        """
         x, y, z = data
         px, py, pz = self._data or data
         vx, vy, vz = (x - px) / dt, (y - py) / dt, (z - pz) / dt
         self._data = data
+        offset, landing = self.offset, None if self.locked else played
+        if landing:
+            ox, oy, *_ = offset
+            away = math.hypot(px + ox - landing[1], py + oy - landing[2])
+            landing = landing if away <= settings.unlock_radius else None
         ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)
+        if landing:
+            ox, oy, ux, uy = self._land(offset, (px, py), (vx, vy), landing, settings, dt)
+        else:
+            self._share = 0.0
         if self.locked:
             px, py, pz = self.plant
             sx, sy, sz = px + ox, py + oy, pz + oz
@@ -80,6 +103,8 @@ class ContactLock:
             if contact and not self._in_contact:
                 self.locked = True
                 ux, uy, uz = ux + vx, uy + vy, uz + vz
+                if landing:  # the frame played ends its step here
+                    ux, uy = ux - self._share * landing[3], uy - self._share * landing[4]
                 # where a toe with this velocity comes to rest without turning back
                 travel = (settings.lock_halflife + 1e-5) / (2.0 * LN2)
                 self.plant = (sx + ux * travel, sy + uy * travel, height)
@@ -90,13 +115,49 @@ class ContactLock:
         if not self.locked:
             sinking += vz
             speed = math.hypot(vx + ux, vy + uy)
-            if contact and speed < _AT_REST and math.hypot(ox, oy) < _NEAR:
+            away = math.hypot(sx - played[1], sy - played[2]) if played else math.hypot(ox, oy)
+            if contact and speed < _AT_REST and away < _NEAR:
                 self._in_contact = False
             lowest += settings.swing_clearance * compute_lift_share(speed)
         lift = max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0)
         if lift or self._lift != _LEVEL:
             self._lift = _raise(self._lift, lift, dt)
         return sx, sy, max(sz + self._lift[0], height)
+
+    def _land(
+        self,
+        offset: tuple[float, ...],
+        before: tuple[float, float],
+        velocity: tuple[float, float],
+        played: PlayedToe,
+        settings: PerformerSettings,
+        dt: float,
+    ) -> tuple[float, float, float, float]:
+        """Return the offset on the ground and its velocity of a toe that moves as it is played.
+
+        `before` and `velocity` are those of the data. Only what it is faster fades, but one that
+        was released comes back to where it is played.
+        """
+        ox, oy, _, ux, uy, _ = offset
+        (px, py), (vx, vy) = before, velocity
+        share, x, y, wx, wy, jumped = played
+        if jumped or not self._share:
+            self._share, self._ahead = 0.0, (0.0, 0.0)
+        share = self._share = min(share, self._share + dt / _JOINING)
+        dx, dy = self._ahead
+        cx, cy = self._ahead = share * (wx - vx), share * (wy - vy)
+        ux, uy = ux - dx, uy - dy
+        if self._in_contact:
+            bx, by = share * (x - wx * dt - px), share * (y - wy * dt - py)
+            (ox, ux), (oy, uy) = (
+                spring(o, u, b, settings.foot_halflife, dt)
+                for o, u, b in ((ox, ux, bx), (oy, uy, by))
+            )
+        else:
+            rate, e = compute_decay(settings.lock_halflife, dt)
+            way = (1.0 - e) / rate
+            ox, oy, ux, uy = ox + ux * way, oy + uy * way, e * ux, e * uy
+        return ox + cx * dt, oy + cy * dt, ux + cx, uy + cy
 
     def _is_too_far(self, x: float, y: float, settings: PerformerSettings) -> bool:
         """Return whether the data has a planted toe so far away that it has to give way."""

@@ -19,6 +19,7 @@ from .feet_apart import FeetApart
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .knee_limit import KneeLimit
 from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints, is_bent_backward
+from .played_toes import PlayedToe, PlayedToes, move_aside
 from .settings import PerformerSettings
 from .stepping import Stepping
 
@@ -36,6 +37,7 @@ class FootLock:
         self._ground = ground
         self._is_flat = is_flat(ground)
         self._locks = tuple(ContactLock() for _ in legs)
+        self._unknown: list[PlayedToe | None] = [None] * len(legs)
         self._steps = Stepping(len(legs))
         self._apart = FeetApart(legs)
         self._knees = tuple(KneeLimit(leg) for leg in legs)
@@ -148,10 +150,12 @@ class FootLock:
         settings: PerformerSettings,
         dt: float,
         stands: bool = False,
+        toes: PlayedToes | None = None,
     ) -> None:
         """Bend the legs of a pose (7, B), placed in the world by bone 0, to their toes' targets.
 
-        Where it `stands`, feet that are planted elsewhere than in the pose step there.
+        Where it `stands`, feet that are planted elsewhere than in the pose step there. Feet about
+        to land move as the `toes` of the frame that is played, if these are known.
         """
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
@@ -162,23 +166,27 @@ class FootLock:
         else:
             self._steps.move()
         asides = self._apart.update(legs_joints, self._locks, dt)
+        all_played = toes.to_world(root) if toes and not self._steps.is_active else self._unknown
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
             own, lock = legs_joints[k], self._locks[k]
             was_locked, lock.is_held = lock.locked, stands
             sunk = self._sunk[k]
             if sunk:
                 sunk = self._sunk[k] = sunk * compute_remainder(_LIFTING, dt)
-            toe = own[-1][0]
+            toe, played = own[-1][0], all_played[k]
             if asides:
                 toe = toe[0] + asides[k][0], toe[1] + asides[k][1], toe[2]
+                played = played and move_aside(played, asides[k])
             if self._steps.is_active:
                 toe = self._steps.place(k, toe, dt)
                 contact = contact and k != self._steps.foot
             if self._is_flat:
-                target = lock.update(toe, contact, leg.toe_height - sunk, settings, dt)
+                target = lock.update(toe, contact, leg.toe_height - sunk, settings, dt, played)
                 floors = (-sunk, -sunk, -sunk)
             else:
-                target, floors = self._step_on_floor(k, own, toe, root[2], contact, settings, dt)
+                target, floors = self._step_on_floor(
+                    k, own, toe, root[2], contact, settings, dt, played
+                )
                 self._floors[k] = min(floors[:2])
             if lock.locked and not was_locked:
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks))
@@ -218,6 +226,7 @@ class FootLock:
         contact: bool,
         settings: PerformerSettings,
         dt: float,
+        played: PlayedToe | None,
     ) -> tuple[Vector, Vector]:
         """Return the target of a leg's toe, and the floor's heights under toe, ankle and tip.
 
@@ -230,7 +239,7 @@ class FootLock:
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
         sunk = self._sunk[k]
-        target = lock.update(data, contact, below + toe_height - sunk, settings, dt)
+        target = lock.update(data, contact, below + toe_height - sunk, settings, dt, played)
         ankle, own = joints[-3][0], joints[-1][0]
         ex, ey = ankle[0] - own[0], ankle[1] - own[1]
         heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..motion.skeleton import Skeleton
 from .legs import LegGeometry
+from .played_toes import PlayedToes
 from .settings import PerformerSettings
 from .start_state import MovingPose
 from .trajectory import TrajectoryPoint
@@ -52,7 +53,7 @@ class Motion(NamedTuple):
 
     `root` (3,) is the velocity of the simulation bone over this tick in its own axes: x and y in
     m/s and the turn rate in rad/s. `contacts` (L,) are those of the pose; `frame` of the database
-    and `cost` of the last decision are for display.
+    and `cost` of the last decision are for display. `toes` are known where it plays single frames.
     """
 
     pose: np.ndarray
@@ -61,6 +62,7 @@ class Motion(NamedTuple):
     jump: Jump | None
     frame: int
     cost: float
+    toes: PlayedToes | None = None
 
 
 @dataclass(frozen=True)

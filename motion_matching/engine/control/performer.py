@@ -264,7 +264,9 @@ class Performer:
         unlocked, locked = pose, (False,) * len(motion.contacts)
         if self.settings.foot_lock:
             pose = unlocked.copy()
-            self._feet.apply(pose, motion.contacts, self.settings, self.dt, self._stands)
+            self._feet.apply(
+                pose, motion.contacts, self.settings, self.dt, self._stands, motion.toes
+            )
             locked = self._feet.locked
             motion = self._leave_step_out(motion)
         return self._make_frame(motion, pose, unlocked, locked)

@@ -15,6 +15,7 @@ import numpy as np
 from .foot_lock import FootLock
 from .ground import FLAT, Ground, Point, is_flat
 from .legs import LegGeometry
+from .played_toes import PlayedToes
 from .settings import PerformerSettings
 
 
@@ -54,9 +55,10 @@ class SizedFootLock(FootLock):
         settings: PerformerSettings,
         dt: float,
         stands: bool = False,
+        toes: PlayedToes | None = None,
     ) -> None:
-        scaled = self._divide(pose)
-        super().apply(scaled, contacts, settings, self._slow(dt), stands)
+        scaled, small = self._divide(pose), toes and toes.divide(self._size)
+        super().apply(scaled, contacts, settings, self._slow(dt), stands, small)
         pose[3:] = scaled[3:]
 
     def _divide(self, pose: np.ndarray) -> np.ndarray:

@@ -210,6 +210,17 @@ class Database:
         return find_idles(self, measure_character_legs(self))
 
     @cached_property
+    def toes(self) -> np.ndarray:
+        """Toes (N, L, 3) of all legs as the simulation bone sees them, in metres."""
+        local, legs = np.asarray(self.poses).transpose(0, 2, 1), self.roles.legs
+        result = np.empty((self.frame_count, len(legs), 3), np.float32)
+        for k, leg in enumerate(legs):
+            result[:, k] = self.skeleton.compute_bone_position(
+                leg.toe, local[..., 3:], local[..., :3], root=0
+            )
+        return result
+
+    @cached_property
     def playable(self) -> np.ndarray:
         """Frames (N,) that may be played."""
         return ~self.find_reserved(NO_USE)
@@ -308,7 +319,7 @@ class Database:
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
         kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
-        kept |= {"standing", "followers"}
+        kept |= {"standing", "followers", "toes"}
         if np.array_equal(result.playable, self.playable):
             kept |= {"normalization", "successors"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})

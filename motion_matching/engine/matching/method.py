@@ -11,6 +11,7 @@ import numpy as np
 
 from ..control.idling import Idling
 from ..control.method import Candidate, Explanation, Goal, Jump, Motion
+from ..control.played_toes import PlayedToes, measure_toes
 from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
@@ -56,6 +57,7 @@ class MotionMatching:
         self._poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
         self._contacts, self._bias = np.asarray(database.contacts), np.asarray(database.bias)
         self._root_motion = database.root_motion.astype(np.float32)
+        self._toes = self._measure_toes(database)
         self._successors = database.successors
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
@@ -68,6 +70,11 @@ class MotionMatching:
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self.apply(settings)
         self.reset()
+
+    def _measure_toes(self, database: Database) -> np.ndarray:
+        pace = math.sqrt(self.legs[0].size) if self.legs else 1.0
+        of_frames = self._contacts, database.stops, database.fps
+        return measure_toes(database.toes, database.track, *of_frames, pace)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Take new settings; the next search uses new weights."""
@@ -247,10 +254,13 @@ class MotionMatching:
         return self._make_motion(frame, jump)
 
     def _make_motion(self, played: int, jump: Jump | None) -> Motion:
-        frame, root, contacts = self._frame, self._root_motion[played], self._contacts[self._frame]
+        frame, root = self._frame, self._root_motion[played]
+        pose, contacts = self._poses[frame], self._contacts[frame]
         if self._is_held:
             root, contacts = np.zeros_like(root), np.ones_like(contacts)
-        return Motion(self._poses[frame], root, contacts, jump, frame, self.last_cost)
+            return Motion(pose, root, contacts, jump, frame, self.last_cost)
+        toes = PlayedToes(self._toes[frame], jump is not None)
+        return Motion(pose, root, contacts, jump, frame, self.last_cost, toes)
 
     def _get_played_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of what is played."""

@@ -10,6 +10,7 @@ from motion_matching.engine.control.foot_lock import FootLock
 from motion_matching.engine.control.ground import FLAT
 from motion_matching.engine.control.legs import bend, measure_legs
 from motion_matching.engine.control.planting import plant_feet
+from motion_matching.engine.control.played_toes import PlayedToes, measure_toes
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
@@ -109,9 +110,84 @@ def test_a_released_toe_is_planted_where_it_rests_again():
     lock = ContactLock()
     update_lock(lock, (0.0, 0.0, 0.02), False)
     for k in range(90):
-        where = update_lock(lock, (min(0.01 * k, 0.3), 0.0, 0.02), True)
+        where = update_lock(lock, (min(0.01 * k, 0.3), 0.0, 0.02), True, unlock_radius=0.25)
     assert lock.locked
     assert where[0] == pytest.approx(0.3, abs=0.03)
+
+
+def land_dragged(drag: float, *, knows_played: bool, **changes) -> tuple[list, list, ContactLock]:
+    """Return where a toe is played (T,) and shown (T,) that comes down as its body is dragged on.
+
+    It is played to slow down, and to stand from tick 20 on; `drag` is in m/s along x.
+    """
+    lock, settings = ContactLock(), make_lock_settings(**changes)
+    played, shown = [], []
+    for k in range(30):
+        speed = max(2.0 * (1.0 - k / 18.0), 0.0)
+        played.append(played[-1] + speed * DT if played else 0.0)
+        share = float(np.clip((k - 13) / 6.0, 0.0, 1.0))
+        toe = (share, played[-1], 0.0, speed, 0.0, False) if share and knows_played else None
+        data = (played[-1] + drag * k * DT, 0.0, 0.02 + 0.004 * max(20 - k, 0))
+        shown.append(lock.update(data, k >= 20, 0.02, settings, DT, toe)[0])
+    return played, shown, lock
+
+
+def test_a_landing_toe_is_not_dragged_along_by_a_fading_jump():
+    """It lands beside where it is played, as far away as it was before."""
+    slides = []
+    for knows_played in (False, True):
+        played, shown, lock = land_dragged(0.6, knows_played=knows_played)
+        assert lock.locked
+        slides.append(shown[29] - shown[19])
+        before = shown[13] - played[13]
+        assert (abs(shown[29] - played[29] - before) < 0.04) == knows_played
+    assert slides[1] < 0.25 * slides[0]
+
+
+def test_a_toe_that_begins_to_land_moves_smoothly():
+    _, shown, _ = land_dragged(0.6, knows_played=True)
+    _, usual, _ = land_dragged(0.6, knows_played=False)
+    hardest = [np.abs(np.diff(each, n=2)).max() / DT**2 for each in (usual, shown)]
+    assert hardest[1] < 1.2 * hardest[0]
+
+
+def test_a_toe_that_is_played_out_of_reach_lands_where_it_is():
+    _, shown, lock = land_dragged(0.6, knows_played=True, unlock_radius=0.1)
+    _, usual, _ = land_dragged(0.6, knows_played=False, unlock_radius=0.1)
+    assert lock.locked
+    assert shown == usual
+
+
+def test_the_toes_of_a_database_stand_where_its_contacts_are(demo_database):
+    """Seen from the simulation bone they move, but not over the ground."""
+    contacts = np.asarray(demo_database.contacts)
+    moves = demo_database.toes, demo_database.track, contacts
+    rows = measure_toes(*moves, demo_database.stops, demo_database.fps)
+    frame = int(np.flatnonzero(contacts.all(axis=1))[0])
+    pose = demo_database.poses[frame]
+    _, positions = compute_world(pose, demo_database.skeleton.parents)
+    in_world = PlayedToes(rows[frame], False).to_world(pose[:, 0].tolist())
+    for (_, x, y, *_), leg in zip(in_world, demo_database.roles.legs, strict=True):
+        np.testing.assert_allclose((x, y), positions[leg.toe, :2], atol=1e-4)
+    speeds = np.linalg.norm(rows[..., 3:], axis=-1)
+    assert speeds[contacts].mean() < 0.05
+    assert speeds[~contacts].mean() > 1.0
+    assert (rows[contacts, 0] == 1.0).all()
+    assert 0.05 < (rows[~contacts, 0] > 0.0).mean() < 0.6
+
+
+def test_a_foot_of_a_small_creature_lands_in_less_time():
+    contacts = np.zeros((60, 1), bool)
+    contacts[40:] = True
+
+    def find_landings(stops, pace=1.0):
+        rows = measure_toes(np.zeros((60, 1, 3)), np.zeros((60, 3)), contacts, stops, 60.0, pace)
+        return rows[:, 0, 0]
+
+    for pace, ticks in ((1.0, 6), (0.5, 3)):
+        assert np.flatnonzero(find_landings(np.array([60]), pace))[0] == 40 - ticks + 1
+    # the next range is another motion
+    assert not find_landings(np.array([40, 60]))[:40].any()
 
 
 def test_only_toes_that_swing_low_are_lifted():
