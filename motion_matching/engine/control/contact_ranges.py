@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import reprlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from ..maths.runs import find_runs
 from .performance import FARTHEST, HIGHEST_RATE, LONGEST_TAKE
 
 FORMAT = "motion-matching contacts"
-_STEP = 0.2  # seconds: a foot that leaves the ground for less has not made a step
+# seconds: a foot that leaves the ground for less, and comes down nearer in metres, made no step
+_STEP, _SAME = 0.2, 0.15
 _FLICKER = 0.07  # seconds: a shorter contact does not count
 _FLICKER_AFTER_TRIM = 0.13  # seconds: the same for a contact that was cut as the foot was dragged
 _FARTHEST = 1.75  # radii within which a foot that has the time to step there stands all the same
@@ -41,7 +43,7 @@ def find_contact_ranges(
 ) -> list[ContactRange]:
     """Return the ranges of contacts (T, L), by leg and time, of toes (T, L, 3) before locking.
 
-    Gaps too short for a step are closed, and flicker is left out. Where a toe is dragged along by
+    Gaps that are no steps are closed, and flicker is left out. Where a toe is dragged along by
     more than `radius` metres, as in a turn on the spot, the range is split, and the foot steps in
     between; ends of a range that are farther away than that are cut off.
     """
@@ -49,7 +51,7 @@ def find_contact_ranges(
     for leg in range(contacts.shape[1]):
         path = toes[:, leg, :2]
         weights = contacts[:, leg].astype(np.float64)
-        runs = _find_clean_runs(contacts[:, leg], fps)
+        runs = _find_clean_runs(contacts[:, leg], path, fps)
         parts = [part for run in runs for part in _split(*run, path, weights, radius, gap)]
         earliest = len(path)
         for k, part in enumerate(parts):
@@ -68,10 +70,13 @@ def build_contact_mask(ranges: Iterable[ContactRange], frames: int, legs: int) -
     return result
 
 
-def _find_clean_runs(on: np.ndarray, fps: float) -> list[tuple[int, int]]:
-    closed = on.copy()
-    for start, stop in find_runs(~on):
-        if start > 0 and stop < len(on) and stop - start <= round(_STEP * fps):
+def _find_clean_runs(on: np.ndarray, path: np.ndarray, fps: float) -> list[tuple[int, int]]:
+    """Return the runs of contacts (T,), with gaps that are no steps, and without flicker."""
+    closed, runs = on.copy(), find_runs(on)
+    places = [np.median(path[start:stop], axis=0) for start, stop in runs]
+    for k, (start, stop) in enumerate(zip(runs[:-1, 1], runs[1:, 0], strict=True)):
+        away = math.dist(places[k], places[k + 1])
+        if stop - start <= round((_STEP if away < _SAME else _FLICKER) * fps):
             closed[start:stop] = True
     return [(a, b) for a, b in find_runs(closed).tolist() if b - a >= round(_FLICKER * fps)]
 

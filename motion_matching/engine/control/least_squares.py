@@ -10,7 +10,7 @@ def solve_least_squares(
     values: np.ndarray,
     steps: np.ndarray,
     weights: np.ndarray,
-    stiffness: float,
+    stiffness: np.ndarray | float,
     pull: float = 1e-9,
     toward: np.ndarray | float = 0.0,
     change: np.ndarray | float = 0.0,
@@ -18,7 +18,7 @@ def solve_least_squares(
     """Return the path x (T, K), of steps d, that equals `values` where `known` (T,).
 
     Elsewhere it has the least weights |d - steps|² + stiffness |change of d - change|² + pull
-    |x - toward|².
+    |x - toward|². `stiffness` is one number, or one for each change (T - 2,).
     """
     from scipy.linalg import solveh_banded  # late: 0.1 s, and only bakes need it
 
@@ -28,6 +28,7 @@ def solve_least_squares(
     bands[0, :-1] += weights
     bands[0, 1:] += weights
     bands[1, :-1] -= weights
+    stiffness = stiffness * np.ones(count - 2)
     for first, share in enumerate((1.0, 4.0, 1.0)):
         bands[0, first : count - 2 + first] += share * stiffness
     bands[1, :-2] -= 2.0 * stiffness
@@ -36,7 +37,7 @@ def solve_least_squares(
     right = np.zeros_like(values) + pull * toward
     right[1:] += weights[:, None] * steps
     right[:-1] -= weights[:, None] * steps
-    change = stiffness * change * np.ones((count - 2, 1))
+    change = stiffness[:, None] * change
     right[:-2] += change
     right[1:-1] -= 2.0 * change
     right[2:] += change

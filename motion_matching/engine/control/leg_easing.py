@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ..maths import quat
-from ..maths.runs import count_frames_to
+from ..maths.runs import count_frames_to, find_runs
 from ..motion.skeleton import Skeleton
 from .knee_limit import compute_bends
 from .legs import LegGeometry
@@ -15,6 +16,7 @@ from .legs import LegGeometry
 _REACH = 0.1  # seconds around a leap within which bends are evened out, less and less
 _WIDTH = 0.02  # seconds over which each pass evens them out
 _PASSES = 24
+_LEAST = 1e-6  # rad/s
 _SHARE = 0.99  # of the fastest that a knee bends in the data: poses are rounded
 
 
@@ -35,37 +37,75 @@ def ease_legs(
     reach = round(_REACH * fps) + 1
     for i, leg in enumerate(legs):
         bones = list(leg.chain[leg.thigh :])
-        turned = quat.inv_mul(_get_rotations(before, bones), _get_rotations(poses, bones))
+        first = _get_rotations(poses, bones)
+        turned = quat.inv_mul(_get_rotations(before, bones), first)
         turns = quat.to_scaled_angle_axis(quat.positive(turned))
         # nothing is blended back to a knee that a jump has bent backward
         kept = firm[:, i] | _is_bent_backward(before, skeleton, leg)
-        knee, places = (
-            (0, leg.shin - leg.thigh, leg.foot - leg.thigh),
-            _place(before, skeleton, bones),
-        )
-        limits = np.maximum(_accelerate(places, fps), most)
-        fastest = np.maximum(_measure_knee_rates(places[:, knee], fps), leg.knee_rate)
+        # beside those that stay, less and less, for legs not to part from them
+        free = np.clip(count_frames_to(kept) / reach, 0.0, 1.0) if kept.any() else 1.0
+        limits = _Limits.measure(_place(before, skeleton, bones), leg, fps, most)
         places = _place(poses, skeleton, bones)
+        excess = limits.compute_excess(places)
+        plain = limits._replace(accelerations=most, rates=_SHARE * leg.knee_rate)
+        hardest, eased = plain.compute_excess(places), np.zeros(len(poses), bool)
         for _ in range(_PASSES):
-            leaps = (_accelerate(places, fps) > limits).any(axis=1)
-            snaps = _measure_knee_rates(places[:, knee], fps) > _SHARE * fastest
-            leaps[1:] |= snaps
-            leaps[:-1] |= snaps
+            leaps = excess > 1.0
             if not leaps.any():
                 break
-            share = np.where(kept, 0.0, np.clip(1.0 - count_frames_to(leaps) / reach, 0.0, 1.0))
+            share = free * np.clip(1.0 - count_frames_to(leaps) / reach, 0.0, 1.0)
             near = np.flatnonzero(share)
+            eased[near] = True
             turns = turns + share[:, None, None] * (_blur(turns, _WIDTH * fps) - turns)
             rotations = quat.mul(
                 _get_rotations(before[near], bones), quat.from_scaled_angle_axis(turns[near])
             )
-            for k, bone in enumerate(bones):
-                poses[near, 3:, bone] = rotations[:, k]
+            _set_rotations(poses, near, bones, rotations)
             places[near] = _place(poses[near], skeleton, bones)
+            excess = limits.compute_excess(places)
+        # a leap of the motion itself, which its planting had taken out, would come back
+        excess = plain.compute_excess(places)
+        for start, stop in find_runs(eased):
+            around = slice(max(start - 1, 0), stop + 1)
+            if excess[around].max() > max(hardest[around].max(), 1.0):
+                frames = np.arange(start, stop)
+                _set_rotations(poses, frames, bones, first[frames])
+
+
+class _Limits(NamedTuple):
+    """How hard the joints of a leg (T, N) may accelerate, in m/s², and how fast (T - 1,) its knee
+    may bend, in rad/s."""
+
+    accelerations: np.ndarray | float
+    rates: np.ndarray | float
+    knee: tuple[int, int, int]
+    fps: float
+
+    @classmethod
+    def measure(cls, places: np.ndarray, leg: LegGeometry, fps: float, most: float) -> _Limits:
+        """Return what joints at `places` (T, N, 3) do, but at least `most` and the data's rate."""
+        knee = 0, leg.shin - leg.thigh, leg.foot - leg.thigh
+        rates = np.maximum(_measure_knee_rates(places[:, knee], fps), leg.knee_rate)
+        return cls(np.maximum(_accelerate(places, fps), most), _SHARE * rates, knee, fps)
+
+    def compute_excess(self, places: np.ndarray) -> np.ndarray:
+        """Return how hard (T,) joints at `places` (T, N, 3) move, as a share of the limits."""
+        result = (_accelerate(places, self.fps) / self.accelerations).max(axis=1)
+        rates = _measure_knee_rates(places[:, self.knee], self.fps) / np.maximum(self.rates, _LEAST)
+        result[1:] = np.maximum(result[1:], rates)
+        result[:-1] = np.maximum(result[:-1], rates)
+        return result
 
 
 def _get_rotations(poses: np.ndarray, bones: list[int]) -> np.ndarray:
     return quat.normalize(poses[:, 3:, bones].transpose(0, 2, 1))
+
+
+def _set_rotations(
+    poses: np.ndarray, frames: np.ndarray, bones: list[int], rotations: np.ndarray
+) -> None:
+    for k, bone in enumerate(bones):
+        poses[frames, 3:, bone] = rotations[:, k]
 
 
 def _place(poses: np.ndarray, skeleton: Skeleton, bones: list[int]) -> np.ndarray:

@@ -28,9 +28,11 @@ from .settings import PerformerSettings
 _LOW = 0.025  # metres above standing below which a foot is near the ground, as MANN measures it
 _EASE = 0.5  # seconds before and after a contact within which a toe may leave the motion
 _SMOOTH = 0.08  # seconds over which a path changes its speed
+_GENTLE = 6.0  # times as much counts the change of speed as a toe leaves its plant or reaches one
 _RISE = 0.04  # seconds within which heights change
-# m/s² with which a foot may leave the ground, and how often a rise that falls short is mended
-_LEAVE, _PASSES = 20.0, 6
+# m/s² with which a foot may leave the ground or meet it, and at most as a share of what is played
+_LEAVE, _LEAVE_SHARE = 30.0, 0.5
+_PASSES = 6  # how often a rise that falls short is mended
 _SUNK = 0.003  # metres that a toe may be below the ground where a leg was eased
 _RETURN = 0.05  # seconds within which a foot off the ground comes back to the motion
 _FREE = 0.05  # weight of the data's speed high above the ground; near it, it is 1
@@ -43,18 +45,22 @@ class ToeMotion(NamedTuple):
     """The data's motion of toes: steps (T, L, 2) to the next frame, and heights (T, L).
 
     `jumped` (T,): ticks that do not continue the one before; their steps are of another motion.
+    `stand` (T, L, 2): where toes stand during contacts, if not where the motion has them.
     """
 
     steps: np.ndarray
     heights: np.ndarray
     jumped: np.ndarray
+    stand: np.ndarray | None = None
 
 
 class ToeTrack(NamedTuple):
     """A toe to plant: its path (T, 3), and the data's steps (T - 1, 2), heights and jumps (T,).
 
     `lowest` and `stands` (T,) are the heights of a toe that stands there, and of the character.
-    `start` (2,) is where on the ground the path has to begin, if anywhere.
+    `start` (2,) is where on the ground the path has to begin, if anywhere; `stand` (T, 2) is where
+    the toe stands during contacts, if not on its path; `leave` is how hard in m/s² it may leave the
+    ground.
     """
 
     path: np.ndarray
@@ -64,6 +70,8 @@ class ToeTrack(NamedTuple):
     lowest: np.ndarray
     stands: np.ndarray
     start: np.ndarray | None = None
+    stand: np.ndarray | None = None
+    leave: float = _LEAVE
 
 
 class _Plants(NamedTuple):
@@ -109,7 +117,9 @@ def plant_feet(
         if data is not None:
             moves = data.steps[:-1, i], data.heights[:, i] + floor, data.jumped
         start = None if starts is None else starts[i]
-        tracks.append(ToeTrack(toe, *moves, floor + leg.toe_height, stands, start))
+        stand = None if data is None or data.stand is None else data.stand[:, i]
+        leave = min(_LEAVE, _LEAVE_SHARE * most)
+        tracks.append(ToeTrack(toe, *moves, floor + leg.toe_height, stands, start, stand, leave))
     within = [r for r in ranges if r.start < count]
     solved = _solve_paths(legs, tracks, positions, within, firm, fps, settings, ground)
     for leg, (targets, floor) in zip(legs, solved, strict=True):
@@ -215,10 +225,11 @@ def _place_plants(
 ) -> _Plants:
     """Plant a toe in each range at the middle of its path, or at the point of the range."""
     reach, count = round(_EASE * fps), len(track.path)
+    stand = track.path[:, :2] if track.stand is None else track.stand
     points, is_planted, is_free = track.path.copy(), np.zeros(count, bool), np.ones(count, bool)
     for r in ranges:
         frames = slice(r.start, r.stop)
-        point = np.median(track.path[frames, :2], axis=0) if r.point is None else np.array(r.point)
+        point = np.median(stand[frames], axis=0) if r.point is None else np.array(r.point)
         if r.start == 0 and r.point is None and track.start is not None:
             point = track.start
         stands = float(np.median(track.stands[frames]))
@@ -245,13 +256,14 @@ def _solve_ground_path(track: ToeTrack, plants: _Plants, fps: float) -> np.ndarr
     # no jerk where a path leaves or reaches a plant, or passes a jump, whatever the data does there
     change = np.diff(pace, axis=0)
     change[planted[1:] | planted[:-1] | track.jumped[1:-1]] = 0.0
+    gentle = np.where(planted[1:] ^ planted[:-1], _GENTLE, 1.0)
     pull = _FREE / (_RETURN * fps) ** 2
     return solve_least_squares(
         known,
         plants.points[:, :2],
         pace,
         _FREE + low[:, 0],
-        (_SMOOTH * fps) ** 2,
+        (_SMOOTH * fps) ** 2 * gentle,
         pull,
         track.path[:, :2],
         change,
@@ -274,7 +286,7 @@ def _solve_heights(
     over = np.maximum(hasty, clearance * compute_lift_share(speed))
     if len(stood):  # no foot leaves the ground or meets it at full height
         away = count_frames_to(plants.is_planted) / fps
-        over = np.minimum(over, 0.5 * _LEAVE * away**2)
+        over = np.minimum(over, 0.5 * track.leave * away**2)
     wanted = np.maximum(track.heights, floor + over) - toe[:, 2]
     toward = rise = np.maximum(wanted, 0.0)[:, None]
     still, even, stiffness = np.zeros((len(toe) - 1, 1)), np.ones(len(toe) - 1), (_RISE * fps) ** 2

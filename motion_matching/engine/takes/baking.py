@@ -35,7 +35,7 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     if (size := sizes.find_size(database)) != 1.0:
         ranges = find_contact_ranges(*sizes.divide(take, database, size))
         return sizes.scale_ranges(ranges, size)
-    toes = compute_toe_positions(take.unlocked_poses, database)
+    toes = _find_standing_toes(take, database)
     heights = compute_toe_positions(database.poses[take.frames], database)[..., 2]
     standing = [leg.toe_height for leg in measure_character_legs(database)]
     contacts = _leave_out_steps(take, database, toes)
@@ -132,7 +132,17 @@ def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
     turns = take.character[:, 2] - database.track[start, 2]
     steps = planar.rotate((after - before)[..., :2], turns[:, None])
     heights = compute_toe_positions(database.poses[frames], database)[..., 2]
-    return ToeMotion(steps, _smooth_jumps(heights, take), take.jumped)
+    stand = _find_standing_toes(take, database)[..., :2]
+    return ToeMotion(steps, _smooth_jumps(heights, take), take.jumped, stand)
+
+
+def _find_standing_toes(take: Take, database: Database) -> np.ndarray:
+    """Return toes (T, L, 3) halfway between where the motion has them and where they were locked.
+
+    A live lock plants a toe where its step ends, from where the motion then drags it away.
+    """
+    free, locked = (compute_toe_positions(p, database) for p in (take.unlocked_poses, take.poses))
+    return 0.5 * (free + locked)
 
 
 def _measure_played_accelerations(take: Take, database: Database) -> float:

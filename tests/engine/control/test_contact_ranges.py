@@ -49,6 +49,15 @@ def test_flicker_neither_splits_nor_adds_ranges():
     assert find_ranges(make_contacts(100, (10, 40), (60, 61))) == [(10, 40)]
 
 
+def test_a_foot_that_hops_to_another_place_steps_however_short_the_hop():
+    contacts = make_contacts(100, (10, 30), (35, 60))
+    places = np.zeros((100, 2))
+    places[33:, 0] = 0.05
+    assert find_ranges(contacts, places) == [(10, 60)]
+    places[33:, 0] = 0.35
+    assert find_ranges(contacts, places) == [(10, 30), (35, 60)]
+
+
 def test_ranges_cover_the_same_seconds_at_any_frame_rate():
     slow, fast = (
         make_contacts(120, (30, 50), (53, 70), (90, 115)),

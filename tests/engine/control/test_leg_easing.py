@@ -72,3 +72,26 @@ def test_legs_that_are_to_stand_firm_stay_as_they_were_bent(demo_database):
     ease_legs(eased, still, demo_database.skeleton, legs, FPS, MOST, firm)
     np.testing.assert_array_equal(eased[firm[:, 0]], bent[firm[:, 0]])
     assert np.any(eased[63:70] != bent[63:70])
+
+
+def test_no_leg_leaps_harder_for_being_eased(demo_database):
+    """Back to a motion that leaps itself there is nothing to even out."""
+    still, bent = bend_at_once(demo_database)
+    leaping, legs = still.copy(), measure_character_legs(demo_database)
+    shin = legs[0].chain[legs[0].shin]
+    turn = quat.from_angle_axis(np.full(58, -0.4), np.array(legs[0].hinge))
+    leaping[62:, 3:, shin] = quat.mul(still[62:, 3:, shin], turn)
+    eased = bent.copy()
+    ease_legs(eased, leaping, demo_database.skeleton, legs, FPS, MOST, np.zeros((120, 2), bool))
+    hardest = [measure_accelerations(each, demo_database).max() for each in (bent, eased)]
+    assert hardest[1] <= hardest[0] + 1e-6
+
+
+def test_legs_part_smoothly_from_those_that_stay(demo_database):
+    still, bent = bend_at_once(demo_database)
+    eased, firm = bent.copy(), np.zeros((120, 2), bool)
+    firm[62, 0] = True
+    legs = measure_character_legs(demo_database)
+    ease_legs(eased, still, demo_database.skeleton, legs, FPS, MOST, firm)
+    assert measure_accelerations(bent, demo_database).max() > 10.0 * MOST
+    assert measure_accelerations(eased, demo_database).max() <= 1.5 * MOST
