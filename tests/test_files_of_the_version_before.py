@@ -31,7 +31,7 @@ KEYS = json.loads((BEFORE / "keys.json").read_text(encoding="utf-8"))[
     "{}.{}".format(*bpy.app.version)
 ]
 # defaults that have changed, which characters get that had not changed them; and new settings
-NEW_DEFAULTS = {"unlock_radius": 0.3}
+NEW_DEFAULTS = {"unlock_radius": 0.28}
 NEW_SETTINGS = {"idle": True, "catch_up": 0.05}
 ops = bpy.ops.motion_matching
 
