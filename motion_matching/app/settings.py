@@ -10,7 +10,7 @@ import bpy
 
 from ..engine.control.ground import Ground, Wall
 from ..engine.control.performance import Performance
-from ..engine.control.settings import PerformerSettings, Speeds
+from ..engine.control.settings import BY_DATA, PerformerSettings, Speeds
 from ..engine.database.build import BuildSettings
 from ..engine.database.database import Database
 from ..engine.database.thresholds import AutoTagSettings
@@ -25,7 +25,7 @@ from . import features
 from .typed import armature_of, settings_of, to_plain_value
 
 _MOMENTARY = ("favour",)  # settings that no preset keeps
-_SPECIAL = ("walk", "run", "turn_limit", "weights")  # settings that are not copied one by one
+_SPECIAL = (*BY_DATA, "weights")  # settings that are not copied one by one
 _COPIED_SETTINGS = tuple(f.name for f in fields(PerformerSettings) if f.name not in _SPECIAL)
 
 
@@ -125,8 +125,8 @@ def get_performer_settings(obj: bpy.types.Object, database: Database | None) -> 
     if database and controller.speeds_from_data:
         return takes.make_default_settings(database).with_changes(changes)
     walk, run = (Speeds(*map(to_plain_value, gait)) for gait in (controller.walk, controller.run))
-    turn_limit = to_plain_value(controller.turn_limit)
-    return PerformerSettings(walk=walk, run=run, turn_limit=turn_limit).with_changes(changes)
+    changes |= {"turn_limit": to_plain_value(controller.turn_limit), "strafe": controller.strafe}
+    return PerformerSettings(walk=walk, run=run).with_changes(changes)
 
 
 def get_controller_data(controller: Any) -> dict[str, Any]:
@@ -151,8 +151,9 @@ def set_controller(controller: Any, changes: Any, preset: str) -> None:
 
 def get_controller_state(controller: Any) -> tuple[Any, ...]:
     """Return all of the controller's settings, to see cheaply whether one has changed."""
-    speeds = controller.speeds_from_data, *controller.walk, *controller.run, controller.turn_limit
-    return *speeds, *(getattr(controller, name) for name in _COPIED_SETTINGS)
+    by_data = controller.turn_limit, controller.strafe, *controller.walk, *controller.run
+    others = (getattr(controller, name) for name in _COPIED_SETTINGS)
+    return controller.speeds_from_data, *by_data, *others
 
 
 def add_obstacles(obj: bpy.types.Object, performance: Performance) -> Performance:

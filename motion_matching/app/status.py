@@ -216,7 +216,8 @@ def describe_coverage(database: Database) -> str:
     """Describe how fast the motion goes in each direction."""
     fastest = statistics.measure_top_speeds(database)
     sideways = f"{fastest.side:.1f} to the side, {fastest.back:.1f} back"
-    return f"Up to {fastest.forward:.1f} m/s forward, {sideways}"
+    turns = "" if statistics.measure_strafing(database) else "; faces where it moves"
+    return f"Up to {fastest.forward:.1f} m/s forward, {sideways}{turns}"
 
 
 def describe_database(database: Database) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..engine import presets
-from ..engine.control.settings import PerformerSettings
+from ..engine.control.settings import BY_DATA, PerformerSettings
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.field.quality import QUALITIES
 from ..engine.settings import get_descriptions
@@ -309,6 +309,6 @@ def _build_thresholds_help() -> str:
 
 def _build_settings_help() -> str:
     """Return the performer's settings for the end of a help text."""
-    by_data = dict.fromkeys(("walk", "run", "turn_limit"), "as in data")
+    by_data = dict.fromkeys(BY_DATA, "as in data")
     lines = _list_settings(PerformerSettings, by_data)
     return "\n".join(["settings for --set, with defaults:", *lines, _MORE_SETTINGS])

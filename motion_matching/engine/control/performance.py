@@ -267,11 +267,11 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
 
 
 def _read_settings(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings; those that were recorded before there were others go on without them."""
+    """Return settings; those that were recorded before there were others go on as they were."""
     settings = dict(data)
     if {"velocity_halflife", "foot_lock"} <= data.keys():
-        for name, off in (("idle", False), ("catch_up", 0.0)):
-            settings.setdefault(name, off)  # behind what there is: saved texts stay the same
+        for name, before in (("idle", False), ("catch_up", 0.0), ("strafe", True)):
+            settings.setdefault(name, before)  # behind what there is: saved texts stay the same
     return settings
 
 

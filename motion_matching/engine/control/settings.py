@@ -29,6 +29,7 @@ _seconds = partial(describe, unit="s", soft_most=1.0)
 _metres = partial(describe, unit="m")
 _angle = partial(describe, unit="rad", soft_most=math.pi)
 _SPEED: dict[str, Any] = {"unit": "m/s", "most": LARGEST_SPEED, "soft_most": 8.0}
+BY_DATA = ("walk", "run", "turn_limit", "strafe")  # settings whose defaults the data tell
 _large_share = partial(describe, unit="share", most=LARGEST, soft_most=1.0)  # may be above 1
 
 
@@ -77,6 +78,11 @@ class PerformerSettings:
         "Largest turn per second; higher: turns on the spot start sooner, more foot sliding",
         "rad/s",
         soft_most=2.0 * math.tau,
+    )
+    strafe: bool = describe(
+        True,
+        "Strafe",
+        "Move aside and back while facing elsewhere; off: the character faces where it moves",
     )
     stop_factor: float = describe(
         1.0,

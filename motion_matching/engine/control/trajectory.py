@@ -115,9 +115,10 @@ class SimulationObject:
         self.desired_vx, self.desired_vy = self._compute_desired(self.yaw)
         self._catching_up = self._choose_catch_up()
         wx, wy = intent.velocity if intent.velocity is not None else intent.move
-        if intent.facing is not None:
+        is_moved = wx * wx + wy * wy > _STILL * _STILL
+        if intent.facing is not None and (self._settings.strafe or not is_moved):
             self.desired_yaw = intent.facing
-        elif wx * wx + wy * wy > _STILL * _STILL:
+        elif is_moved:
             self.desired_yaw = math.atan2(wx, -wy)
 
     def _choose_catch_up(self) -> tuple[float, float]:

@@ -47,6 +47,13 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
     return walking, Speeds(run[0], run[1] or walking.side, run[2] or walking.back)
 
 
+def measure_strafing(database: Database) -> bool:
+    """Return whether the character moves aside for a second or more in the data."""
+    speed, (_, aside, _) = _split_by_direction(database)
+    moves = speed >= MOVING_SPEED * database.pace
+    return bool((moves & aside).sum() >= _ENOUGH_SECONDS * database.fps)
+
+
 def _split_by_direction(database: Database) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return the speeds (N,) of frames that may be entered, and masks by direction."""
     velocity = database.root_motion[database.find_candidates(0.0)][:, :2]
@@ -128,6 +135,7 @@ def to_dict(database: Database) -> dict[str, Any]:
         "clips": sorted({r.clip for r in database.ranges}),
         "speeds": {"walk": asdict(walk), "run": asdict(run)},
         "turn_limit": measure_turn_limit(database),
+        "strafe": measure_strafing(database),
         "features": database.schema.to_dict(),
         "tags": measure_tags(database),
     }

@@ -24,6 +24,7 @@ from ..database.database import Database
 from ..database.statistics import (
     find_missing_speeds,
     measure_speeds,
+    measure_strafing,
     measure_top_speeds,
     measure_turn_limit,
 )
@@ -43,9 +44,10 @@ Controller = Callable[[Database, PerformerSettings], Method]
 
 
 def make_default_settings(database: Database) -> PerformerSettings:
-    """Return the default settings with full speeds and the fastest turns of the data."""
+    """Return the default settings with speeds, turns and steps aside as in the data."""
     walk, run = measure_speeds(database)
-    return PerformerSettings(walk=walk, run=run, turn_limit=measure_turn_limit(database))
+    turn_limit, strafe = measure_turn_limit(database), measure_strafing(database)
+    return PerformerSettings(walk=walk, run=run, turn_limit=turn_limit, strafe=strafe)
 
 
 def prepare_performance(

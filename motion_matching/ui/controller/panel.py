@@ -10,6 +10,7 @@ from ... import app
 from ...app.characters import get_active_armature
 from ...app.runtime import runtime
 from ...app.typed import settings_of
+from ...engine.control.settings import BY_DATA
 from ..panel_base import (
     ArmaturePanel,
     State,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ...app.live.host import LiveSession
 
 _MAX_ACTIONS = 20  # that are listed
-_SPEEDS = ("walk", "run", "turn_limit")  # that the data may tell
 _FOOT_LOCK_SETTINGS = (
     "lock_halflife",
     "foot_halflife",
@@ -102,7 +102,7 @@ class _SettingsPanel(ArmaturePanel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         controller, column = settings.controller, split_layout(self.layout)
         for name in self.names:
-            if controller.speeds_from_data and name in _SPEEDS:
+            if controller.speeds_from_data and name in BY_DATA:
                 continue
             row = column.row()
             row.active = _is_relevant(controller, name)
@@ -135,7 +135,15 @@ class MOTION_MATCHING_PT_speeds(_SettingsPanel, bpy.types.Panel):
 
     bl_label = "Speeds"
     bl_options = {"DEFAULT_CLOSED"}
-    names = ("speeds_from_data", "walk", "run", "turn_limit", "stop_factor", "gait_halflife")
+    names = (
+        "speeds_from_data",
+        "walk",
+        "run",
+        "turn_limit",
+        "strafe",
+        "stop_factor",
+        "gait_halflife",
+    )
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         super().draw_settings(obj, settings)

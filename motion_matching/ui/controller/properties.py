@@ -56,12 +56,13 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     speeds_from_data: bool = switch(
         True,
         "Match Speeds to Data",
-        "Take full speeds and the fastest turn from the motion itself, so that the character can "
-        "reach them",
+        "Take full speeds, the fastest turn and whether the character moves aside from the motion "
+        "itself, so that it can do what it is asked to",
     )
     walk: Sequence[float] = described(PerformerSettings, "walk", min=0.01)
     run: Sequence[float] = described(PerformerSettings, "run", min=0.01)
     turn_limit: float
+    strafe: bool
     velocity_halflife: float
     rotation_halflife: float
     stop_factor: float

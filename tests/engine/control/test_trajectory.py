@@ -5,6 +5,7 @@ heading.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,6 +56,14 @@ def test_moving_sideways_strafes_at_the_side_speed():
     simulation = steer(Intent(move=(1.0, 0.0), facing=0.0), 4.0)
     np.testing.assert_allclose((simulation.vx, simulation.vy), (1.5, 0.0), atol=1e-3)
     assert abs(simulation.yaw) < 1e-6
+
+
+def test_without_strafing_it_faces_where_it_moves_until_it_stands():
+    settings = replace(SETTINGS, strafe=False)
+    simulation = steer(Intent(move=(1.0, 0.0), facing=0.0), 4.0, settings)
+    np.testing.assert_allclose((simulation.vx, simulation.vy), (2.0, 0.0), atol=1e-2)
+    assert simulation.yaw == pytest.approx(math.pi / 2, abs=1e-2)
+    assert steer(Intent(facing=1.0), 4.0, settings).yaw == pytest.approx(1.0, abs=1e-2)
 
 
 def test_gait_blends_to_running_speeds():

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control import scripts
+from motion_matching.engine.control.intent import Intent
+from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.settings import WALK_TO_RUN
 from motion_matching.engine.control.take import Take
 from motion_matching.engine.database import database as databases
@@ -74,6 +76,18 @@ def test_a_dogs_paws_stay_planted_and_it_follows(database, script, gait):
     assert take["foot_slide_mann"] < 1.1 * played["foot_slide_mann"]
     assert take["simulation_distance_mean"] < 0.08
     assert take["achieved_along_wish"] > 0.9 * take["desired_speed"]
+
+
+def test_a_dog_that_never_moves_aside_turns_to_where_it_moves(database, demo_database):
+    assert takes.make_default_settings(demo_database).strafe
+    assert not takes.make_default_settings(database).strafe
+    intents = 240 * [Intent(move=(1.0, 0.0), facing=0.0)]
+    settings = takes.make_default_settings(database)
+    take = takes.perform(database, settings, Performance("aside", database.fps, tuple(intents)))
+    moved = take.character[-1] - take.character[-120]
+    seconds = 119 / database.fps
+    assert moved[0] == pytest.approx(settings.walk.forward * seconds, rel=0.15)
+    assert abs(take.character[-1, 2] - np.pi / 2) < 0.2
 
 
 def make_take(database: Database, script: str, gait: str) -> tuple[Take, Take, dict[str, Any]]:
