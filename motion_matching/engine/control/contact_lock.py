@@ -47,7 +47,8 @@ class ContactLock:
         self.offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector | None = None
-        # how far it moves as it is played, and how much faster than the data, x and y, if it does
+        # how much a landing toe follows the one that is played, from 0 to 1, and by what velocity,
+        # x and y, that differs from the data
         self._share, self._ahead = 0.0, (0.0, 0.0)
         # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
@@ -74,7 +75,7 @@ class ContactLock:
     ) -> Vector:
         """Return the toe's position from that in the data; `height` is that of a planted toe.
 
-        One about to land moves as it is `played`, unless that is too far away to plant it there.
+        A toe about to land moves as it is `played`, unless it is played too far away to be planted.
         """
         x, y, z = data
         px, py, pz = self._data or data
@@ -133,10 +134,10 @@ class ContactLock:
         settings: PerformerSettings,
         dt: float,
     ) -> tuple[float, float, float, float]:
-        """Return the offset on the ground and its velocity of a toe that moves as it is played.
+        """Return offset and velocity on the ground of a toe that moves as it is played.
 
-        `before` and `velocity` are those of the data. Only what it is faster fades, but one that
-        was released comes back to where it is played.
+        `before` and `velocity` are those of the data. The offset stays, and only a difference in
+        velocity fades. A toe that was released comes back to where it is played.
         """
         ox, oy, _, ux, uy, _ = offset
         (px, py), (vx, vy) = before, velocity
