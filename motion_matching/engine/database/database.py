@@ -212,13 +212,9 @@ class Database:
     @cached_property
     def toes(self) -> np.ndarray:
         """Toes (N, L, 3) of all legs as the simulation bone sees them, in metres."""
-        local, legs = np.asarray(self.poses).transpose(0, 2, 1), self.roles.legs
-        result = np.empty((self.frame_count, len(legs), 3), np.float32)
-        for k, leg in enumerate(legs):
-            result[:, k] = self.skeleton.compute_bone_position(
-                leg.toe, local[..., 3:], local[..., :3], root=0
-            )
-        return result
+        toes = [leg.toe for leg in self.roles.legs]
+        poses = np.asarray(self.poses)
+        return self.skeleton.compute_bone_positions(toes, poses, root=0).astype(np.float32)
 
     @cached_property
     def playable(self) -> np.ndarray:

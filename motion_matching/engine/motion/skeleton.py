@@ -112,6 +112,19 @@ class Skeleton:
             position = positions[..., above, :] + quat.mul_vec(rotations[..., above, :], position)
         return position
 
+    def compute_bone_positions(
+        self, bones: Sequence[int], poses: np.ndarray, root: int = -1
+    ) -> np.ndarray:
+        """Return positions (F, N, 3), float64, of bones in poses (F, 7, B), from the chains alone.
+
+        They are in the frame of the bone `root` above them, or in the world.
+        """
+        local, result = poses.transpose(0, 2, 1), np.empty((len(poses), len(bones), 3))
+        for k, bone in enumerate(bones):
+            chain = local[..., 3:], local[..., :3]
+            result[:, k] = self.compute_bone_position(bone, *chain, root)
+        return result
+
     def compute_rest_world(self) -> tuple[np.ndarray, np.ndarray]:
         """Return world rotations (B, 4) and positions (B, 3) of the rest pose."""
         rest = self.rest_rotations, self.rest_positions, self.parents

@@ -172,13 +172,8 @@ def _smooth_jumps(heights: np.ndarray, take: Take) -> np.ndarray:
 
 def compute_toe_positions(poses: np.ndarray, database: Database) -> np.ndarray:
     """Return world positions (F, L, 3) of the toes in poses (F, 7, B)."""
-    return _compute_joint_positions(poses, database, "toe")[:, :, 0]
-
-
-def _compute_joint_positions(poses: np.ndarray, database: Database, *joints: str) -> np.ndarray:
-    """Return world positions (F, L, J, 3) of joints of `Leg` in poses (F, 7, B)."""
-    _, positions = quat.compute_world(poses, database.skeleton.parents)
-    return positions[:, [[getattr(leg, joint) for joint in joints] for leg in database.roles.legs]]
+    toes = [leg.toe for leg in database.roles.legs]
+    return database.skeleton.compute_bone_positions(toes, poses)
 
 
 def measure_toe_corrections(take: Take, database: Database) -> np.ndarray:

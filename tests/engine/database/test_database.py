@@ -20,6 +20,7 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.tags import TagRange
 from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.locomotion.locomotion import Move, perform
+from motion_matching.engine.maths import quat
 from tests.engine.full_disk import assert_old_file_survives
 
 FULL_DISK = """
@@ -373,6 +374,15 @@ def test_integrated_root_motion_gives_the_track(database: Database):
             x, y, turn = motion[frame]
             place = place + np.array([c * x - s * y, s * x + c * y, turn])
         np.testing.assert_allclose(motion[stop - 1], motion[stop - 2], atol=1e-12)
+
+
+def test_toes_are_where_forward_kinematics_of_the_whole_body_has_them(database: Database):
+    poses, toes = np.asarray(database.poses), [leg.toe for leg in database.roles.legs]
+    rotations, positions = quat.compute_world(poses, database.skeleton.parents)
+    found = database.skeleton.compute_bone_positions(toes, poses)
+    np.testing.assert_allclose(found, positions[:, toes], atol=1e-5)
+    seen = quat.inv_mul_vec(rotations[:, :1], positions[:, toes] - positions[:, :1])
+    np.testing.assert_allclose(database.toes, seen, atol=1e-5)
 
 
 # ---------------------------------------------------------------- other features
