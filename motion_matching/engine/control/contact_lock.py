@@ -23,6 +23,7 @@ _AHEAD = 0.04  # seconds that sinking is predicted ahead
 # metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
 LANDING = 0.08
 _LEVEL = (0.0, 0.0)  # a lift that has ended
+_FADES = 0.2  # share of the unlock radius within which a toe stops to move as it is played
 _JOINING = 0.125  # seconds in which a toe comes to move as it is played
 _AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
 
@@ -81,14 +82,15 @@ class ContactLock:
         px, py, pz = self._data or data
         vx, vy, vz = (x - px) / dt, (y - py) / dt, (z - pz) / dt
         self._data = data
-        offset, landing = self.offset, None if self.locked else played
+        offset, landing, near = self.offset, None if self.locked else played, 0.0
         if landing:
             ox, oy, *_ = offset
             away = math.hypot(px + ox - landing[1], py + oy - landing[2])
-            landing = landing if away <= settings.unlock_radius else None
+            near = min((1.0 - away / (settings.unlock_radius + CLOSE)) / _FADES, 1.0)
+            landing = landing if near > 0.0 else None
         ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)
         if landing:
-            ox, oy, ux, uy = self._land(offset, (px, py), (vx, vy), landing, settings, dt)
+            ox, oy, ux, uy = self._land(offset, (px, py), (vx, vy), landing, near, settings, dt)
         else:
             self._share = 0.0
         if self.locked:
@@ -131,20 +133,22 @@ class ContactLock:
         before: tuple[float, float],
         velocity: tuple[float, float],
         played: PlayedToe,
+        near: float,
         settings: PerformerSettings,
         dt: float,
     ) -> tuple[float, float, float, float]:
         """Return offset and velocity on the ground of a toe that moves as it is played.
 
-        `before` and `velocity` are those of the data. The offset stays, and only a difference in
-        velocity fades. A toe that was released comes back to where it is played.
+        `before` and `velocity` are those of the data; `near` falls to 0 where it is played too far
+        away. The offset stays, and only a difference in velocity fades. A toe that was released
+        comes back to where it is played.
         """
         ox, oy, _, ux, uy, _ = offset
         (px, py), (vx, vy) = before, velocity
         share, x, y, wx, wy, jumped = played
         if jumped or not self._share:
             self._share, self._ahead = 0.0, (0.0, 0.0)
-        share = self._share = min(share, self._share + dt / _JOINING)
+        share = self._share = min(share * near, self._share + dt / _JOINING)
         dx, dy = self._ahead
         cx, cy = self._ahead = share * (wx - vx), share * (wy - vy)
         ux, uy = ux - dx, uy - dy
