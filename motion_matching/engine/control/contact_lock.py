@@ -23,8 +23,8 @@ _AHEAD = 0.04  # seconds that sinking is predicted ahead
 # metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
 LANDING = 0.08
 _LEVEL = (0.0, 0.0)  # a lift that has ended
-_FADES = 0.2  # share of the unlock radius within which a toe stops to move as it is played
-_JOINING = 0.125  # seconds in which a toe comes to move as it is played
+_FADES = 0.2  # the last share of the unlock radius, in which a toe stops following the played one
+_JOINING = 0.125  # seconds in which a toe begins to follow the played one
 _AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
 
 
@@ -82,12 +82,8 @@ class ContactLock:
         px, py, pz = self._data or data
         vx, vy, vz = (x - px) / dt, (y - py) / dt, (z - pz) / dt
         self._data = data
-        offset, landing, near = self.offset, None if self.locked else played, 0.0
-        if landing:
-            ox, oy, *_ = offset
-            away = math.hypot(px + ox - landing[1], py + oy - landing[2])
-            near = min((1.0 - away / (settings.unlock_radius + CLOSE)) / _FADES, 1.0)
-            landing = landing if near > 0.0 else None
+        offset, near = self.offset, self._compute_nearness(px, py, played, settings)
+        landing = played if near > 0.0 else None
         ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)
         if landing:
             ox, oy, ux, uy = self._land(offset, (px, py), (vx, vy), landing, near, settings, dt)
@@ -126,6 +122,19 @@ class ContactLock:
         if lift or self._lift != _LEVEL:
             self._lift = _raise(self._lift, lift, dt)
         return sx, sy, max(sz + self._lift[0], height)
+
+    def _compute_nearness(
+        self, x: float, y: float, played: PlayedToe | None, settings: PerformerSettings
+    ) -> float:
+        """Return how far a toe may follow the one `played`: 1 near it, 0 if that is out of reach.
+
+        x and y are those of the data.
+        """
+        if self.locked or not played:
+            return 0.0
+        ox, oy, *_ = self.offset
+        away = math.hypot(x + ox - played[1], y + oy - played[2])
+        return min((1.0 - away / (settings.unlock_radius + CLOSE)) / _FADES, 1.0)
 
     def _land(
         self,

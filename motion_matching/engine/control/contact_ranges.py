@@ -20,7 +20,7 @@ from ..maths.runs import find_runs
 from .performance import FARTHEST, HIGHEST_RATE, LONGEST_TAKE
 
 FORMAT = "motion-matching contacts"
-# seconds: a foot that leaves the ground for less, and comes down nearer in metres, made no step
+# seconds and metres: a foot in the air for a shorter time that lands nearer has not made a step
 _STEP, _SAME = 0.2, 0.15
 _FLICKER = 0.07  # seconds: a shorter contact does not count
 _FLICKER_AFTER_TRIM = 0.13  # seconds: the same for a contact that was cut as the foot was dragged
@@ -73,9 +73,9 @@ def build_contact_mask(ranges: Iterable[ContactRange], frames: int, legs: int) -
 def _find_clean_runs(on: np.ndarray, path: np.ndarray, fps: float) -> list[tuple[int, int]]:
     """Return the runs of contacts (T,), with gaps that are no steps, and without flicker."""
     closed, runs = on.copy(), find_runs(on)
-    places = [np.median(path[start:stop], axis=0) for start, stop in runs]
+    positions = [np.median(path[start:stop], axis=0) for start, stop in runs]
     for k, (start, stop) in enumerate(zip(runs[:-1, 1], runs[1:, 0], strict=True)):
-        away = math.dist(places[k], places[k + 1])
+        away = math.dist(positions[k], positions[k + 1])
         if stop - start <= round((_STEP if away < _SAME else _FLICKER) * fps):
             closed[start:stop] = True
     return [(a, b) for a, b in find_runs(closed).tolist() if b - a >= round(_FLICKER * fps)]

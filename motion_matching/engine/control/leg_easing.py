@@ -16,7 +16,7 @@ from .legs import LegGeometry
 _REACH = 0.1  # seconds around a leap within which bends are evened out, less and less
 _WIDTH = 0.02  # seconds over which each pass evens them out
 _PASSES = 24
-_LEAST = 1e-6  # rad/s
+_LEAST = 1e-6  # rad/s: no knee is slower, so that none is divided by zero
 _SHARE = 0.99  # of the fastest that a knee bends in the data: poses are rounded
 
 
@@ -73,8 +73,11 @@ def ease_legs(
 
 
 class _Limits(NamedTuple):
-    """How hard the joints of a leg (T, N) may accelerate, in m/s², and how fast (T - 1,) its knee
-    may bend, in rad/s."""
+    """How hard a leg may move.
+
+    Its joints accelerate by at most `accelerations` (T, N) in m/s². The `knee`, which is the places
+    of hip, knee and ankle among the joints, bends at `rates` (T - 1,) in rad/s at most.
+    """
 
     accelerations: np.ndarray | float
     rates: np.ndarray | float

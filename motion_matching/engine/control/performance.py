@@ -267,7 +267,7 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
 
 
 def _read_settings(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings; those that were recorded before there were others go on as they were."""
+    """Return recorded settings; a setting newer than the recording keeps what was done before."""
     settings = dict(data)
     if {"velocity_halflife", "foot_lock"} <= data.keys():
         for name, before in (("idle", False), ("catch_up", 0.0), ("strafe", True)):

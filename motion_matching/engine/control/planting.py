@@ -28,9 +28,10 @@ from .settings import PerformerSettings
 _LOW = 0.025  # metres above standing below which a foot is near the ground, as MANN measures it
 _EASE = 0.5  # seconds before and after a contact within which a toe may leave the motion
 _SMOOTH = 0.08  # seconds over which a path changes its speed
-_GENTLE = 6.0  # times as much counts the change of speed as a toe leaves its plant or reaches one
+_GENTLE = 6.0  # how many times as strongly the first and last step between plants are smoothed
 _RISE = 0.04  # seconds within which heights change
-# m/s² with which a foot may leave the ground or meet it, and at most as a share of what is played
+# m/s² with which a foot may leave the ground or meet it, and the share of the hardest acceleration
+# that is allowed
 _LEAVE, _LEAVE_SHARE = 30.0, 0.5
 _PASSES = 6  # how often a rise that falls short is mended
 _SUNK = 0.003  # metres that a toe may be below the ground where a leg was eased

@@ -49,9 +49,7 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
 
 def measure_strafing(database: Database) -> bool:
     """Return whether the character moves aside for a second or more in the data."""
-    speed, (_, aside, _) = _split_by_direction(database)
-    moves = speed >= MOVING_SPEED * database.pace
-    return bool((moves & aside).sum() >= _ENOUGH_SECONDS * database.fps)
+    return measure_top_speeds(database).side >= MOVING_SPEED * database.pace
 
 
 def _split_by_direction(database: Database) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
