@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from motion_matching import cli
-from motion_matching.app import build, features, recordings, settings, status, training
+from motion_matching.app import build, characters, features, recordings, settings, status, training
 from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
 from motion_matching.app.steps import run_to_end
@@ -271,7 +271,7 @@ def test_user_presets_are_applied(folder, performer):
         "drift": 0,
     }  # training sets these two after the preset was saved
     roles = json.loads((folder / "presets" / "rigs" / "mine.json").read_text())["roles"]
-    assert settings.get_roles(group) == roles
+    assert characters.get_roles(group) == roles
 
 
 # ---------------------------------------------------------------- files of the command line

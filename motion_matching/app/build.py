@@ -18,7 +18,7 @@ from ..scene.blender import evaluation
 from ..scene.reading import hand_path, sampling
 from ..scene.reading.sampling import SampledClip
 from . import status
-from .characters import get_armature, get_bone_choice
+from .characters import get_armature, get_axes, get_bone_choice
 from .content import Content, content_steps
 from .library import get_file_digests, get_library
 from .settings import get_build_settings
@@ -138,8 +138,9 @@ def _sample_steps(uid: int, index: int, stage: str) -> Steps[SampledClip | None]
     obj, source = get_source(uid, index)
     if source.kind != "ACTION":
         return None
+    owner = source.performer or obj
     steps = sampling.sample_steps(
-        obj, source.action, bones=get_bone_choice(obj), frames=_get_limits(source)
+        owner, source.action, bones=get_bone_choice(owner), frames=_get_limits(source)
     )
     finish = yield from map_steps(steps, lambda _: (stage, 0.0))
     return (yield from run_in_background_steps(lambda report: finish(), stage))
@@ -163,8 +164,9 @@ def read_source(
     first, limits = 0, _get_limits(source)
     if source.kind == "ACTION":
         if sampled is None:
-            bones = get_bone_choice(obj)
-            sampled = sampling.sample(obj, [source.action], bones=bones, frames=limits)[0]
+            owner = source.performer or obj
+            bones = get_bone_choice(owner)
+            sampled = sampling.sample(owner, [source.action], bones=bones, frames=limits)[0]
         first = sampled.first
         result = replace(result, clip=sampled.clip, loop=loop or sampled.cyclic)
     elif limits:
@@ -176,7 +178,7 @@ def read_source(
 
 def _add_hand_path(result: Source, obj: bpy.types.Object, source: Any, first: int) -> Source:
     """Return a source with the path that was edited by hand; a file is read for its length."""
-    axes = get_build_settings(obj).get_axes()
+    axes = get_axes(settings_of(obj))
     if result.clip is None:
         result = replace(result, clip=bvh.load(result.file or "", **axes))
     start, count = result.start or 0, result.load(axes).frame_count

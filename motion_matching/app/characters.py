@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from .. import engine, scene  # whose modules load on use: panels need this one
 from ..engine.errors import SettingsError
-from .typed import settings_of
+from ..engine.motion.bone_names import ROLES
+from .typed import settings_of, to_plain_value
 
 if TYPE_CHECKING:
     from ..ui.properties import MotionMatchingSettings
@@ -52,6 +53,17 @@ def get_bone_choice(obj: bpy.types.Object) -> str | None:
     """Return which bones make up the skeleton, as sampling takes it: None to have them found."""
     choice = settings_of(obj).bones
     return None if choice == "AUTO" else choice.lower()
+
+
+def get_roles(settings: Any) -> dict[str, str]:
+    """Return the bones by role that were given."""
+    return {role: bone for role in ROLES if (bone := getattr(settings.roles, role))}
+
+
+def get_axes(settings: Any) -> dict[str, Any]:
+    """Return how files are read, as `bvh.load` takes it: their axes and scale."""
+    scale = to_plain_value(settings.file_scale) or None
+    return {"up": settings.up, "forward": settings.forward, "scale": scale}
 
 
 def get_placement(

@@ -25,7 +25,12 @@ from .steps import Steps, run_to_end
 from .typed import settings_of, to_plain_value
 
 _MAX_NAMES = 3
-_OTHER_LABELS = {"schema": "Features", "fps": "the scene's frame rate", "rig": "the armature"}
+_OTHER_LABELS = {
+    "schema": "Features",
+    "fps": "the scene's frame rate",
+    "rig": "the armature",
+    "mapping": "how bones are mapped",
+}
 
 
 class Content(NamedTuple):
@@ -65,7 +70,7 @@ def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     indices, names = get_enabled_indices(obj), []
     kinds = {sources[index].kind for index in indices}
     build_settings, bones = get_build_settings(obj), {"bones": settings.bones}
-    if len(kinds) > 1:
+    if len(kinds) > 1 and not build_settings.character:
         # earlier versions mixed up the bone frames of files and actions
         bones["frames"] = "of the armature"
     content = build_settings.get_content(with_files=with_files) | bones
@@ -82,11 +87,14 @@ def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
         action = source.action if source.kind == "ACTION" else None
         uses = _collect_source_settings(source, obj)
         part = library.SourceContent(action, find_file(source), *uses)
-        for _ in builder.add_steps(part, obj):
+        for _ in builder.add_steps(part, source.performer or obj):
             yield "Looking at sources", (number - 1) / len(indices)
         yield "Looking at sources", number / len(indices)
     if "ACTION" in kinds:
-        builder.add_rig(get_armature(uid))
+        obj = get_armature(uid)
+        builder.add_rig(obj)
+        for performer in _list_performers(obj, indices):
+            builder.add_rig(performer)
     digests = builder.motion_digests
     keys = {
         index: f"{digest}-{digests[:number].count(digest)}"
@@ -94,6 +102,13 @@ def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     }
     named = dict(zip(names, digests, strict=True))
     return Content(builder.key, builder.motion_key, motion, named, builder.rig_digest, keys)
+
+
+def _list_performers(obj: bpy.types.Object, indices: Sequence[int]) -> list[bpy.types.Object]:
+    """Return the other armatures that sources belong to, each once."""
+    sources = settings_of(obj).sources
+    performers = (sources[index].performer for index in indices)
+    return list(dict.fromkeys(one for one in performers if one and one != obj))
 
 
 def _collect_source_settings(

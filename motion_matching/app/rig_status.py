@@ -9,9 +9,8 @@ import bpy
 from ..scene.rig.armature import read_rest_bytes
 from ..scene.rig.rig_check import RigState, check_rig
 from . import callbacks
-from .characters import get_bone_choice
+from .characters import get_bone_choice, get_roles
 from .runtime import runtime
-from .settings import get_roles
 from .typed import armature_of, settings_of
 from .warnings import RIG_KIND, describe_rig_problem, forget_resolved
 

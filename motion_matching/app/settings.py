@@ -21,7 +21,8 @@ from ..engine.motion.simulation_bone import SimulationBoneSettings
 from ..engine.takes import takes
 from ..scene.blender.actions import get_scene_fps
 from ..scene.staging.ground import build_ground, collect_visible_triangles
-from . import features
+from . import features, mapping
+from .characters import get_axes, get_roles
 from .typed import armature_of, settings_of, to_plain_value
 
 _MOMENTARY = ("favour",)  # settings that no preset keeps
@@ -40,9 +41,8 @@ def get_build_settings(obj: bpy.types.Object) -> BuildSettings:
         contacts=ContactSettings(speed=to_plain_value(settings.contact_speed)),
         roles=get_roles(settings),
         auto_tags=get_thresholds(settings.thresholds) if settings.auto_tags else None,
-        up=settings.up,
-        forward=settings.forward,
-        scale=to_plain_value(settings.file_scale) or None,
+        character=mapping.find_character(obj),
+        **get_axes(settings),
     )
 
 
@@ -60,11 +60,6 @@ def get_simulation_bone_settings(obj: bpy.types.Object) -> SimulationBoneSetting
 def _read_fields(kind: Any, group: Any) -> dict[str, Any]:
     """Return the values that a group of properties has for the fields of a dataclass."""
     return {field.name: to_plain_value(getattr(group, field.name)) for field in fields(kind)}
-
-
-def get_roles(settings: Any) -> dict[str, str]:
-    """Return the bones by role that were given."""
-    return {role: bone for role in ROLES if (bone := getattr(settings.roles, role))}
 
 
 def set_roles(roles: Any, bones: Mapping[str, str], preset: str = "") -> None:

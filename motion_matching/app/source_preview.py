@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
+from ..engine.control.performer import Placement
+from ..engine.database.skeletons import retarget_clips
 from ..engine.errors import RigError
 from ..engine.maths import quat
 from ..engine.motion import bvh, mirror, rig
@@ -21,10 +23,9 @@ from ..engine.progress import ReportProgress
 from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
 from ..scene.reading import sampling
-from . import callbacks
-from .characters import get_armature, get_bone_choice, get_placement
+from . import callbacks, mapping
+from .characters import get_armature, get_axes, get_bone_choice, get_placement, get_roles
 from .runtime import runtime
-from .settings import get_build_settings, get_roles
 from .source_files import find_file
 from .sources import check_source, get_source
 from .steps import Steps, map_steps, run_in_background_steps
@@ -59,12 +60,46 @@ class Span(NamedTuple):
         return min(max(frame, self.first), self.last)
 
 
+class Body(NamedTuple):
+    """Positions (F, B, 3) of bones in the world, their parents (B,), and the hips."""
+
+    positions: np.ndarray
+    parents: np.ndarray
+    hips: int
+
+    def interpolate(self, row: float) -> np.ndarray:
+        """Return the positions of bones (B, 3) at a row or between two; the ends go on."""
+        row = min(max(row, 0.0), len(self.positions) - 1.0)
+        before = int(row)
+        here, there = (
+            self.positions[before],
+            self.positions[min(before + 1, len(self.positions) - 1)],
+        )
+        between: np.ndarray = here + np.float32(row - before) * (there - here)
+        return between
+
+    def compute_segments(self, row: float) -> np.ndarray:
+        """Return the bones below the hips at a row (N, 2, 3), from end to end."""
+        positions, bones = self.interpolate(row), self._list_bones()
+        return np.stack([positions[self.parents[bones]], positions[bones]], axis=1)
+
+    def _list_bones(self) -> np.ndarray:
+        """Return the bones below the hips."""
+        body, below = {self.hips}, []
+        for bone, parent in enumerate(self.parents.tolist()):  # parents come first
+            if parent in body:
+                body.add(bone)
+                below.append(bone)
+        return np.array(below, int)
+
+
 @dataclass(frozen=True)
 class SourcePreview:
     """The motion of a source of an armature: `positions` (F, B, 3) of bones in the world.
 
     They begin at frame `first` of the source. Only the body is shown: what hangs from the `hips`.
-    `read_from` identifies what was read.
+    `read_from` identifies what was read. Of a source of another skeleton, the positions are those
+    of the character, and `original` is the motion that it comes from.
     """
 
     armature: Handle
@@ -79,6 +114,7 @@ class SourcePreview:
     first: int
     scene: str  # where the frame was `returns_to` as it began
     returns_to: int
+    original: Body | None = None
 
     def find_source(self) -> Any:
         """Return the source, or None if it or its armature is gone, or reads something else now."""
@@ -98,35 +134,28 @@ class SourcePreview:
         rate = speed * self.fps / get_scene_fps(bpy.context.scene)
         return Span(start, max(start, stop), rate, source.loop)
 
-    def list_body(self) -> np.ndarray:
-        """Return the bones below the hips."""
-        parents = self.parents.tolist()
-        body = {self.hips}
-        below = []
-        for bone, parent in enumerate(parents):  # parents come first
-            if parent in body:
-                body.add(bone)
-                below.append(bone)
-        return np.array(below, int)
+    @property
+    def body(self) -> Body:
+        """The motion that the character has in it."""
+        return Body(self.positions, self.parents, self.hips)
 
     def interpolate(self, frame: float) -> np.ndarray:
         """Return the positions of bones (B, 3) at a frame of the source."""
-        row = min(max(frame - self.first, 0.0), len(self.positions) - 1.0)
-        before = min(int(row), len(self.positions) - 2) if len(self.positions) > 1 else 0
-        here, there = (
-            self.positions[before],
-            self.positions[min(before + 1, len(self.positions) - 1)],
-        )
-        between: np.ndarray = here + np.float32(row - before) * (there - here)
-        return between
+        return self.body.interpolate(frame - self.first)
 
 
 def _identify(obj: bpy.types.Object, source: Any) -> tuple[Any, ...]:
     """Return what the motion of a source is read from."""
     settings = settings_of(obj)
+    chosen = [
+        tuple(mapping.get_chosen_bones(roles).items())
+        for roles in (settings.body_roles, *(group.roles for group in settings.source_roles))
+    ]
     if source.kind == "FILE":
-        return source.filepath, settings.up, settings.forward, settings.file_scale
-    return source.action and source.action.session_uid, settings.bones, obj.data.session_uid
+        return source.filepath, settings.up, settings.forward, settings.file_scale, *chosen
+    owner = source.performer or obj
+    uid = source.action and source.action.session_uid
+    return uid, settings.bones, owner.data.session_uid, *chosen
 
 
 # ---------------------------------------------------------------- beginning and end
@@ -142,25 +171,26 @@ def preview_steps(
     first, clip = yield from _read_steps(uid, index)
     obj, source = get_source(uid, index)
     span_start = max(source.frame_start - first, 0) if source.use_range else 0
-    place = get_placement(obj) if source.kind == "FILE" else None
-    ground, roles = float(obj.matrix_world[2][3]), get_roles(settings_of(obj))
+    state = yield from mapping.find_source_state_steps(uid, index)
+    obj, source = get_source(uid, index)
+    character = mapping.find_character(obj) if state.kind == "mapped" else None
+    is_placed = source.kind == "FILE" or character is not None
+    stage = _Stage(
+        min(span_start, clip.frame_count - 1),
+        mirrored,
+        get_placement(obj) if is_placed else None,
+        float(obj.matrix_world[2][3]),
+    )
+    roles = get_roles(settings_of(obj))
 
-    def compute(_: ReportProgress) -> tuple[np.ndarray, int]:
-        start, hips = min(span_start, clip.frame_count - 1), _find_hips(clip, roles)
-        shown = clip.compute_world()[1].astype(np.float32)
-        if mirrored:
-            found = rig.find_roles(clip.skeleton, [clip], roles)
-            begin = shown[start, hips, :2].copy()
-            shown = mirror.mirror(clip, found).compute_world()[1].astype(np.float32)
-            shown[..., :2] += begin - shown[start, hips, :2]  # it begins at the same place
-        if place is not None:
-            shown[..., :2] -= shown[start, hips, :2].copy()
-            shift = np.array((place.x, place.y, ground))
-            turned = quat.mul_vec(quat.from_yaw(np.array(place.yaw)), shown)
-            shown = (turned + shift).astype(np.float32)
-        return shown, hips
+    def compute(_: ReportProgress) -> tuple[Body, Body | None]:
+        if character is None:
+            return stage.place(clip, roles), None
+        [retargeted], _ = retarget_clips([clip], character)
+        body = stage.place(retargeted, roles)
+        return body, stage.place(clip, {}, aside=_measure_room(body))
 
-    positions, hips = yield from run_in_background_steps(compute, _READING)
+    body, original = yield from run_in_background_steps(compute, _READING)
     scene = bpy.context.scene
     close()
     preview = SourcePreview(
@@ -169,18 +199,50 @@ def preview_steps(
         label=clip.name,
         read_from=read_from,
         mirrored=mirrored,
-        positions=positions,
-        parents=clip.skeleton.parents,
-        hips=hips,
+        positions=body.positions,
+        parents=body.parents,
+        hips=body.hips,
         fps=clip.fps,
         first=first,
         scene=scene.name,
         returns_to=scene.frame_current,
+        original=original,
     )
     runtime.source_preview = preview
     _enter_used_frames(preview)
     _redraw()
     return preview
+
+
+class _Stage(NamedTuple):
+    """Where motion is shown: from frame `start` on, at the place of a character if there is one."""
+
+    start: int
+    mirrored: bool
+    placement: Placement | None
+    ground: float
+
+    def place(self, clip: Clip, roles: Mapping[str, str], aside: float = 0.0) -> Body:
+        """Return a clip as it is shown, `aside` (metres) to the left of the character."""
+        hips, parents = _find_hips(clip, roles), clip.skeleton.parents
+        shown = clip.compute_world()[1].astype(np.float32)
+        if self.mirrored:
+            found = rig.find_roles(clip.skeleton, [clip], roles)
+            begin = shown[self.start, hips, :2].copy()
+            shown = mirror.mirror(clip, found).compute_world()[1].astype(np.float32)
+            shown[..., :2] += begin - shown[self.start, hips, :2]  # it begins at the same place
+        if self.placement is not None:
+            shown[..., :2] -= shown[self.start, hips, :2].copy()
+            shown[..., 0] += np.float32(aside)
+            shift = np.array((self.placement.x, self.placement.y, self.ground))
+            turned = quat.mul_vec(quat.from_yaw(np.array(self.placement.yaw)), shown)
+            shown = (turned + shift).astype(np.float32)
+        return Body(shown, parents, hips)
+
+
+def _measure_room(body: Body) -> float:
+    """Return how far aside another body has to stand: three quarters of this one's height."""
+    return 0.75 * float(np.ptp(body.positions[0, :, 2]))
 
 
 def _enter_used_frames(preview: SourcePreview) -> None:
@@ -204,10 +266,11 @@ def _read_steps(uid: int, index: int) -> Steps[tuple[int, Clip]]:
     """Return the motion of a source without its range, and the frame at which it begins."""
     obj, source = get_source(uid, index)
     if source.kind == "FILE":
-        file, axes = find_file(source), get_build_settings(obj).get_axes()
+        file, axes = find_file(source), get_axes(settings_of(obj))
         clip = yield from run_in_background_steps(lambda _: bvh.load(file or "", **axes), _READING)
         return 0, clip
-    steps = sampling.sample_steps(obj, source.action, bones=get_bone_choice(obj))
+    owner = source.performer or obj
+    steps = sampling.sample_steps(owner, source.action, bones=get_bone_choice(owner))
     finish = yield from map_steps(steps, lambda _: (_READING, 0.0))
     sampled = yield from run_in_background_steps(lambda _: finish(), _READING)
     return sampled.first, sampled.clip
@@ -300,9 +363,18 @@ def _find_span(source: Any) -> Span | None:
     return shown[0].compute_span(source) if shown and shown[1] == source else None
 
 
-def find_bones(preview: SourcePreview, source: Any, frame: float) -> tuple[float, np.ndarray]:
-    """Return the frame of the source at a frame of the timeline, and its bones (B, 2, 3)."""
+def find_bones(
+    preview: SourcePreview, source: Any, frame: float
+) -> tuple[float, np.ndarray, np.ndarray | None]:
+    """Return the frame of the source at a frame of the timeline, and its bones (N, 2, 3).
+
+    If its motion comes from another skeleton, the last value is the bones of that one.
+    """
     span = preview.compute_span(source)
     shown = span.limit(span.to_source(frame))
-    positions, children = preview.interpolate(shown), preview.list_body()
-    return shown, np.stack([positions[preview.parents[children]], positions[children]], axis=1)
+    row, original = shown - preview.first, preview.original
+    return (
+        shown,
+        preview.body.compute_segments(row),
+        original.compute_segments(row) if original else None,
+    )

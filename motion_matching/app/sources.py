@@ -49,7 +49,8 @@ def _list_actions(obj: bpy.types.Object) -> set[bpy.types.Action]:
     """Return the actions that an armature plays, and those of its sources and takes."""
     settings = settings_of(obj)
     played = {action for action, _ in scene.blender.actions.get_played_actions(obj)}
-    return played | {one.action for one in (*settings.sources, *settings.takes) if one.action}
+    own = [source for source in settings.sources if source.performer in (None, obj)]
+    return played | {one.action for one in (*own, *settings.takes) if one.action}
 
 
 def get_enabled_indices(obj: bpy.types.Object) -> list[int]:

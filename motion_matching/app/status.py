@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import bpy
@@ -15,6 +15,7 @@ from ..engine.errors import MotionMatchingError
 from . import callbacks
 from .characters import get_armature
 from .content import Content, describe_changes
+from .mapping import SourceState, find_states_steps
 from .postures import KIND as POSTURES
 from .postures import NO_ODD_MOMENTS, OddMoments, describe_odd_moments, list_odd_moments
 from .runtime import runtime
@@ -62,6 +63,7 @@ class Status:
     odd: OddMoments = NO_ODD_MOMENTS
     source_count: int = 0  # of those that are on
     problems: tuple[SourceProblem, ...] = ()  # of the sources, as they are now
+    states: Mapping[str, SourceState] = field(default_factory=dict)  # of their skeletons, by name
     warnings: tuple[WarningItem, ...] = ()  # of the same, and of their tags
 
 
@@ -109,7 +111,7 @@ def set_built(obj: bpy.types.Object, content: Content, database: Database) -> No
     """Store that the database of an armature object's content is there."""
     known = runtime.statuses.by_uid.get(obj.session_uid, UNKNOWN)
     found = _get_database_status(obj, content, database)
-    _store(obj, _add_problems(obj, found, known.problems))
+    _store(obj, replace(_add_problems(obj, found, known.problems), states=known.states))
 
 
 def invalidate() -> None:
@@ -129,9 +131,10 @@ def mark_stale() -> None:
 def _compute_status_steps(uid: int, reads_all: bool = True) -> Steps[Status]:
     if not any(source.enabled for source in settings_of(get_armature(uid)).sources):
         return Status("empty")
-    problems = yield from find_problems_steps(uid)
+    states = yield from find_states_steps(uid)
+    problems = yield from find_problems_steps(uid, states)
     found = yield from _compute_database_status_steps(uid, reads_all)
-    return _add_problems(get_armature(uid), found, problems)
+    return replace(_add_problems(get_armature(uid), found, problems), states=states)
 
 
 def _add_problems(

@@ -14,7 +14,7 @@ from ..engine.database.tags import TagRange
 from ..engine.errors import DatabaseError
 from .content import Content, content_steps
 from .library import get_library
-from .settings import get_build_settings
+from .settings import get_thresholds
 from .sources import build_tag_ranges, find_first_frame
 from .steps import Steps, run_in_background_steps
 from .typed import settings_of
@@ -56,7 +56,8 @@ def find_database(obj: bpy.types.Object, content: Content) -> Database | None:
         motion = library.load(base)
     except DatabaseError:  # damaged: it is built again
         return None
-    auto_tags = get_build_settings(obj).auto_tags
+    settings = settings_of(obj)
+    auto_tags = get_thresholds(settings.thresholds) if settings.auto_tags else None
     tagged = retagging.retag(motion, _collect_tags(obj, content), auto_tags)
     library.add_tagged(content.key, base, tagged)
     return tagged

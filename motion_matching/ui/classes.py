@@ -47,12 +47,14 @@ _MODULES = (
     presets,
     database.operators_sources,
     database.operators_import,
+    database.operators_mapping,
     *(room.operators for room in _ROOMS),
     play.grips,
     play.gizmos,
     wide_list,
     menus,
     *(room.panel for room in _ROOMS),
+    database.panel_mapping,
 )
 
 

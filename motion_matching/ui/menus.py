@@ -37,6 +37,10 @@ class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):
         name = "motion_matching.add_actions"
         set_options(layout.operator(name, text="Add Actions", icon="ACTION"), which="ALL")
         set_options(layout.operator(name, text="Add Active Action", icon="PLAY"), which="ACTIVE")
+        others = layout.operator(
+            name, text="Add Actions of Selected Armatures", icon="ARMATURE_DATA"
+        )
+        set_options(others, which="OTHERS")
         layout.operator("motion_matching.add_assets", icon="ASSET_MANAGER")
         name, text = "motion_matching.add_blend_actions", "Add From Blender File"
         layout.operator(name, text=text, icon="FILE_BLEND")

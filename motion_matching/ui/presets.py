@@ -23,6 +23,7 @@ KINDS = (
     ("features", "Features", "What frames are compared by"),
     ("controllers", "Controller", "How the character responds"),
     ("rigs", "Roles", "Bones by role"),
+    ("mappings", "Mapping", "Bones of the active source, and those of the character they move"),
 )
 BIN = "removed"  # folder of removed presets, beside those of the kinds
 
@@ -99,6 +100,10 @@ class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
         elif self.kind == "rigs":
             bones = app.settings.resolve_preset_roles(get_active_armature(context), data, name)
             app.settings.set_roles(settings.roles, bones, name)
+        elif self.kind == "mappings":
+            obj = get_active_armature(context)
+            app.mapping.apply_preset(obj, _get_source(obj), data, name)
+            app.status.invalidate()
         else:
             app.settings.set_controller(settings.controller, data.get("settings"), name)
 
@@ -142,11 +147,22 @@ def _collect_data(kind: str, obj: bpy.types.Object) -> tuple[dict[str, Any], Any
             raise SettingsError("There are no features to save; apply a preset and change it.")
         app.features.build_schema(settings.features)
         return app.features.get_features_data(settings.features), settings.features
+    if kind == "mappings":
+        source = _get_source(obj)
+        data = app.mapping.collect_preset(obj, source)
+        return data, app.mapping.get_source_group(obj, source)
     # if no roles are chosen, those that were found are worth saving
-    bones = app.settings.get_roles(settings) or app.rig_status.refresh(obj).roles
+    bones = app.characters.get_roles(settings) or app.rig_status.refresh(obj).roles
     if not bones:
         raise SettingsError("There are no roles to save; choose bones for hips, spine and legs.")
     return {"roles": {role: bones[role] for role in bones if role in ROLES}}, settings.roles
+
+
+def _get_source(obj: bpy.types.Object) -> Any:
+    """Return the active source. SettingsError if there is none."""
+    if source := app.sources.get_active_source(obj):
+        return source
+    raise SettingsError("There is no source whose bones are mapped; add one first.")
 
 
 class MOTION_MATCHING_OT_remove_preset(ConfirmedOperator, _PresetOperator, bpy.types.Operator):
@@ -212,6 +228,13 @@ class MOTION_MATCHING_MT_controllers(_PresetMenu, bpy.types.Menu):
 
     bl_label = "Controller Presets"
     kind = "controllers"
+
+
+class MOTION_MATCHING_MT_mappings(_PresetMenu, bpy.types.Menu):
+    """Bones of the active source, and those of the character they move"""
+
+    bl_label = "Mapping Presets"
+    kind = "mappings"
 
 
 class MOTION_MATCHING_MT_rigs(_PresetMenu, bpy.types.Menu):

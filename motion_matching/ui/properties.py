@@ -13,10 +13,12 @@ from .database.properties import (
     AXES,
     SPEED,
     BuildRecord,
+    MotionMatchingChosenBone,
     MotionMatchingDatabase,
     MotionMatchingRoles,
     MotionMatchingSimulationBone,
     MotionMatchingSource,
+    MotionMatchingSourceRoles,
 )
 from .features.properties import MotionMatchingFeatures
 from .insight.properties import MotionMatchingInsight
@@ -97,6 +99,16 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "AUTO", "Bones", "Bones that make up the skeleton", _BONES, update=invalidate_status
     )
     roles: MotionMatchingRoles = group(MotionMatchingRoles, "Roles")
+    body_roles: Items[MotionMatchingChosenBone] = collection(
+        MotionMatchingChosenBone,
+        "Body Roles",
+        "Bones of this armature that were chosen by role for motion of other skeletons",
+    )
+    source_roles: Items[MotionMatchingSourceRoles] = collection(
+        MotionMatchingSourceRoles,
+        "Source Roles",
+        "Bones that were chosen by role for the skeletons of sources",
+    )
     root: str = choice(
         "AUTO", "Root Motion", "What carries the character over the ground in a take", _ROOTS
     )

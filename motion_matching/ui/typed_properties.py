@@ -77,6 +77,11 @@ def choice(default: str, label: str, help: str, items: Sequence[Any], **options:
     return _MAKERS.EnumProperty(name=label, description=help, **options)
 
 
+def listed(label: str, help: str, list_items: Callable[..., Sequence[Any]]) -> str:
+    """Declare a choice among items that a function lists; the first one by default."""
+    return _MAKERS.EnumProperty(name=label, description=help, items=list_items)
+
+
 def pointer(kind: type[Value], label: str, help: str, **options: Any) -> Value:
     """Declare a data-block, which may be None."""
     return _MAKERS.PointerProperty(type=kind, name=label, description=help, **options)

@@ -6,16 +6,15 @@ clip's track then runs over all frames at once.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import DatabaseError, MotionMatchingError, RigError, SettingsError
+from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..maths import quat
-from ..motion import attachment, conforming, mirror, resampling, rig, simulation_bone, toe_ends
+from ..motion import attachment, mirror, resampling, rig, simulation_bone, toe_ends
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
@@ -25,11 +24,11 @@ from .database import HIGHEST_RATE, LOWEST_RATE, Database
 from .features import Schema, load_schema
 from .gaits import measure_pace
 from .parts import BuildNote, ReelPart, add_cycles, add_proposals, find_idle_tags, propose_part_tags
+from .skeletons import Character, share_skeleton
 from .sources import Source
 from .tags import TagRange
 from .thresholds import AutoTagSettings
 
-_LENGTH_TOLERANCE = 0.02  # share of a bone's length by which two sources may differ
 _MIN_FRAMES = 5
 _MIN_LOOP_FRAMES = 4  # the last frame, which repeats the first, included
 _LOOP_GAP_TOLERANCE = 0.05  # metres a bone may jump where a loop starts again
@@ -43,7 +42,8 @@ class BuildSettings:
 
     Without `fps`, the most common rate of the sources is taken. Axes and scale are those of
     `bvh.load`. With `auto_tags`, tags are proposed from the motion and added to those of the
-    sources.
+    sources. Sources of other skeletons become motion of the `character`'s, or of the one that most
+    of them have.
     """
 
     fps: float | None = None
@@ -57,6 +57,7 @@ class BuildSettings:
     up: str = "Y"
     forward: str = "Z"
     scale: float | None = None
+    character: Character | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("frame rate", self.fps), ("speed", self.speed)):
@@ -88,6 +89,8 @@ class BuildSettings:
         }
         if self.mirror:
             content["mirror"] = True
+        if self.character:
+            content["mapping"] = self.character.get_content()
         if self.auto_tags:
             content["thresholds"] = asdict(self.auto_tags)
         if with_files:
@@ -97,11 +100,15 @@ class BuildSettings:
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a user should know: sources left out and why, warnings, and proposed tags by clip."""
+    """What a user should know: sources left out and why, warnings, and proposed tags by clip.
+
+    `mapped` are the sources of other skeletons, each with how many of its bones are used.
+    """
 
     skipped: tuple[BuildNote, ...]
     warnings: tuple[BuildNote, ...]
     proposed: dict[str, tuple[TagRange, ...]] = field(default_factory=dict)
+    mapped: tuple[BuildNote, ...] = ()
 
 
 def build(
@@ -114,8 +121,8 @@ def build(
     """Build a database from sources, and return it with a report.
 
     `progress` gets the name of a stage and the share done; it may raise to cancel. Sources that are
-    too short are left out; with `skip_broken` also those that cannot be read, and those with
-    another skeleton than most.
+    too short are left out; with `skip_broken` also those that cannot be read, and those whose
+    skeleton cannot be mapped to the others'.
 
     Raises MotionDataError or SettingsError for a bad source, RigError if skeletons or roles do not
     fit, and DatabaseError if no source can be used.
@@ -124,7 +131,7 @@ def build(
     sources, clips, broken = _read_sources(sources, settings, notify, skip_broken)
     notify("Resampling", 0.0)
     parts, skipped = _make_parts(add_cycles(sources, clips), settings)
-    parts, others = _share_skeleton(parts, skip_broken)
+    parts, others, mapped = share_skeleton(parts, settings.character, skip_broken)
     skipped = broken + skipped + others
     notify("Finding simulation bones", 0.2)
     parts, roles, forward = _add_tracks(parts, settings)
@@ -142,7 +149,7 @@ def build(
     notify("Computing features", 0.6)
     database = assemble(parts, reel, roles, forward, settings)
     check_distinct(database)
-    return database, BuildReport(tuple(skipped), tuple(warnings), proposed)
+    return database, BuildReport(tuple(skipped), tuple(warnings), proposed, tuple(mapped))
 
 
 def check_distinct(database: Database) -> None:
@@ -202,7 +209,7 @@ def _find_parts_of_sources(
     _, clips, _ = _read_sources(sources, settings, notify)
     pairs = zip(sources, clips, strict=True)
     parts, _ = _make_parts([(source, clip, False) for source, clip in pairs], settings)
-    parts, _ = _share_skeleton(parts)
+    parts, _, _ = share_skeleton(parts, settings.character)
     notify("Finding simulation bones", 0.5)
     parts, roles, _ = _add_tracks(parts, settings)
     by_source = {id(part.source): part for part in parts}
@@ -234,74 +241,6 @@ def _read_sources(
     if not read:
         raise errors[0][1]
     return read, clips, [BuildNote(name, str(error), "unreadable") for name, error in errors]
-
-
-# ---------------------------------------------------------------- skeletons
-
-
-def _share_skeleton(
-    parts: Sequence[ReelPart], skip_broken: bool = False
-) -> tuple[list[ReelPart], list[BuildNote]]:
-    """Bring all parts onto one skeleton; return those that fit, and notes on the others.
-
-    It is that of an armature's actions, if there are any, and the most common of several. Raises
-    RigError if one does not fit, unless `skip_broken`.
-    """
-    of_armature = [part for part in parts if part.source.is_of_armature] or parts
-    most = Counter(map(_get_hierarchy, of_armature)).most_common(1)[0][0]
-    model = next(
-        part.clip for part in of_armature if not skip_broken or _get_hierarchy(part) == most
-    )
-    sliding = conforming.find_sliding_bones(model)
-    fitting: list[ReelPart] = []
-    others: list[BuildNote] = []
-    for part in parts:
-        try:
-            fitting.append(replace(part, clip=_fit_clip(part.clip, model, sliding)))
-        except RigError as error:
-            if not skip_broken:
-                raise
-            others.append(BuildNote(part.source.name, str(error), "skeleton"))
-    return fitting, others
-
-
-def _get_hierarchy(part: ReelPart) -> frozenset[tuple[str, str]]:
-    return part.clip.skeleton.get_hierarchy()
-
-
-def _fit_clip(clip: Clip, model: Clip, sliding: np.ndarray) -> Clip:
-    """Return a clip on the skeleton of a model, whose `sliding` bones (B,) are not compared.
-
-    Raises RigError if names, parents, rest poses, or lengths of bones without animated translation
-    differ.
-    """
-    if difference := _describe_difference(model, clip):
-        raise RigError(
-            f"The skeletons of '{model.name}' and '{clip.name}' are not the same ({difference}); "
-            "build a database for each, or retarget one."
-        )
-    clip, names = conforming.reorder(clip, model.skeleton.names), model.skeleton.names
-    sliding = sliding | conforming.find_sliding_bones(clip)
-    expected, length = (np.linalg.norm(c.positions[0], axis=-1) for c in (model, clip))
-    wrong = ~sliding & (np.abs(length - expected) > _LENGTH_TOLERANCE * np.maximum(expected, 0.05))
-    if wrong.any():
-        bone = int(np.argmax(wrong))
-        raise RigError(
-            f"The bone '{names[bone]}' is {expected[bone]:.3f} m long in '{model.name}' and "
-            f"{length[bone]:.3f} m in '{clip.name}'; build a database for each performer, or "
-            "retarget one."
-        )
-    return conforming.conform(clip, model.skeleton, sliding)
-
-
-def _describe_difference(a: Clip, b: Clip) -> str:
-    """Return how the hierarchies of two clips differ; an empty string if they do not."""
-    for clip, other in ((a, b.skeleton), (b, a.skeleton)):
-        if alone := sorted(set(clip.skeleton.names) - set(other.names)):
-            return f"the bone '{alone[0]}' is only in '{clip.name}'"
-    if moved := sorted(b.skeleton.get_hierarchy() - a.skeleton.get_hierarchy()):
-        return f"the bone '{moved[0][0]}' is at another place in the hierarchy"
-    return ""
 
 
 # ---------------------------------------------------------------- parts

@@ -323,8 +323,8 @@ class DatabaseKeyBuilder:
         self._motion_by_clip.setdefault(clip, []).append(motion)
 
     def add_rig(self, obj: bpy.types.Object) -> None:
-        """Add, after all sources, how the armature rests and what else moves its bones."""
-        digest = hashlib.blake2b(digest_size=16)
+        """Add, after all sources, how an armature rests and what else moves its bones."""
+        digest = hashlib.blake2b(self.rig_digest.encode(), digest_size=16)
         for part in _encode_rig(obj, self._keyed):
             digest.update(part)
         self.rig_digest = digest.hexdigest()

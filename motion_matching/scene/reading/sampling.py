@@ -71,6 +71,12 @@ def sample(
     return [job.to_sampled(clips[job]) for job in jobs]
 
 
+def read_sampled_skeleton(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
+    """Read the skeleton that an armature object's actions are sampled on. RigError as there."""
+    skeleton = read_skeleton(obj, bones)
+    return replace(skeleton, in_files=read_stored_rest(obj, skeleton))
+
+
 def sample_steps(
     obj: bpy.types.Object,
     action: bpy.types.Action,
@@ -230,9 +236,7 @@ class _Target:
         current = bpy.context.scene
         # an armature of another scene goes at the rate of that one
         fps = actions.get_scene_fps(current if current in scenes or not scenes else scenes[0])
-        skeleton = read_skeleton(obj, bones)
-        skeleton = replace(skeleton, in_files=read_stored_rest(obj, skeleton))
-        return cls(obj.name, skeleton, fps)
+        return cls(obj.name, read_sampled_skeleton(obj, bones), fps)
 
     def read(self, job: _Job) -> Clip:
         names, parents = self.skeleton.names, self.skeleton.parents

@@ -9,8 +9,10 @@ if TYPE_CHECKING:
         ground_paths,
         operators,
         operators_import,
+        operators_mapping,
         operators_sources,
         panel,
+        panel_mapping,
         preview_drawing,
         properties,
     )

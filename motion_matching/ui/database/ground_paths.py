@@ -136,7 +136,7 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
         settings.up,
         settings.forward,
         settings.file_scale,
-        tuple(app.settings.get_roles(settings).items()),
+        tuple(app.characters.get_roles(settings).items()),
         scene.blender.actions.get_scene_fps(bpy.context.scene),
     )
     motion = cache.motion
@@ -145,11 +145,11 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
     app.sources.check_source(obj, source)
     began = time.perf_counter()
     use, first = app.build.read_source(obj, source, by_hand=False)
-    clip = use.load(app.settings.get_build_settings(obj).get_axes())
+    clip = use.load(app.characters.get_axes(settings))
     previews, placed = scene.reading.path_preview, None
     if source.kind == "ACTION":
         placed = previews.read_placement(obj, source.action)
-    roles, speed = app.settings.get_roles(settings), source.speed * settings.speed
+    roles, speed = app.characters.get_roles(settings), source.speed * settings.speed
     inputs = previews.collect_path_inputs(clip, roles, speed, use.loop, placed)
     seconds = time.perf_counter() - began
     cache.motion = _SourceMotion(kind, inputs, first + (use.start or 0), seconds)

@@ -9,7 +9,11 @@ from typing import Any
 import bpy
 
 from ... import app, scene
-from ...app.characters import get_active_armature, get_active_settings
+from ...app.characters import (
+    get_active_armature,
+    get_active_settings,
+    get_selected_armatures,
+)
 from ...app.items import get_active
 from ...app.runtime import runtime
 from ...app.typed import settings_of
@@ -23,6 +27,11 @@ from .properties import MotionMatchingSource
 _WHICH = (
     ("ALL", "All of the Armature", "Every action that moves its bones, except its takes"),
     ("ACTIVE", "Active Action", "The action that is assigned to it"),
+    (
+        "OTHERS",
+        "Of Selected Armatures",
+        "All actions of the other selected armatures: they are retargeted to the active one",
+    ),
 )
 
 
@@ -42,14 +51,20 @@ def add_source(obj: bpy.types.Object, name: str, **values: Any) -> MotionMatchin
 
 
 def add_action_sources(
-    obj: bpy.types.Object, actions: Iterable[bpy.types.Action], mirror: bool
+    obj: bpy.types.Object,
+    actions: Iterable[bpy.types.Action],
+    mirror: bool,
+    performer: bpy.types.Object | None = None,
 ) -> int:
-    """Add the actions that are not sources yet, and return how many."""
+    """Add the actions (of another `performer`) that are not sources yet, and return how many."""
     present = {source.action for source in settings_of(obj).sources}
     new = [action for action in actions if action not in present]
     for action in new:
         is_cyclic = scene.blender.actions.is_cyclic(action)
-        add_source(obj, action.name, kind="ACTION", action=action, mirror=mirror, loop=is_cyclic)
+        source = add_source(
+            obj, action.name, kind="ACTION", action=action, mirror=mirror, loop=is_cyclic
+        )
+        source.performer = performer
     return len(new)
 
 
@@ -111,6 +126,8 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
         others: list[bpy.types.Object] = []
+        if self.which == "OTHERS":
+            return describe_added(self._add_of_others(context, obj), "action")
         if self.which == "ACTIVE":
             data = obj.animation_data
             chosen = [data.action] if data and data.action else []
@@ -123,6 +140,19 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
             raise SettingsError(f"{problem}; assign one to it, or add files.")
         added = describe_added(add_action_sources(obj, chosen, self.mirror), "action")
         return added + (f", not {_describe_others(others)}" if others else "")
+
+    def _add_of_others(self, context: bpy.types.Context, obj: bpy.types.Object) -> int:
+        """Add the actions of the other selected armatures, and return how many."""
+        others = [one for one in get_selected_armatures(context) if one != obj]
+        found = {other: _find_own_actions(other)[0] for other in others}
+        if not any(found.values()):
+            raise SettingsError(
+                "No other selected armature has an action; select the armature with the motion, "
+                f"then '{obj.name}' as the active one."
+            )
+        return sum(
+            add_action_sources(obj, actions, self.mirror, other) for other, actions in found.items()
+        )
 
 
 def _find_own_actions(

@@ -31,6 +31,7 @@ from . import ground_paths, preview_drawing
 from .operators_sources import get_shown_indices
 from .properties import MotionMatchingDatabase, MotionMatchingSource
 
+_MAPPED = "ARMATURE_DATA"  # the icon of sources of other skeletons
 _ELSEWHERE = "Built on another machine, or cleared since: build it again"
 # what to do, by the kind of a status, where the strip does not say it all
 _HINTS = {
@@ -82,7 +83,10 @@ def _draw_source_name(
     """Draw whether and by which name a source is used; return the layout for what follows."""
     row.prop(item, "enabled", text="")
     is_lost = item.action is None if item.kind == "ACTION" else not item.filepath
-    icon: Any = "ERROR" if is_lost else item.kind  # whose icons have the same names
+    state = app.status.get_status(item.id_data).states.get(item.name, app.mapping.SAME)
+    # kinds have the names of their icons
+    own: Any = _MAPPED if state.kind == "mapped" else item.kind
+    icon: Any = "ERROR" if is_lost or state.kind == "help" else own
     rest = row.row(align=True)
     rest.active = item.enabled
     rest.label(text=name, icon=icon)
@@ -184,6 +188,8 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
         column = split_layout(self.layout)
         for name in ("action" if source.kind == "ACTION" else "filepath", "gait", "tags", "speed"):
             column.prop(source, name)
+        if source.kind == "ACTION":
+            column.prop(source, "performer")
         column.prop(source, "loop")
         column.prop(source, "mirror")
         row = column.row(heading="Range")

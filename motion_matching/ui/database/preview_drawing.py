@@ -30,9 +30,13 @@ def _draw_skeleton() -> None:
     if (shown := _find_shown()) is None:
         return
     preview, source = shown
-    frame, bones = app.source_preview.find_bones(preview, source, _get_frame())
-    body = drawing.build_line_batch(bones.reshape(-1, 3), colors.get_color("chosen"))
-    drawing.draw_lines([(_build_path(preview, source, frame), _PATH), (body, _BONE)])
+    frame, bones, original = app.source_preview.find_bones(preview, source, _get_frame())
+    lines = [(_build_path(preview, source, frame), _PATH)]
+    for segments, color in ((bones, "chosen"), (original, "guide")):
+        if segments is not None:
+            batch = drawing.build_line_batch(segments.reshape(-1, 3), colors.get_color(color))
+            lines.append((batch, _BONE))
+    drawing.draw_lines(lines)
 
 
 def _get_frame() -> float:

@@ -52,6 +52,11 @@ def _change_filepath(self: MotionMatchingSource, context: bpy.types.Context) -> 
     invalidate_status(self, context)
 
 
+def is_armature(source: Any, obj: bpy.types.Object) -> bool:
+    """Return whether an object can be the performer of a source."""
+    return obj.type == "ARMATURE"
+
+
 def _describe_source(source: Any) -> Iterable[str]:
     gait = "" if source.gait == "none" else source.gait.title()
     return filter(None, (", ".join(filter(None, (gait, source.tags))), source.filepath))
@@ -76,6 +81,13 @@ class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
         "Blender file",
         subtype="FILE_PATH",
         update=_change_filepath,
+    )
+    performer: bpy.types.Object = pointer(
+        bpy.types.Object,
+        "Performer",
+        "Armature that the action was made for, if it is another one: its motion is retargeted. "
+        "Leave empty for an action of this armature",
+        poll=is_armature,
     )
     beside: str = hidden_text(
         "Beside",
@@ -151,6 +163,25 @@ class MotionMatchingRoles(bpy.types.PropertyGroup):
     right_shin: str = _role("Right Shin")
     right_foot: str = _role("Right Foot")
     right_toe: str = _role("Right Toe")
+    preset: str = hidden_text("Preset", "Preset that was applied or saved last", update=None)
+
+
+@settings_group
+@updates(invalidate_status)
+class MotionMatchingChosenBone(bpy.types.PropertyGroup):
+    """A bone that was chosen for a role, which is its name"""
+
+    bone: str = text("", "Bone", "Bone with this role; '-' if there is none")
+
+
+@settings_group
+@updates(invalidate_status)
+class MotionMatchingSourceRoles(bpy.types.PropertyGroup):
+    """Bones that were chosen by role for sources of one skeleton, whose signature is the name"""
+
+    roles: Items[MotionMatchingChosenBone] = collection(
+        MotionMatchingChosenBone, "Roles", "Bones that were chosen by role"
+    )
     preset: str = hidden_text("Preset", "Preset that was applied or saved last", update=None)
 
 

@@ -13,9 +13,10 @@ import pytest
 from mathutils import Matrix
 
 from motion_matching.app import rig_status
+from motion_matching.app.characters import get_roles
 from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
-from motion_matching.app.settings import get_roles, set_roles
+from motion_matching.app.settings import set_roles
 from motion_matching.scene.blender import actions
 from motion_matching.scene.reading import hand_path
 from tests.ui.characters import create_character, expect_refusal

@@ -1,0 +1,183 @@
+"""Bring all sources onto one skeleton, which is the character's.
+
+Sources with its bones and rest pose are read as they are. Motion of any other skeleton is
+retargeted, all sources of one skeleton together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import RigError
+from ..motion import conforming, retarget
+from ..motion.bone_mapping import BoneMapping, map_bones
+from ..motion.clip import Clip
+from ..motion.skeleton import Skeleton
+from .parts import BuildNote, ReelPart
+
+_LENGTH_TOLERANCE = 0.02  # share of a bone's length by which two sources may differ
+_ALGORITHM = 1  # of retargeting: a database of another one is built again
+
+# bones by role that were chosen by hand
+Chosen = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Character:
+    """The skeleton that sources become motion of, and the bones by role that were chosen by hand.
+
+    `roles` are its own; `source_roles` those of skeletons of sources, by `compute_signature`.
+    """
+
+    skeleton: Skeleton
+    roles: Chosen = field(default_factory=dict)
+    source_roles: Mapping[str, Chosen] = field(default_factory=dict)
+
+    def get_content(self) -> dict[str, Any]:
+        """Return what of it decides a database, as JSON data."""
+        sources = {key: dict(roles) for key, roles in self.source_roles.items() if roles}
+        return {
+            "algorithm": _ALGORITHM,
+            "character": _digest_rest(self.skeleton),
+            "roles": dict(self.roles),
+            "source_roles": sources,
+        }
+
+
+def compute_signature(skeleton: Skeleton) -> str:
+    """Return a short digest of the names and the hierarchy of bones, in whatever order they are."""
+    return _digest(f"{name} {above}" for name, above in sorted(skeleton.get_hierarchy()))
+
+
+def _digest_rest(skeleton: Skeleton) -> str:
+    rest = skeleton.rest_positions, skeleton.rest_rotations
+    rounded = (np.round(np.asarray(part, np.float64), 5) + 0.0 for part in rest)
+    values = (part.tobytes().hex() for part in rounded)
+    return _digest((*skeleton.names, str(skeleton.parents.tolist()), *values))
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return hashlib.blake2b("\n".join(texts).encode(), digest_size=8).hexdigest()
+
+
+def share_skeleton(
+    parts: Sequence[ReelPart], character: Character | None, skip_broken: bool = False
+) -> tuple[list[ReelPart], list[BuildNote], list[BuildNote]]:
+    """Bring all parts onto one skeleton, in their order.
+
+    It is the character's; without one, that of an armature's actions, if there are any, and the
+    most common of several. Returns the parts, notes on those left out, and notes on those that were
+    retargeted. Raises RigError if one cannot be retargeted, unless `skip_broken`.
+    """
+    model, others = _choose_model(parts, character)
+    sliding = conforming.find_sliding_bones(model)
+    clips: dict[int, Clip] = {}
+    misfits: list[ReelPart] = []
+    for part in parts:
+        try:
+            clips[id(part)] = _fit_clip(part.clip, model, sliding)
+        except RigError:
+            misfits.append(part)
+    character = character or Character(model.skeleton)
+    skipped: list[BuildNote] = []
+    mapped: list[BuildNote] = []
+    for group in _group_by_skeleton(misfits):
+        try:
+            retargeted, text = _retarget(group, character, others)
+        except RigError as error:
+            if not skip_broken:
+                raise
+            text = str(error).rstrip(".")
+            skipped += [BuildNote(part.source.name, text, "skeleton") for part in group]
+            continue
+        clips |= {id(part): clip for part, clip in zip(group, retargeted, strict=True)}
+        mapped += [BuildNote(part.source.name, text, "mapped") for part in group]
+    fitting = [replace(part, clip=clips[id(part)]) for part in parts if id(part) in clips]
+    if not fitting:
+        raise RigError(f"'{skipped[0].source}' cannot be used: {skipped[0].text}.")
+    return fitting, skipped, mapped
+
+
+def _choose_model(
+    parts: Sequence[ReelPart], character: Character | None
+) -> tuple[Clip, list[Clip]]:
+    """Return a clip on the skeleton that all are to share, and all clips that have its bones."""
+    if character:
+        skeleton = character.skeleton
+        rest = skeleton.rest_positions[None], skeleton.rest_rotations[None]
+        still = Clip("the character", skeleton, *(part.astype(np.float32) for part in rest), 1.0)
+        return still, []
+    of_armature = [part for part in parts if part.source.is_of_armature] or parts
+    most = Counter(_get_hierarchy(part) for part in of_armature).most_common(1)[0][0]
+    alike = [part.clip for part in of_armature if _get_hierarchy(part) == most]
+    return alike[0], alike
+
+
+def _get_hierarchy(part: ReelPart) -> frozenset[tuple[str, str]]:
+    return part.clip.skeleton.get_hierarchy()
+
+
+def _group_by_skeleton(parts: Iterable[ReelPart]) -> list[list[ReelPart]]:
+    """Return parts in groups of one skeleton, bone lengths and rest pose."""
+    groups: dict[tuple[Any, ...], list[ReelPart]] = {}
+    for part in parts:
+        skeleton = part.clip.skeleton
+        rest = skeleton.rest_positions, skeleton.rest_rotations
+        shape = tuple(np.round(values, 4).tobytes() for values in rest)
+        key = skeleton.names, skeleton.parents.tobytes(), *shape
+        groups.setdefault(key, []).append(part)
+    return list(groups.values())
+
+
+def _retarget(
+    group: Sequence[ReelPart], character: Character, alike: Sequence[Clip]
+) -> tuple[list[Clip], str]:
+    """Return the clips of a group as the character's motion, and how many bones are mapped."""
+    try:
+        result, mapping = retarget_clips([part.clip for part in group], character, alike)
+    except RigError as error:
+        raise RigError(f"'{group[0].source.name}' cannot be retargeted: {error}") from None
+    return result, f"{mapping.mapped_count} of {mapping.total}"
+
+
+def retarget_clips(
+    clips: Sequence[Clip], character: Character, alike: Sequence[Clip] = ()
+) -> tuple[list[Clip], BoneMapping]:
+    """Return clips of one skeleton as the character's motion, and how bones are mapped.
+
+    `alike` are clips on the character's own skeleton. Raises RigError if bones cannot be mapped.
+    """
+    source, target = clips[0].skeleton, character.skeleton
+    chosen = character.source_roles.get(compute_signature(source), {})
+    mapping = map_bones(source, target, clips, alike, chosen, character.roles)
+    result = retarget.retarget_clips(
+        clips,
+        target,
+        source_roles=mapping.source,
+        target_roles=mapping.target,
+        target_clips=alike,
+    )
+    return result, mapping
+
+
+def _fit_clip(clip: Clip, model: Clip, sliding: np.ndarray) -> Clip:
+    """Return a clip on the skeleton of a model, whose `sliding` bones (B,) are not compared.
+
+    Raises RigError if names, parents, rest poses, or lengths of bones without animated translation
+    differ.
+    """
+    if clip.skeleton.get_hierarchy() != model.skeleton.get_hierarchy():
+        raise RigError("The bones are not the same.")
+    clip, names = conforming.reorder(clip, model.skeleton.names), model.skeleton.names
+    sliding = sliding | conforming.find_sliding_bones(clip)
+    expected, length = (np.linalg.norm(c.positions[0], axis=-1) for c in (model, clip))
+    wrong = ~sliding & (np.abs(length - expected) > _LENGTH_TOLERANCE * np.maximum(expected, 0.05))
+    if wrong.any():
+        raise RigError(f"The bone '{names[int(np.argmax(wrong))]}' is of another length.")
+    return conforming.conform(clip, model.skeleton, sliding)

@@ -1,0 +1,85 @@
+"""Operators on how the bones of a source are mapped to the character's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+
+from ... import app
+from ...app.characters import get_active_armature
+from ...app.runtime import runtime
+from ..operator_base import (
+    CHARACTER,
+    NothingToDoError,
+    Operator,
+    get_active_source,
+    has_active_source,
+)
+from ..typed_properties import choice, listed, text
+
+_SIDES = (
+    ("SOURCE", "Source", "A bone of the source's skeleton"),
+    ("CHARACTER", "Character", "A bone of this armature"),
+)
+
+
+@dataclass
+class _BoneItems:
+    """The items of the menu that is open: Blender keeps no reference to their texts."""
+
+    items: Sequence[tuple[str, str, str]] = field(default_factory=list)
+
+
+def _list_bones(operator: Any, context: bpy.types.Context | None) -> Sequence[tuple[str, str, str]]:
+    """Return the bones to choose from, after the choice to have one found and to use none."""
+    obj, source = get_active_armature(context or bpy.context), get_active_source(bpy.context)
+    if operator.side == "SOURCE":
+        names = app.source_skeletons.read_source_skeleton(obj, source).names
+    else:
+        names = app.source_skeletons.read_own_skeleton(obj).names
+    shown = runtime.get_cache(_BoneItems)
+    shown.items = [
+        (app.mapping.AUTOMATIC, "Automatic", "Find the bone by its name and place"),
+        (app.mapping.NO_BONE, "None", "Leave this part of the body as it rests"),
+        *((name, name, f"Use the bone '{name}'") for name in names),
+    ]
+    return shown.items
+
+
+class MOTION_MATCHING_OT_choose_bone(Operator, bpy.types.Operator):
+    """Choose the bone of a part of the body, in the skeleton of the source or of the character"""
+
+    bl_idname = "motion_matching.choose_bone"
+    bl_label = "Choose Bone"
+    bl_property = "bone"
+    requires = (*CHARACTER, has_active_source)
+
+    role: str = text("", "Role", "Part of the body")
+    side: str = choice("SOURCE", "Side", "Whose bone it is", _SIDES)
+    bone: str = listed("Bone", "Bone of this part of the body", _list_bones)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        context.window_manager.invoke_search_popup(self)
+        return {"RUNNING_MODAL"}
+
+    def run(self, context: bpy.types.Context) -> None:
+        obj, source = get_active_armature(context), get_active_source(context)
+        app.mapping.choose_bone(obj, source, self.side == "SOURCE", self.role, self.bone)
+        app.status.invalidate()
+
+
+class MOTION_MATCHING_OT_reset_mapping(Operator, bpy.types.Operator):
+    """Forget the bones that were chosen by hand, so that all are found automatically"""
+
+    bl_idname = "motion_matching.reset_mapping"
+    bl_label = "Find All Bones"
+    requires = (*CHARACTER, has_active_source)
+
+    def run(self, context: bpy.types.Context) -> None:
+        obj, source = get_active_armature(context), get_active_source(context)
+        if not app.mapping.reset(obj, source):
+            raise NothingToDoError("No bone was chosen by hand")
+        app.status.invalidate()

@@ -1,0 +1,68 @@
+"""The panel of how the bones of the active source are mapped to the character's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ... import app
+from ..panel_base import (
+    SourcePanel,
+    State,
+    StateHeader,
+    draw_preset_row,
+    draw_wrapped_text,
+    set_options,
+)
+from ..properties import MotionMatchingSettings
+
+if TYPE_CHECKING:
+    from ...app.mapping import SourceState
+    from ...engine.motion.bone_mapping import BonePair
+
+_UNSURE = 0.5  # a bone with less confidence is marked
+ICONS: Any = {"same": "CHECKMARK", "mapped": "ARMATURE_DATA", "help": "ERROR"}
+
+
+def find_state(obj: bpy.types.Object, source: Any) -> SourceState | None:
+    """Return how the skeleton of a source is used, if that is known."""
+    return app.status.get_status(obj).states.get(source.name)
+
+
+class MOTION_MATCHING_PT_mapping(StateHeader, SourcePanel, bpy.types.Panel):
+    """Which bones of the active source move which bones of the character"""
+
+    bl_label = "Bones"
+    bl_parent_id = "MOTION_MATCHING_PT_source"
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        state = find_state(obj, settings.sources[settings.source_index])
+        return (ICONS[state.kind], state.text) if state else None
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        source, layout = settings.sources[settings.source_index], self.layout
+        state = find_state(obj, source)
+        if state is None or state.kind == "same":
+            draw_wrapped_text(layout, "The source has the character's skeleton", "CHECKMARK")
+            return
+        if state.reason:
+            draw_wrapped_text(layout, state.reason, "ERROR")
+        if state.mapping:
+            _draw_pairs(layout, state.mapping.pairs)
+        group = settings.source_roles.get(state.signature)
+        draw_preset_row(layout, "mappings", group.preset if group else "")
+        layout.operator("motion_matching.reset_mapping", icon="LOOP_BACK")
+
+
+def _draw_pairs(layout: bpy.types.UILayout, pairs: tuple[BonePair, ...]) -> None:
+    """Draw a row for each part of the body: its name, the source's bone, and the character's."""
+    column = layout.column(align=True)
+    for pair in pairs:
+        row = column.row(align=True)
+        unsure: Any = "QUESTION" if pair.target and pair.confidence < _UNSURE else "NONE"
+        row.label(text=pair.role.replace("_", " ").title(), icon=unsure)
+        for side, bones in (("SOURCE", pair.source), ("CHARACTER", pair.target)):
+            text = bones[0] if bones else "-"
+            button = row.operator("motion_matching.choose_bone", text=text)
+            set_options(button, role=pair.role, side=side)
