@@ -186,7 +186,7 @@ def preview_steps(
     def compute(_: ReportProgress) -> tuple[Body, Body | None]:
         if character is None:
             return stage.place(clip, roles), None
-        [retargeted], _ = retarget_clips([clip], character)
+        [retargeted] = retarget_clips([clip], character)[0]
         body = stage.place(retargeted, roles)
         return body, stage.place(clip, {}, aside=_measure_room(body))
 

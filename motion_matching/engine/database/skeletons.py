@@ -111,8 +111,7 @@ def _choose_model(
     if character:
         skeleton = character.skeleton
         rest = skeleton.rest_positions[None], skeleton.rest_rotations[None]
-        still = Clip("the character", skeleton, *(part.astype(np.float32) for part in rest), 1.0)
-        return still, []
+        return Clip("the character", skeleton, *rest, 1.0), []
     of_armature = [part for part in parts if part.source.is_of_armature] or parts
     most = Counter(_get_hierarchy(part) for part in of_armature).most_common(1)[0][0]
     alike = [part.clip for part in of_armature if _get_hierarchy(part) == most]

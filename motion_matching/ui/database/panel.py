@@ -83,7 +83,8 @@ def _draw_source_name(
     """Draw whether and by which name a source is used; return the layout for what follows."""
     row.prop(item, "enabled", text="")
     is_lost = item.action is None if item.kind == "ACTION" else not item.filepath
-    state = app.status.get_status(item.id_data).states.get(item.name, app.mapping.SAME)
+    obj: Any = item.id_data
+    state = app.status.get_status(obj).states.get(item.name, app.mapping.SAME)
     # kinds have the names of their icons
     own: Any = _MAPPED if state.kind == "mapped" else item.kind
     icon: Any = "ERROR" if is_lost or state.kind == "help" else own
