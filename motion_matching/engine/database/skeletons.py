@@ -22,6 +22,8 @@ from ..motion.skeleton import Skeleton
 from .parts import BuildNote, ReelPart
 
 _LENGTH_TOLERANCE = 0.02  # share of a bone's length by which two sources may differ
+_SHORTEST = 0.05  # metres that a bone counts at least
+_CANDIDATES = 50  # clips, of which one has the lengths that most have
 _ALGORITHM = 1  # of retargeting: a database of another one is built again
 
 # bones by role that were chosen by hand
@@ -113,13 +115,32 @@ def _choose_model(
         rest = skeleton.rest_positions[None], skeleton.rest_rotations[None]
         return Clip("the character", skeleton, *rest, 1.0), []
     of_armature = [part for part in parts if part.source.is_of_armature] or parts
-    most = Counter(_get_hierarchy(part) for part in of_armature).most_common(1)[0][0]
+    most = Counter(map(_get_hierarchy, of_armature)).most_common(1)[0][0]
     alike = [part.clip for part in of_armature if _get_hierarchy(part) == most]
-    return alike[0], alike
+    lengths = np.stack([_measure_lengths(clip, alike[0].skeleton.names) for clip in alike])
+    different = [np.any(_differ(lengths, own), axis=1).sum() for own in lengths[:_CANDIDATES]]
+    model = alike[int(np.argmin(different))]
+    same = ~np.any(_differ(lengths, lengths[int(np.argmin(different))]), axis=1)
+    return model, [clip for clip, is_same in zip(alike, same, strict=True) if is_same]
 
 
 def _get_hierarchy(part: ReelPart) -> frozenset[tuple[str, str]]:
     return part.clip.skeleton.get_hierarchy()
+
+
+def _measure_lengths(clip: Clip, names: tuple[str, ...]) -> np.ndarray:
+    """Return how far (B,) bones are from their parents, in the order of `names`; roots are 0."""
+    order = [clip.skeleton.index(name) for name in names]
+    lengths = np.linalg.norm(clip.positions[0], axis=-1)
+    lengths[conforming.find_sliding_bones(clip)] = 0.0
+    return lengths[order]
+
+
+def _differ(lengths: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Return which bones have another length than expected; 0 stands for any."""
+    known = (lengths > 0.0) & (expected > 0.0)
+    away = np.abs(lengths - expected)
+    return known & (away > _LENGTH_TOLERANCE * np.maximum(expected, _SHORTEST))
 
 
 def _group_by_skeleton(parts: Iterable[ReelPart]) -> list[list[ReelPart]]:
@@ -173,10 +194,10 @@ def _fit_clip(clip: Clip, model: Clip, sliding: np.ndarray) -> Clip:
     """
     if clip.skeleton.get_hierarchy() != model.skeleton.get_hierarchy():
         raise RigError("The bones are not the same.")
-    clip, names = conforming.reorder(clip, model.skeleton.names), model.skeleton.names
-    sliding = sliding | conforming.find_sliding_bones(clip)
-    expected, length = (np.linalg.norm(c.positions[0], axis=-1) for c in (model, clip))
-    wrong = ~sliding & (np.abs(length - expected) > _LENGTH_TOLERANCE * np.maximum(expected, 0.05))
+    names = model.skeleton.names
+    clip = conforming.reorder(clip, names)
+    wrong = _differ(*(_measure_lengths(each, names) for each in (clip, model)))
     if wrong.any():
         raise RigError(f"The bone '{names[int(np.argmax(wrong))]}' is of another length.")
+    sliding = sliding | conforming.find_sliding_bones(clip)
     return conforming.conform(clip, model.skeleton, sliding)

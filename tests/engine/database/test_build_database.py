@@ -687,46 +687,6 @@ def test_a_tag_on_no_frame_is_reported():
     assert "'late'" in warnings[1].text
 
 
-def test_different_skeletons_are_refused_with_clips_and_bone():
-    mixamo, lafan = rigs.make_walk("Mixamo"), rigs.make_walk("LAFAN1")
-    text = expect_refusal(RigError, lafan, mixamo)
-    assert "'LAFAN1'" in text
-    assert "'Mixamo'" in text
-    assert any(
-        f"'{bone}' is only in" in text for bone in (*mixamo.skeleton.names, *lafan.skeleton.names)
-    )
-
-
-def test_a_bone_of_only_one_skeleton_is_named_with_its_clip():
-    clip = make_walk()
-    names = tuple("Tail" if name == "LeftHand" else name for name in clip.skeleton.names)
-    other = replace(clip, name="other", skeleton=clip.skeleton.with_names(names))
-    text = expect_refusal(RigError, clip, other)
-    assert "'LeftHand' is only in 'walk'" in text
-
-
-def test_another_hierarchy_of_the_same_names_is_refused():
-    clip = make_walk()
-    parents = clip.skeleton.parents.copy()
-    head = clip.skeleton.index("Head")
-    parents[head] = clip.skeleton.index("UpperChest")
-    skeleton = replace(clip.skeleton, parents=parents)
-    text = expect_refusal(RigError, clip, replace(clip, name="other", skeleton=skeleton))
-    assert "'Head'" in text
-
-
-@pytest.mark.parametrize("factor", [0.9, 1.1])
-def test_performers_of_different_sizes_are_refused_with_bone_lengths(factor: float):
-    clip = make_walk()
-    thigh = clip.skeleton.index("LeftLeg")
-    positions = clip.positions.copy()
-    positions[:, thigh] *= factor
-    text = expect_refusal(RigError, clip, replace(clip, name="other", positions=positions))
-    length = np.linalg.norm(clip.positions[0, thigh])
-    for word in ("'LeftLeg'", "'walk'", "'other'", f"{length:.3f} m", f"{length * factor:.3f} m"):
-        assert word in text
-
-
 def test_sliding_bones_and_noise_do_not_make_skeletons_differ():
     clip = make_walk()
     positions = clip.positions * np.float32(1.004)
@@ -981,7 +941,7 @@ def test_broken_sources_are_named_and_the_rest_is_built(tmp_path):
     broken = tmp_path / "broken.bvh"
     broken.write_text("HIERARCHY\nROOT Hips\n{ nonsense")
     # a tail alone, whose bones are no body
-    bones = [good[2].skeleton.index(name) for name in ("Spine", "Spine1", "Neck", "Head")]
+    bones = [good[2].skeleton.index(name) for name in ("Spine", "Chest", "Neck", "Head")]
     rest = good[2].skeleton.rest_positions[bones], good[2].skeleton.rest_rotations[bones]
     tail = Skeleton(("A", "B", "C", "D"), np.arange(-1, 3), *rest)
     positions, rotations = good[2].positions[:, bones], good[2].rotations[:, bones]
