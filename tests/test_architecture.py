@@ -217,6 +217,7 @@ ROOMS: dict[str, set[str]] = {
     "rig": {"blender", "rig"},
     "reading": {"blender", "rig", "reading"},
     "writing": {"blender", "rig", "writing"},
+    "retargeting": {"blender", "rig", "reading", "writing", "retargeting"},
     "staging": {"blender", "rig", "reading", "writing", "staging"},
 }
 
