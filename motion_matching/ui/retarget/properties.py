@@ -1,0 +1,79 @@
+"""Settings of retargeting: what is read, how it is moved over, and bones by role."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ...engine.motion.retarget_settings import RetargetSettings
+from ..typed_properties import (
+    Items,
+    collection,
+    describe_by,
+    hidden_text,
+    integer,
+    number,
+    pointer,
+    settings_group,
+    text,
+)
+
+_CONFIDENCE: Any = {"min": 0.0, "max": 1.0, "subtype": "FACTOR", "precision": 2}
+
+
+@settings_group
+class MotionMatchingBonePair(bpy.types.PropertyGroup):
+    """The bones of one role in both characters"""
+
+    role: str = hidden_text("Role", "Role of the bones")
+    source: str = text(
+        "",
+        "Source",
+        "Bones of the source with this role, from top to bottom, separated by commas; others than "
+        "those that were found are used until Clear Bones",
+    )
+    target: str = text(
+        "",
+        "Character",
+        "Bones of this character with this role, from top to bottom, separated by commas; others "
+        "than those that were found are used until Clear Bones",
+    )
+    found_source: str = hidden_text("Found Source", "What was found in the source")
+    found_target: str = hidden_text("Found Target", "What was found in the character")
+    confidence: float = number(
+        0.0,
+        "Confidence",
+        "How sure both are: 1 for names that are known, less where shape alone tells",
+        **_CONFIDENCE,
+    )
+
+
+def is_armature(self: Any, obj: bpy.types.Object) -> bool:
+    """Return whether an object can be the source of this character."""
+    return obj.type == "ARMATURE" and obj != self.id_data
+
+
+@settings_group
+@describe_by(RetargetSettings)
+class MotionMatchingRetarget(bpy.types.PropertyGroup):
+    """How motion of other characters is brought onto this one"""
+
+    action: bpy.types.Action = pointer(
+        bpy.types.Action,
+        "Action",
+        "Action of another armature; empty: what the other selected armature plays",
+    )
+    source: bpy.types.Object = pointer(
+        bpy.types.Object,
+        "Source",
+        "Armature that the action was made for; empty: the other selected one, or the one whose "
+        "bones it moves",
+        poll=is_armature,
+    )
+    pairs: Items[MotionMatchingBonePair] = collection(
+        MotionMatchingBonePair, "Bones", "Bones by role, as they were found or set"
+    )
+    pair_index: int = integer(0, "Active Role", "Role whose bones are shown")
+    summary: str = hidden_text("Summary", "How many roles are mapped")
+    preset: str = hidden_text("Preset", "Mapping that was applied or saved last")
