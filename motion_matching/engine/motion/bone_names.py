@@ -36,6 +36,9 @@ _VAGUE = (
     re.compile(r"(?<=[_\-. ])[lrLR](?=[0-9])"),
 )
 
+# words as in 'upper_arm', 'UpperArm' and 'IKHand'
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
 # per part, spellings without side, digits and separators, the surest first
 _PARTS = {
     "thigh": "thigh upleg upperleg legupper femur thighbend hip leg",
@@ -47,6 +50,7 @@ _PARTS = {
     "hips": "hips pelvis hip",
     "spine": "upperchest chest thorax torso spine",
     "neck": "neck lowerneck",
+    "tail": "tail",
 }
 
 
@@ -89,6 +93,11 @@ def split_side(name: str, names: Collection[str]) -> tuple[str, str]:
     side = "" if marker is None else marker.group()[0].upper()
     core = name if marker is None else name[: marker.start()] + " " + name[marker.end() :]
     return re.sub(r"[^a-z]", "", core.split(":")[-1].lower()), side
+
+
+def split_words(name: str) -> list[str]:
+    """Return the lower-case words of a name without its namespace: 'x:LeftToe_End' gives three."""
+    return [word.lower() for word in _WORD.findall(name.split(":")[-1])]
 
 
 def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:

@@ -133,10 +133,10 @@ def _find_roles_by_name_or_shape(
             raise
     if any(role.endswith("_thigh") for role in overrides):
         return roles
-    return _add_forelegs(skeleton, clips, roles)
+    return add_forelegs(skeleton, clips, roles)
 
 
-def _add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Roles:
+def add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Roles:
     """Add the pairs of legs that only their shape gives away, such as forelegs named as arms.
 
     Where bones are named as arms, nothing else is one, so that coat-tails and the like are none.
