@@ -15,6 +15,7 @@ from ..app.characters import get_active_armature, get_active_settings
 from ..app.typed import settings_of
 from ..engine import names, presets
 from ..engine.errors import SettingsError
+from ..engine.motion import mapping_preset
 from ..engine.motion.bone_names import ROLES
 from .operator_base import CHARACTER_ALSO_LIVE, ConfirmedOperator, Operator
 from .typed_properties import choice, text
@@ -23,6 +24,7 @@ KINDS = (
     ("features", "Features", "What frames are compared by"),
     ("controllers", "Controller", "How the character responds"),
     ("rigs", "Roles", "Bones by role"),
+    ("mappings", "Bones", "Bones by role of a source and of the character, for retargeting"),
 )
 BIN = "removed"  # folder of removed presets, beside those of the kinds
 
@@ -99,6 +101,9 @@ class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
         elif self.kind == "rigs":
             bones = app.settings.resolve_preset_roles(get_active_armature(context), data, name)
             app.settings.set_roles(settings.roles, bones, name)
+        elif self.kind == "mappings":
+            mapping = mapping_preset.load_mapping(self.filepath)
+            app.retargeting.set_bones(settings.retarget, mapping, name)
         else:
             app.settings.set_controller(settings.controller, data.get("settings"), name)
 
@@ -142,6 +147,8 @@ def _collect_data(kind: str, obj: bpy.types.Object) -> tuple[dict[str, Any], Any
             raise SettingsError("There are no features to save; apply a preset and change it.")
         app.features.build_schema(settings.features)
         return app.features.get_features_data(settings.features), settings.features
+    if kind == "mappings":
+        return app.retargeting.get_mapping_data(settings.retarget), settings.retarget
     # if no roles are chosen, those that were found are worth saving
     bones = app.settings.get_roles(settings) or app.rig_status.refresh(obj).roles
     if not bones:
@@ -191,8 +198,12 @@ class _PresetMenu:
 
     def draw(self, context: bpy.types.Context) -> None:
         menu: Any = self  # whose type says less than Blender takes
+        folders = bpy.utils.preset_paths(f"motion_matching/{self.kind}")
+        if not folders:
+            menu.layout.label(text="None Saved Yet")
+            return
         menu.path_menu(
-            bpy.utils.preset_paths(f"motion_matching/{self.kind}"),
+            folders,
             self.preset_operator,
             props_default={"kind": self.kind},
             filter_ext=lambda ending: ending.lower() in self.preset_extensions,
@@ -219,3 +230,10 @@ class MOTION_MATCHING_MT_rigs(_PresetMenu, bpy.types.Menu):
 
     bl_label = "Rig Presets"
     kind = "rigs"
+
+
+class MOTION_MATCHING_MT_mappings(_PresetMenu, bpy.types.Menu):
+    """Bones by role of a source and of the character, for retargeting"""
+
+    bl_label = "Mappings"
+    kind = "mappings"

@@ -22,6 +22,7 @@ from .features.properties import MotionMatchingFeatures
 from .insight.properties import MotionMatchingInsight
 from .play.properties import MotionMatchingPlay
 from .property_updates import follow_selection, invalidate_status, refresh_path
+from .retarget.properties import MotionMatchingRetarget
 from .tags.properties import MotionMatchingThresholds, redraw_editors
 from .takes.properties import MotionMatchingScript, MotionMatchingTake, is_comparable
 from .typed_properties import (
@@ -152,6 +153,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "Collection whose visible meshes are the ground and the obstacles, live and in baked "
         "takes; steep faces are walls. A live session uses them as they are when it starts",
     )
+    retarget: MotionMatchingRetarget = group(MotionMatchingRetarget, "Retarget")
     fewer_keys: float = number(
         0.0,
         "Fewer Keys",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import bpy
 import numpy as np
@@ -17,8 +18,22 @@ from ..writing.bake import bake
 from ..writing.pose_guard import preserve_pose
 from .sources import SourceMotion, find_origin, move_clip
 from .targets import check_takes_keys
+from .transfer import Retargeted
 
 _STILL = 1e-5  # quaternion components, and metres, that a bone at rest is off its rest at most
+
+
+def write_retargeted(
+    obj: bpy.types.Object,
+    retargeted: Retargeted,
+    *,
+    name: str = "",
+    frame_start: int = 1,
+    fewer_keys: float = 0.0,
+) -> list[bpy.types.Action]:
+    """Write retargeted motion as `write_clips` does."""
+    options: Any = {"name": name, "frame_start": frame_start, "fewer_keys": fewer_keys}
+    return write_clips(obj, retargeted.pairs, retargeted.hips, retargeted.mapped_bones, **options)
 
 
 def write_clips(

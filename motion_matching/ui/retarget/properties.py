@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -14,11 +15,13 @@ from ..typed_properties import (
     hidden_text,
     integer,
     number,
+    numbers,
     pointer,
     settings_group,
     text,
 )
 
+_SCALE: Any = {"min": 0.0, "max": 1000.0, "soft_max": 10.0, "precision": 3, "subtype": "FACTOR"}
 _CONFIDENCE: Any = {"min": 0.0, "max": 1.0, "subtype": "FACTOR", "precision": 2}
 
 
@@ -41,6 +44,14 @@ class MotionMatchingBonePair(bpy.types.PropertyGroup):
     )
     found_source: str = hidden_text("Found Source", "What was found in the source")
     found_target: str = hidden_text("Found Target", "What was found in the character")
+    offset: Sequence[float] = numbers(
+        (0.0, 0.0, 0.0),
+        "Offset",
+        "Rotation that is added to what the source does: of a limb, X is the hinge of knee or "
+        "elbow and Y the way along it; of the torso, X is to the left and Z upward",
+        subtype="EULER",
+        unit="ROTATION",
+    )
     confidence: float = number(
         0.0,
         "Confidence",
@@ -70,6 +81,13 @@ class MotionMatchingRetarget(bpy.types.PropertyGroup):
         "Armature that the action was made for; empty: the other selected one, or the one whose "
         "bones it moves",
         poll=is_armature,
+    )
+    scale: float = number(
+        0.0,
+        "Scale",
+        "How far the character moves for each metre of the source; 0: found from the length of the "
+        "legs",
+        **_SCALE,
     )
     pairs: Items[MotionMatchingBonePair] = collection(
         MotionMatchingBonePair, "Bones", "Bones by role, as they were found or set"

@@ -1,0 +1,91 @@
+"""Motion of one character brought onto the skeleton of another; no Blender, so threads may run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...engine.errors import RigError
+from ...engine.motion.bone_mapping import BoneMapping, map_bones
+from ...engine.motion.clip import Clip
+from ...engine.motion.retarget import Anatomy, Retargeter
+from ...engine.motion.retarget_report import measure_retargeted
+from ...engine.motion.retarget_settings import RetargetSettings
+from ...engine.motion.skeleton import Skeleton
+from ...engine.progress import ReportProgress, ignore_progress
+from .sources import SourceMotion
+
+BoneNames = Mapping[str, str | Sequence[str]]  # by role; '' for a part that is to be left out
+
+
+@dataclass(frozen=True)
+class RetargetRequest:
+    """How motion is retargeted, with bones by role where they are given by hand."""
+
+    settings: RetargetSettings = field(default_factory=RetargetSettings)
+    source_bones: BoneNames = field(default_factory=dict)
+    target_bones: BoneNames = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Retargeted:
+    """Motion with its clip on the target's skeleton, and how that one's bones are mapped.
+
+    The mapping is that of the first source, if they have different skeletons; that of the target's
+    bones to roles is the same for all. `measures` are those of each clip, if they were asked for.
+    """
+
+    skeleton: Skeleton
+    mapping: BoneMapping
+    pairs: list[tuple[SourceMotion, Clip]] = field(default_factory=list)
+    measures: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def hips(self) -> str:
+        """The bone that carries the target's body."""
+        return self.skeleton.names[self.mapping.target.chains["hips"][0]]
+
+    @property
+    def mapped_bones(self) -> set[str]:
+        """The bones of the target that have counterparts."""
+        return {name for pair in self.mapping.pairs for name in pair.target}
+
+
+def find_mapping(
+    motions: Sequence[SourceMotion], skeleton: Skeleton, request: RetargetRequest
+) -> BoneMapping:
+    """Pair the bones of motion on one skeleton with those of the target.
+
+    Raises RigError, which names the bone or role, if hips or legs are missing.
+    """
+    clips = [motion.clip for motion in motions]
+    overrides = request.source_bones, request.target_bones
+    return map_bones(clips[0].skeleton, skeleton, clips, (), *overrides)
+
+
+def retarget(
+    motions: Sequence[SourceMotion],
+    skeleton: Skeleton,
+    request: RetargetRequest,
+    report: ReportProgress = ignore_progress,
+    *,
+    with_measures: bool = False,
+) -> Retargeted:
+    """Bring motion onto a skeleton. Raises RigError as `find_mapping` does."""
+    groups = group_by_skeleton(motions)
+    mappings = [find_mapping(group, skeleton, request) for group in groups]
+    result = Retargeted(skeleton, mappings[0])
+    for group, mapping in zip(groups, mappings, strict=True):
+        _retarget_group(group, mapping, request.settings, result, report, len(motions))
+    return result
+
+
+def group_by_skeleton(motions: Sequence[SourceMotion]) -> list[list[SourceMotion]]:
+    """Return motion that has the same bones and rest pose together, which tells more of them."""
+    groups: dict[Any, list[SourceMotion]] = {}
+    for motion in motions:
+        of = motion.clip.skeleton
+        rest = of.rest_positions.tobytes(), of.rest_rotations.tobytes()
+        groups.setdefault((of.names, of.parents.tobytes(), *rest), []).append(motion)
+    return list(groups.values())
