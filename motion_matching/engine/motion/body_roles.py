@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+import numpy as np
+
 from ..errors import RigError
-from .bone_names import find_candidates, join_quoted
 from .body_subset import BodySubset, choose_body, sample_positions
+from .bone_names import find_candidates, join_quoted
 from .clip import Clip
 from .limb_names import FINGERS, SIDES, find_arm_by_name, find_fingers_by_name
 from .limb_search import (
@@ -40,6 +42,8 @@ _CORE = (
     "head",
     *(f"{side}_{part}" for side in SIDES.values() for part in LEG_PARTS),
 )
+
+_TIP = 0.2  # of the length before it: a last bone that is shorter marks the end of a chain
 
 Chains = dict[str, tuple[int, ...]]
 
@@ -194,7 +198,21 @@ def _split_leg(skeleton: Skeleton, side: str, leg: Leg) -> Chains:
     chains = {}
     for part, start, stop in zip(LEG_PARTS, starts, [*starts[1:], None], strict=False):
         chains[f"{side}_{part}"] = (start,) if stop is None else _walk(skeleton, start, stop)
+    if leg.has_toe:
+        chains[f"{side}_toe"] = _follow(skeleton, leg.toe)
     return chains
+
+
+def _follow(skeleton: Skeleton, bone: int) -> tuple[int, ...]:
+    """Return a bone and those below in a line, without a last one that has no length."""
+    chain = [bone]
+    while len(children := skeleton.get_children(chain[-1])) == 1:
+        chain += children
+    length = max(
+        (np.linalg.norm(end) for b, end in skeleton.end_sites if b == chain[-1]), default=0
+    )
+    before = float(np.linalg.norm(skeleton.rest_positions[chain[-1]]))
+    return tuple(chain if length > _TIP * before or len(chain) < 2 else chain[:-1])
 
 
 def _walk(skeleton: Skeleton, start: int, stop: int) -> tuple[int, ...]:
@@ -208,8 +226,7 @@ def _find_arms(
 ) -> tuple[dict[str, Chains], bool]:
     """Return the parts of both arms or forelegs by side, and whether they are forelegs."""
     skeleton = body.skeleton
-    thighs = {leg.thigh for leg in legs.values()}
-    excluded = thighs.union(*(skeleton.get_descendants(thigh) for thigh in thighs))
+    excluded = _list_leg_bones(skeleton, roles.hips, legs)
     named = {side: find_arm_by_name(skeleton, side, roles.hips, excluded) for side in "LR"}
     forelegs = {leg.side: leg for leg in roles.legs if leg not in legs.values()}
     is_foreleg = set(forelegs) == {"L", "R"} or all("fore_toe" in arm for arm in named.values())
@@ -227,6 +244,16 @@ def _find_arms(
         if arm
     }
     return _add_collars(skeleton, roles, arms), is_foreleg
+
+
+def _list_leg_bones(skeleton: Skeleton, hips: int, legs: Mapping[str, Leg]) -> set[int]:
+    """Return all bones of the branches of the hips that end in legs."""
+    bones: set[int] = set()
+    for leg in legs.values():
+        way = skeleton.get_chain_to_root(leg.thigh)
+        bones.update(way[: way.index(hips)] if hips in way else way[:1])
+        bones.update(skeleton.get_descendants(leg.thigh))
+    return bones
 
 
 def _measure(body: BodySubset, legs: Mapping[str, Leg]) -> BodyShape:
@@ -283,7 +310,7 @@ def _add_collars(skeleton: Skeleton, roles: Roles, arms: Mapping[str, Chains]) -
 
 
 def _give_arms(skeleton: Skeleton, chains: Chains, given: Mapping[str, tuple[int, ...]]) -> Chains:
-    """Return the arm chains whose first bones are given by hand; neighbours end where they start."""
+    """Return arm chains whose first bones are given by hand; the others end where they start."""
     changed: Chains = {}
     for side in SIDES.values():
         roles = [f"{side}_{part}" for part in ARM_ROLES]

@@ -18,11 +18,11 @@ from .rig_shape import sample_frames
 from .skeleton import Skeleton
 
 # words in names of bones that move no part of the body by themselves
-_HELPERS = frozenset(
+_HELPERS = (
     "twist roll ik vb helper corrective correctiveroot share sharebone pole target ctrl control "
     "socket attach prop weapon weap gun camera eff effector bulge fix adj adjust null dummy jiggle "
-    "breast boob skirt cape cloth hair ponytail ear eye eyelid jaw tongue teeth cheek lip brow nose "
-    "muscle volume sec mch footsteps".split()
+    "breast boob skirt cape cloth hair ponytail ear eye eyelid jaw tongue teeth cheek lip brow "
+    "nose muscle volume sec mch footsteps"
 )
 _HELPER_PARTS = re.compile(
     r"(twist|sharebone|corrective|helper|^ik|ik$|roll$|nub$|dummy$)", re.IGNORECASE
@@ -68,7 +68,7 @@ def choose_body(
 def is_helper(name: str) -> bool:
     """Tell whether a name is that of a twist bone, a target, or another that is no body part."""
     words = split_words(name)
-    return bool(_HELPERS.intersection(words)) or any(map(_HELPER_PARTS.search, words))
+    return not set(words).isdisjoint(_HELPERS.split()) or any(map(_HELPER_PARTS.search, words))
 
 
 def is_end(name: str) -> bool:
@@ -146,7 +146,7 @@ def _thin_clips(clips: Sequence[Clip]) -> list[Clip]:
 def _cut(
     skeleton: Skeleton, clips: Sequence[Clip], kept: Sequence[int]
 ) -> tuple[Skeleton, list[Clip]]:
-    """Return a skeleton and its clips with the `kept` bones alone, each below the nearest of them."""
+    """Return a skeleton and its clips with `kept` bones alone, each below the nearest one."""
     if len(kept) == skeleton.bone_count:
         return skeleton, list(clips)
     number = {bone: index for index, bone in enumerate(kept)}

@@ -46,7 +46,7 @@ _PARTS = {
     "foot": "foot ankle",
     "toe": "toebase toes toe ball",
     "arm": "upperarm uparm humerus shldr shldrbend arm clavicle collar shoulder",
-    "head": "head",
+    "head": "head skull",
     "hips": "hips pelvis hip",
     "spine": "upperchest chest thorax torso spine",
     "neck": "neck lowerneck",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -72,25 +72,28 @@ def find_arms_by_shape(
     They are the longest pair of branches of the `trunk`, from the hips to the head, without the
     `excluded` bones of legs.
     """
-    pair = max(
-        (_find_branches(shape, bone, trunk, excluded) for bone in trunk),
-        key=lambda both: min((reach for reach, _ in both.values()), default=0.0),
-    )
+    pairs = [_find_pair(shape, bone, trunk, excluded) for bone in trunk]
+    pair = max(pairs, key=lambda both: min((reach for reach, _ in both.values()), default=0.0))
     arms = {side: split_arm(shape, chain) for side, (_, chain) in pair.items()}
     return arms if len(arms) == 2 and all(arms.values()) else {}
 
 
-def _find_branches(
+def _find_pair(
     shape: BodyShape, fork: int, trunk: Sequence[int], excluded: Collection[int]
 ) -> dict[str, tuple[float, list[int]]]:
-    """Return the longest branch of a bone to either side, as its reach and its bones."""
-    sides: dict[str, tuple[float, list[int]]] = {}
-    for bone in shape.skeleton.get_children(fork):
-        aside = 0.0 if bone in trunk or bone in excluded else shape.measure_side(bone, fork)
-        if abs(aside) > _ASIDE * shape.height:
-            side = "L" if aside > 0 else "R"
-            sides[side] = max(sides.get(side, (0.0, [])), shape.measure_reach(bone))
-    return sides if len(sides) == 2 else {}
+    """Return the longest two branches of a bone that are apart sideways and about as long."""
+    children = shape.skeleton.get_children(fork)
+    branches = {b: shape.measure_reach(b) for b in children if b not in trunk and b not in excluded}
+    best: dict[str, tuple[float, list[int]]] = {}
+    for one, two in combinations(branches, 2):
+        apart = shape.measure_side(one, fork) - shape.measure_side(two, fork)
+        shorter, longer = sorted((branches[one][0], branches[two][0]))
+        if abs(apart) < _ASIDE * shape.height or shorter < _ALIKE * longer:
+            continue
+        left, right = (one, two) if apart > 0.0 else (two, one)
+        if not best or shorter > min(reach for reach, _ in best.values()):
+            best = {"L": branches[left], "R": branches[right]}
+    return best
 
 
 def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ...]]:
@@ -100,6 +103,9 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
     what fingers branch from.
     """
     joints = merge_inline(shape, chain)
+    palm = next((k for k, bone in enumerate(joints) if k > 1 and _is_palm(shape, bone)), None)
+    if palm is not None:
+        joints = joints[: palm + 1]
     at = np.cumsum([0.0, *shape.measure_steps(joints)])
     best: tuple[float, tuple[int, ...]] = (-np.inf, ())
     for i in range(len(joints)):
@@ -107,6 +113,8 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
             for k in range(j + 1, len(joints)):
                 upper, lower = at[j] - at[i], at[k] - at[j]
                 if min(upper, lower) <= _ALIKE * max(upper, lower):
+                    continue
+                if palm not in (None, k):
                     continue
                 fork = len(shape.skeleton.get_children(joints[k])) > 1
                 score = (upper + lower) / at[-1] - (1.0 - min(upper, lower) / max(upper, lower))
@@ -122,6 +130,11 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
         "hand": chain[hand : hand + 1],
     }
     return {part: tuple(bones) for part, bones in cuts.items() if bones}
+
+
+def _is_palm(shape: BodyShape, bone: int) -> bool:
+    """Tell whether fingers branch from a bone: three chains or more."""
+    return len(shape.skeleton.get_children(bone)) > 2
 
 
 def merge_inline(shape: BodyShape, chain: Sequence[int]) -> list[int]:
@@ -194,15 +207,7 @@ def find_fingers_by_shape(shape: BodyShape, hand: int) -> dict[str, tuple[int, .
     thumb = int(np.argmax(apart - from_hand / max(float(from_hand.max()), 1e-9)))
     spread = np.median(np.linalg.norm(bases - bases[:, [thumb]], axis=-1), axis=0)
     order = [thumb, *(int(i) for i in np.argsort(spread) if i != thumb)]
+    # no finger has five bones, nor a thumb four, without one that is in the palm
+    palms = all(len(chain) > 3 + (i != thumb) for i, chain in enumerate(chains))
     words = ("thumb", "index", "middle", "ring", "pinky")
-    return {word: tuple(chains[i]) for word, i in zip(words, order, strict=True)}
-
-
-def list_sides(parts: Mapping[str, Mapping[str, tuple[int, ...]]]) -> dict[str, tuple[int, ...]]:
-    """Return chains by role, such as 'left_hand', from those by side 'L' and 'R' and part."""
-    words = {"L": "left", "R": "right"}
-    return {
-        f"{words[side]}_{part}": chain
-        for side, chains in parts.items()
-        for part, chain in chains.items()
-    }
+    return {word: tuple(chains[i][palms:]) for word, i in zip(words, order, strict=True)}

@@ -147,6 +147,9 @@ def add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Rol
         return roles
     arms = {bone for bone, _ in find_candidates(skeleton.names, "arm")}
     legs, taken = list(roles.legs), {bone for bones in roles.leg_bones for bone in bones}
+    # a rest pose that lies takes arms for legs, and misses the legs themselves
+    if sum(bool(taken & {leg.thigh, leg.shin, leg.foot}) for leg in shaped) < 2:
+        return roles
     for pair in zip(shaped[::2], shaped[1::2], strict=False):
         sided = sorted((_read_side(skeleton, leg) for leg in pair), key=lambda leg: leg.side)
         left, right = (set(skeleton.get_chain_to_root(leg.toe)) for leg in sided)
