@@ -14,7 +14,6 @@ from ..engine.errors import RigChangedError, SettingsError
 from ..engine.motion import mapping_preset
 from ..engine.motion.body_roles import BODY_ROLES, BodyRoles
 from ..engine.motion.bone_mapping import BoneMapping
-from ..engine.motion.mapping_preset import MappingPreset
 from ..engine.motion.retarget_settings import RetargetSettings
 from ..engine.motion.skeleton import Skeleton
 from ..engine.progress import ReportProgress
@@ -242,8 +241,12 @@ def _add_pair(pairs: Any, role: str) -> Any:
     return pair
 
 
-def set_bones(group: Any, mapping: MappingPreset, preset: str) -> None:
-    """List the bones of a preset as set by hand; all others are found."""
+def load_bones(group: Any, path: str, preset: str) -> None:
+    """List the bones of a preset as set by hand; all others are found. SettingsError if it is none.
+
+    What was listed stays then.
+    """
+    mapping = mapping_preset.load_mapping(path)
     group.pairs.clear()
     sides = {"source": mapping.source, "target": mapping.target}
     for role in BODY_ROLES:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 from typing import TYPE_CHECKING, Any
 
 from .. import scene
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.motion import mapping_preset, retarget_report
+from ..engine.motion.bone_names import join_quoted
 from ..engine.motion.mapping_preset import MappingPreset
 from ..engine.motion.retarget_settings import RetargetSettings
-from ..engine.settings import check_names
+from ..engine.settings import check_names, get_descriptions
 from ..engine.takes import takes
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, protect_blender_import
@@ -57,7 +59,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         report = _make_report(arguments, armature, names, done, request)
         if written.report:
             takes.write_report(report, written.report)
-    _say(out, arguments, names, done)
+    _say(out, arguments, names, armature, done)
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
@@ -65,7 +67,9 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     read = [("the command", arguments.source), *name_paths(arguments, "onto", "mapping")]
     check_targets(arguments, _TARGETS, read)
     if not arguments.onto.is_file():
-        raise SettingsError(f"{arguments.onto} does not exist; give the Blender file of a character.")
+        raise SettingsError(
+            f"{arguments.onto} does not exist; give the Blender file of a character."
+        )
     check_number("--frame", arguments.frame, -1_000_000, 1_000_000)
     check_number("--fewer-keys", arguments.fewer_keys, 1e-5, 1.0)
     check_blender(arguments.onto, "retarget")
@@ -75,4 +79,66 @@ def _parse_settings(texts: list[str]) -> RetargetSettings:
     """Return the settings of retargeting, with changes written as 'name=value'."""
     changes = parse_changes(texts, RetargetSettings())
     check_names(changes, RetargetSettings(), "retargeting setting")
+    if "offsets" in changes:
+        raise SettingsError("--set offsets cannot be given; set them in the panel, or by a script.")
     return RetargetSettings(**changes)
+
+
+def _make_report(
+    arguments: argparse.Namespace,
+    armature: str,
+    names: list[str],
+    done: Retargeted,
+    request: RetargetRequest,
+) -> dict[str, Any]:
+    """Return what the report holds: what was read and made, the pairs of bones, and measures."""
+    mapping = done.mapping
+    clips = [motion.clip for motion, _ in done.pairs]
+    return {
+        "source": str(arguments.source),
+        "onto": str(arguments.onto),
+        "armature": armature,
+        "settings": {
+            name: getattr(request.settings, name) for name in get_descriptions(RetargetSettings)
+        },
+        "mapped": mapping.mapped_count,
+        "total": mapping.total,
+        "needs_help": mapping.needs_help,
+        **json.loads(mapping.to_json()),
+        "actions": [
+            {
+                "name": name,
+                "source": clip.name,
+                "frames": clip.frame_count,
+                "fps": clip.fps,
+                **found,
+            }
+            for name, clip, found in zip(names, clips, done.measures, strict=True)
+        ],
+    }
+
+
+def _say(
+    out: Output, arguments: argparse.Namespace, names: list[str], armature: str, done: Retargeted
+) -> None:
+    """Say what was made, which parts are missing, and what is doubtful."""
+    mapping = done.mapping
+    made = f"'{names[0]}'" if len(names) == 1 else f"{len(names)} actions"
+    out.say(
+        f"Retargeted {made} onto '{armature}': {mapping.mapped_count} of {mapping.total} parts."
+    )
+    missing = [pair.role.replace("_", " ") for pair in mapping.pairs if not pair.target]
+    if missing:
+        out.say(f"'{armature}' has no {join_quoted(missing)}.")
+    for role in mapping.doubtful:
+        pair = next((pair for pair in mapping.pairs if pair.role == role), None)
+        bones = (
+            " and ".join(f"'{(*names, '?')[0]}'" for names in (pair.source, pair.target))
+            if pair
+            else ""
+        )
+        out.say(f"Doubtful: {role.replace('_', ' ')} ({bones}); name its bones with --mapping.")
+    for found in done.measures:
+        out.say(retarget_report.summarize(found))
+    written = [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]
+    out.say(f"Written: {', '.join(written)}.")

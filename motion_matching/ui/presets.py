@@ -15,7 +15,6 @@ from ..app.characters import get_active_armature, get_active_settings
 from ..app.typed import settings_of
 from ..engine import names, presets
 from ..engine.errors import SettingsError
-from ..engine.motion import mapping_preset
 from ..engine.motion.bone_names import ROLES
 from .operator_base import CHARACTER_ALSO_LIVE, ConfirmedOperator, Operator
 from .typed_properties import choice, text
@@ -95,15 +94,16 @@ class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         settings = get_active_settings(context)
-        data, name = presets.load(self.kind, self.filepath), Path(self.filepath).stem
+        name = Path(self.filepath).stem
+        if self.kind == "mappings":
+            app.retargeting.load_bones(settings.retarget, self.filepath, name)
+            return
+        data = presets.load(self.kind, self.filepath)
         if self.kind == "features":
             app.features.set_features(settings.features, data, name)
         elif self.kind == "rigs":
             bones = app.settings.resolve_preset_roles(get_active_armature(context), data, name)
             app.settings.set_roles(settings.roles, bones, name)
-        elif self.kind == "mappings":
-            mapping = mapping_preset.load_mapping(self.filepath)
-            app.retargeting.set_bones(settings.retarget, mapping, name)
         else:
             app.settings.set_controller(settings.controller, data.get("settings"), name)
 

@@ -49,9 +49,10 @@ def load(
     `_detect_scale`).
 
     Rest positions are the OFFSETs; position channels replace them, component by component. Of
-    several roots, `root` is read, or the one with the most joints. Joints of equal name get '.001', '.002' and
-    so on. The clip's `warnings` say what had to be assumed, such as a truncated last line. Raises
-    MotionDataError for a file that cannot be used and SettingsError for impossible axes or scales.
+    several roots, `root` is read, or the one with the most joints. Joints of equal name get '.001',
+    '.002' and so on. The clip's `warnings` say what had to be assumed, such as a truncated last
+    line. Raises MotionDataError for a file that cannot be used and SettingsError for impossible
+    axes or scales.
     """
     path = Path(path)
     axes = _compute_blender_axes(up, forward)

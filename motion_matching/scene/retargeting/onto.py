@@ -35,9 +35,7 @@ def retarget_onto(
     """
     skeleton = read_target_skeleton(obj, bones)
     done = retarget(motions, skeleton, request, report, with_measures=with_measures)
-    made = write_retargeted(
-        obj, done, name=name, frame_start=frame_start, fewer_keys=fewer_keys
-    )
+    made = write_retargeted(obj, done, name=name, frame_start=frame_start, fewer_keys=fewer_keys)
     return made, done
 
 

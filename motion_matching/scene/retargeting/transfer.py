@@ -1,4 +1,4 @@
-"""Motion of one character brought onto the skeleton of another; no Blender, so threads may run it."""
+"""Motion of one character brought onto the skeleton of another; threads may run it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...engine.errors import RigError
 from ...engine.motion.bone_mapping import BoneMapping, map_bones
 from ...engine.motion.clip import Clip
 from ...engine.motion.retarget import Anatomy, Retargeter
@@ -77,7 +76,9 @@ def retarget(
     mappings = [find_mapping(group, skeleton, request) for group in groups]
     result = Retargeted(skeleton, mappings[0])
     for group, mapping in zip(groups, mappings, strict=True):
-        _retarget_group(group, mapping, request.settings, result, report, len(motions))
+        _retarget_group(
+            group, mapping, request.settings, result, report, len(motions), with_measures
+        )
     return result
 
 
@@ -89,3 +90,25 @@ def group_by_skeleton(motions: Sequence[SourceMotion]) -> list[list[SourceMotion
         rest = of.rest_positions.tobytes(), of.rest_rotations.tobytes()
         groups.setdefault((of.names, of.parents.tobytes(), *rest), []).append(motion)
     return list(groups.values())
+
+
+def _retarget_group(
+    group: Sequence[SourceMotion],
+    mapping: BoneMapping,
+    settings: RetargetSettings,
+    result: Retargeted,
+    report: ReportProgress,
+    count: int,
+    with_measures: bool,
+) -> None:
+    """Add the motion of one source skeleton to a result."""
+    clips = [motion.clip for motion in group]
+    source = Anatomy.from_roles(clips[0].skeleton, mapping.source, clips)
+    target = Anatomy.from_roles(result.skeleton, mapping.target)
+    retargeter = Retargeter(source, target, settings)
+    for motion in group:
+        report(f"Retargeting {motion.clip.name}", len(result.pairs) / count)
+        clip = retargeter.retarget(motion.clip)
+        result.pairs.append((motion, clip))
+        if with_measures:
+            result.measures.append(measure_retargeted(motion.clip, clip, source, target))

@@ -9,7 +9,6 @@ from bpy_extras.io_utils import ImportHelper
 
 from ... import app, scene
 from ...app.characters import get_active_armature
-from ...app.runtime import runtime
 from ...app.typed import settings_of
 from ..database.operators_import import FilesOption, filter_files, find_files, get_chosen_paths
 from ..operator_base import (

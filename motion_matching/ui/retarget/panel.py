@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bpy
 
-from ... import app
 from ...app.typed import armature_of, settings_of
 from ..panel_base import (
     ArmaturePanel,
@@ -71,9 +70,9 @@ class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):
         row = layout.split(factor=0.32)
         row.label(text=item.name)
         cells = row.split(factor=0.42)
-        cells.label(text=item.source or "–")
+        cells.label(text=item.source or "-")
         cells = cells.split(factor=0.7)
-        cells.label(text=item.target or "–")
+        cells.label(text=item.target or "-")
         given = item.source != item.found_source or item.target != item.found_target
         sure = "Given" if given else f"{item.confidence:.0%}"
         cells.label(text=sure, icon="NONE" if given or item.confidence >= 0.5 else "ERROR")

@@ -70,6 +70,10 @@ def is_armature(self: Any, obj: bpy.types.Object) -> bool:
 class MotionMatchingRetarget(bpy.types.PropertyGroup):
     """How motion of other characters is brought onto this one"""
 
+    foot_ik: bool
+    hand_ik: float
+    keep_translations: bool
+    fit_root: str
     action: bpy.types.Action = pointer(
         bpy.types.Action,
         "Action",
