@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...engine.motion.anatomy import Anatomy
 from ...engine.motion.bone_mapping import BoneMapping, map_bones
 from ...engine.motion.clip import Clip
-from ...engine.motion.retarget import Anatomy, Retargeter
+from ...engine.motion.retarget import Retargeter, is_same_skeleton
 from ...engine.motion.retarget_report import measure_retargeted
 from ...engine.motion.retarget_settings import RetargetSettings
 from ...engine.motion.skeleton import Skeleton
@@ -84,12 +85,16 @@ def retarget(
 
 def group_by_skeleton(motions: Sequence[SourceMotion]) -> list[list[SourceMotion]]:
     """Return motion that has the same bones and rest pose together, which tells more of them."""
-    groups: dict[Any, list[SourceMotion]] = {}
+    groups: list[list[SourceMotion]] = []
     for motion in motions:
-        of = motion.clip.skeleton
-        rest = of.rest_positions.tobytes(), of.rest_rotations.tobytes()
-        groups.setdefault((of.names, of.parents.tobytes(), *rest), []).append(motion)
-    return list(groups.values())
+        skeleton = motion.clip.skeleton
+        alike = (group for group in groups if is_same_skeleton(group[0].clip.skeleton, skeleton))
+        group = next(alike, None)
+        if group is None:
+            groups.append([motion])
+        else:
+            group.append(motion)
+    return groups
 
 
 def _retarget_group(
@@ -103,8 +108,8 @@ def _retarget_group(
 ) -> None:
     """Add the motion of one source skeleton to a result."""
     clips = [motion.clip for motion in group]
-    source = Anatomy.from_roles(clips[0].skeleton, mapping.source, clips)
-    target = Anatomy.from_roles(result.skeleton, mapping.target)
+    source = Anatomy.from_clips(clips[0].skeleton, mapping.source, clips)
+    target = Anatomy.from_clips(result.skeleton, mapping.target)
     retargeter = Retargeter(source, target, settings)
     for motion in group:
         report(f"Retargeting {motion.clip.name}", len(result.pairs) / count)
