@@ -32,7 +32,7 @@ def find_ball_goals(
     if not len(runs):
         return source + shift
     means = _average_runs(shift, runs)
-    means[:, 2] = -_find_floor(source[:, 2], runs, leg)
+    means[:, 2] = find_floor_heights(source[:, 2], runs, leg) - _average_runs(source[:, 2:], runs)[:, 0]
     held = _hold(means, runs, len(source))
     away = smoothstep(count_frames_to(planted) / (_EASING * fps))[:, None]
     free = source + shift
@@ -45,14 +45,17 @@ def _average_runs(values: np.ndarray, runs: np.ndarray) -> np.ndarray:
     return (sums[runs[:, 1]] - sums[runs[:, 0]]) / (runs[:, 1] - runs[:, 0])[:, None]
 
 
-def _find_floor(heights: np.ndarray, runs: np.ndarray, leg: float) -> np.ndarray:
-    """Return by how much contacts (K,) miss the floor; those on steps and boxes are none's miss."""
+def find_floor_heights(heights: np.ndarray, runs: np.ndarray, leg: float) -> np.ndarray:
+    """Return the heights (K,) of what balls stand on in runs of contact, from their own (F,).
+
+    Small ones are misses of the floor at zero, others are steps and boxes.
+    """
     mean = _average_runs(heights[:, None], runs)[:, 0]
-    return mean * (1.0 - smoothstep(np.abs(mean) / (_SAME_FLOOR * leg) - 1.0))
+    return mean * smoothstep(np.abs(mean) / (_SAME_FLOOR * leg) - 1.0)
 
 
 def _hold(values: np.ndarray, runs: np.ndarray, count: int) -> np.ndarray:
-    """Return values (K, 3) over `count` frames: held in runs (K, 2), and led from one to the next."""
+    """Return values (K, 3) over `count` frames: held in runs (K, 2), and led from each to the next."""
     frames = np.arange(count)
     run = np.searchsorted(runs[:, 0], frames, side="right") - 1
     before, after = np.maximum(run, 0), np.minimum(run + 1, len(runs) - 1)
