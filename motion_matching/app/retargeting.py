@@ -208,17 +208,16 @@ def show_mapping(
     group = settings_of(obj).retarget
     given = [get_given_bones(group.pairs, side) for side in SIDES]
     offsets = {pair.role: tuple(pair.offset) for pair in group.pairs}
-    names = [
-        _list_names(roles, skeleton)
-        for roles, skeleton in ((mapping.source, source), (mapping.target, target))
-    ]
-    sure = {pair.role: pair.confidence for pair in mapping.pairs if pair.target}
+    both = mapping.source, mapping.target
+    pairs = zip(both, (source, target), strict=True)
+    names = [_list_names(roles, skeleton) for roles, skeleton in pairs]
     group.pairs.clear()
     for role in BODY_ROLES:
         if not any(role in by_role for by_role in (*names, *given)):
             continue
         pair = _add_pair(group.pairs, role)
-        pair.confidence, pair.offset = sure.get(role, 0.0), offsets.get(role, (0.0, 0.0, 0.0))
+        sure = [roles.confidence[role] for roles in both if role in roles.chains]
+        pair.confidence, pair.offset = min(sure, default=0.0), offsets.get(role, (0.0, 0.0, 0.0))
         for side, by_role, own in zip(SIDES, names, given, strict=True):
             setattr(pair, side, by_role.get(role, _SEPARATOR.join(own.get(role, ()))))
             # what would be found is not known where bones are given

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import scene
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
-from ..engine.motion import mapping_preset, retarget_report
-from ..engine.motion.bone_names import join_quoted
+from ..engine.motion import mapping_preset
 from ..engine.motion.mapping_preset import MappingPreset
 from ..engine.motion.retarget_settings import RetargetSettings
 from ..engine.settings import check_names, get_descriptions
@@ -127,9 +126,9 @@ def _say(
     out.say(
         f"Retargeted {made} onto '{armature}': {mapping.mapped_count} of {mapping.total} parts."
     )
-    missing = [pair.role.replace("_", " ") for pair in mapping.pairs if not pair.target]
-    if missing:
-        out.say(f"'{armature}' has no {join_quoted(missing)}.")
+    roles = [pair.role for pair in mapping.pairs if not pair.target and pair.role != "root"]
+    if roles:
+        out.say(f"'{armature}' has no {', '.join(roles).replace('_', ' ')}.")
     for role in mapping.doubtful:
         pair = next((pair for pair in mapping.pairs if pair.role == role), None)
         bones = (
@@ -138,7 +137,13 @@ def _say(
             else ""
         )
         out.say(f"Doubtful: {role.replace('_', ' ')} ({bones}); name its bones with --mapping.")
-    for found in done.measures:
-        out.say(retarget_report.summarize(found))
+    for name, found in zip(names, done.measures, strict=True):
+        out.say(
+            f"  {name}: planted feet slide {found['slide']:.2f} cm/s (the source's, scaled, "
+            f"{found['source_slide']:.2f}) and are {found['height']:.1f} cm off their height, hips "
+            f"at {found['hips']:.0%} of theirs, legs {found['legs']:.1f}° and torso "
+            f"{found['torso']:.1f}° off the source's, {found['against']:.0f} frames with a knee or "
+            "elbow against it."
+        )
     written = [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]
     out.say(f"Written: {', '.join(written)}.")

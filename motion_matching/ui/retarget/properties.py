@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -51,6 +52,8 @@ class MotionMatchingBonePair(bpy.types.PropertyGroup):
         "elbow and Y the way along it; of the torso, X is to the left and Z upward",
         subtype="EULER",
         unit="ROTATION",
+        soft_min=-math.pi,
+        soft_max=math.pi,
     )
     confidence: float = number(
         0.0,

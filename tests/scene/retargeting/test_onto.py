@@ -124,8 +124,7 @@ def test_bones_that_the_motion_does_not_know_keep_their_pose():
 @pytest.mark.parametrize("make", [make_unreal, make_child])
 def test_there_and_back_again_gives_the_same_motion(make):
     obj, action = add_walker()
-    unit = 0.01 if make is make_unreal else 1.0
-    hero = add_armature(make(), "Hero", unit=unit)
+    hero = add_armature(make(), "Hero")
     there = retarget(obj, action, hero)
     back = retarget(hero, there, obj)
     ours, theirs = (read_clip(obj, each) for each in (back, action))
