@@ -104,10 +104,12 @@ def retarget_file(
         Names of actions in the file; by default all.
     up, forward, scale : str, str, float, optional
         As for `load`.
-    settings, source_bones, bones, name, fewer_keys
+    settings, source_bones, bones, name : RetargetSettings, mapping, mapping, str, optional
         As for `retarget_action`.
     frame_start : int
         The frame of the scene on which each action starts.
+    fewer_keys : float
+        As for `retarget_action`.
 
     Returns
     -------

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching import api
 from motion_matching.engine.errors import RigError
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.reading.sampling import sample
@@ -251,3 +252,17 @@ def test_an_armature_that_is_linked_asks_for_an_override(tmp_path):
     made = retarget(obj, action, own)
     assert own.animation_data.action == made
     assert not made.library
+
+
+def test_scripts_retarget_actions_and_files(tmp_path):
+    obj, action = add_walker()
+    hero = add_mixamo()
+    settings = api.RetargetSettings(foot_ik=False)
+    made = api.retarget_action(action, hero, settings=settings, name="Gait")
+    assert (made.name, hero.animation_data.action) == ("Gait", made)
+    api.write_bvh(make_walk(20), tmp_path / "walk.bvh")
+    [other] = api.retarget_file(tmp_path / "walk.bvh", hero, bones={"neck": ""}, frame_start=9)
+    assert (other.name, other.frame_range[0]) == ("walk Hero", 9)
+    with pytest.raises(api.SettingsError, match="append its character"):
+        api.retarget_file(tmp_path / "walk.blend", hero)
+    assert obj.animation_data.action == action
