@@ -18,14 +18,14 @@ from .anatomy import Anatomy, Limb
 from .body_roles import BODY_ROLES, BodyRoles, find_body_roles
 from .bone_matches import match_bones
 from .clip import Clip
-from .foot_goals import ease_drop, find_ball_goals, find_drop, pitch_feet
+from .foot_goals import ease_drop, find_ball_goals, find_drop, find_pitch, measure_mismatch
 from .frame_axes import get_axis, rotate, slerp
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
 from .partial_pose import PartialPose, WorldMotion, find_links
 from .retarget_settings import RetargetSettings
 from .skeleton import Skeleton
-from .two_bones import REACH, solve_two_bones
+from .two_bones import REACH, find_pole, solve_two_bones
 
 _MOVES = 0.01  # of a leg's length, and radians: a root bone that moves less is at rest
 _DEFAULTS = RetargetSettings()
@@ -175,12 +175,18 @@ class _Retargeting:
         scaled = self.scale * (ball - ours.ball_height * UP)
         goal = find_ball_goals(scaled, ideal, planted, self.clip.fps, self.target.leg)
         goal = goal + theirs.ball_height * UP
-        if not self.target.roles.four_legged:
-            far = np.linalg.norm(leg, axis=-1)
-            foot = pitch_feet(root, goal, aims["end"], theirs.foot, far, self.clip.fps)
-            aims["end"] = foot
-            self._set_frame(theirs.bones.end, foot)
+        self._pitch_foot(name, root, goal, np.linalg.norm(leg, axis=-1))
         return goal
+
+    def _pitch_foot(self, name: str, root: np.ndarray, ball: np.ndarray, far: np.ndarray) -> None:
+        """Pitch a foot that is longer or shorter for its leg, instead of bending the knee."""
+        ours, theirs, aims = self.source.limbs[name], self.target.limbs[name], self.aims[name]
+        share = measure_mismatch(self.scale * ours.foot[1], theirs.foot[1])
+        if share > 0.0 and not self.target.roles.four_legged:
+            turn = find_pitch(root, ball, aims["end"], theirs.foot, far, self.clip.fps)
+            turn = quat.from_angle_axis(share * turn, get_axis(aims["end"], 0))
+            aims["end"] = quat.mul(turn, aims["end"])
+            self._set_frame(theirs.bones.end, aims["end"])
 
     def _find_ankle(self, name: str, ball: np.ndarray) -> np.ndarray:
         return ball - rotate(self.aims[name]["end"], self.target.limbs[name].foot)
@@ -189,10 +195,15 @@ class _Retargeting:
         """Bend a limb as the source's so that its last bone is at `goal` (F, 3)."""
         limb: Limb = self.target.limbs[name]
         root = self.pose.compute_position(limb.bones.upper)
-        pole = get_axis(self.aims[name]["upper"], 2)
-        upper, lower = solve_two_bones(root, goal, limb.lengths[:2], pole)
-        self._set_frame(limb.bones.upper, upper)
-        self._set_frame(limb.bones.lower, lower)
+        frames = [self.aims[name][part] for part in ("upper", "lower")]
+        pole = find_pole(*frames, limb.lengths, goal - root)
+        ways = solve_two_bones(root, goal, limb.lengths[:2], pole)
+        for bone, frame, way in zip(
+            (limb.bones.upper, limb.bones.lower), frames, ways, strict=True
+        ):
+            # the shortest turn leaves the twist of the source
+            turn = quat.between(get_axis(frame, 1), way)
+            self._set_frame(bone, quat.mul(turn, frame))
 
     # options
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..maths import quat
@@ -11,7 +13,7 @@ from .clip import Clip
 from .foot_goals import find_floor_heights
 from .frame_axes import get_axis, rotate
 from .limb_bones import ARMS, LEGS
-from .neutral_pose import LEFT, UP, find_planted
+from .neutral_pose import UP, find_planted
 from .partial_pose import WorldMotion
 from .retarget import compute_scale
 
@@ -36,9 +38,7 @@ def measure_retargeted(
     names = [name for name in source.limbs if name in target.limbs]
     feet = [n for n in names if all(b.limbs[n].ball is not None for b in (source, target))]
     result = _measure_feet(ours, theirs, feet, scale, source_clip.fps)
-    heights = [
-        float(np.mean(body.middle[:, 2])) - body.anatomy.ankle for body in (ours, theirs)
-    ]
+    heights = [float(np.mean(body.middle[:, 2])) - body.anatomy.ankle for body in (ours, theirs)]
     legs = np.concatenate([_measure_directions(ours, theirs, name) for name in feet])
     against, jump = _measure_hinges(ours, theirs, names)
     return {
@@ -66,7 +66,7 @@ class _Body:
         """Return the unit ways (F, 3) along upper and lower segment of a limb."""
         bones, places = self.anatomy.limbs[name].bones, self.motion.positions
         points = [places[bone] for bone in (bones.upper, bones.lower, bones.end)]
-        return [quat.normalize_vectors(b - a) for a, b in zip(points, points[1:], strict=False)]
+        return [quat.normalize_vectors(b - a) for a, b in pairwise(points)]
 
     def find_ball(self, limb: Limb) -> np.ndarray:
         """Return where the ball (F, 3) of a foot is."""
@@ -81,7 +81,9 @@ class _Body:
         arms = [self.anatomy.limbs[arm] for arm in ARMS if arm in self.anatomy.limbs]
         if len(arms) < 2:
             return None
-        return np.mean([self.motion.positions[arm.bones.upper] for arm in arms], axis=0) - self.middle
+        return (
+            np.mean([self.motion.positions[arm.bones.upper] for arm in arms], axis=0) - self.middle
+        )
 
 
 def _measure_feet(
@@ -127,7 +129,7 @@ def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _measure_torso(ours: _Body, theirs: _Body) -> float:
-    """Return the mean angle in degrees between the torsos, but for how they differ when standing."""
+    """Return the mean angle in degrees between torsos, but for how they differ when standing."""
     ways = [body.find_shoulders() for body in (ours, theirs)]
     stances = [body.anatomy.shoulders for body in (ours, theirs)]
     if ways[0] is None or ways[1] is None or stances[0] is None or stances[1] is None:
