@@ -9,13 +9,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from types import MappingProxyType
 
 import numpy as np
 
 from ..errors import RigError
 from .body_subset import BodySubset, choose_body, sample_positions
-from .bone_names import find_candidates, join_quoted
+from .bone_names import find_candidates, join_quoted, split_side
 from .clip import Clip
 from .limb_names import FINGERS, SIDES, find_arm_by_name, find_fingers_by_name
 from .limb_search import (
@@ -176,7 +177,7 @@ def _find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tupl
             "The rig has no left and right leg; name both thighs in the rig's roles as left_thigh "
             "and right_thigh."
         )
-    chains: Chains = {"hips": (roles.hips,)}
+    chains: Chains = {"hips": _extend_hips(skeleton, roles.hips)}
     for side, leg in sides.items():
         chains |= _split_leg(skeleton, SIDES[side], leg)
     arms, forelegs = _find_arms(body, roles, sides)
@@ -184,12 +185,23 @@ def _find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tupl
         chains |= {f"{SIDES[side]}_{part}": chain for part, chain in parts.items()}
     chains |= _give_arms(skeleton, chains, given)
     chains |= _split_trunk(skeleton, roles, chains)
-    chains |= _find_tail(skeleton, roles.hips)
+    chains |= _find_tail(skeleton, chains["hips"][0])
     chains |= _find_fingers(body, chains, sides, forelegs)
     for role, chain in given.items():
         if len(chain) > 1 or not chain or role not in chains:
             chains[role] = chain
     return {role: chain for role, chain in chains.items() if chain}, forelegs
+
+
+def _extend_hips(skeleton: Skeleton, hips: int) -> tuple[int, ...]:
+    """Return the hips and the bones above that are named as they are: an animal's rump."""
+    core = split_side(skeleton.names[hips], skeleton.names)[0]
+    named = {b for part in ("hips", "spine") for b, _ in find_candidates(skeleton.names, part)}
+    rump = takewhile(
+        lambda bone: bone in named and split_side(skeleton.names[bone], skeleton.names)[0] == core,
+        skeleton.get_ancestors(hips),
+    )
+    return (*reversed(list(rump)), hips)
 
 
 def _split_leg(skeleton: Skeleton, side: str, leg: Leg) -> Chains:

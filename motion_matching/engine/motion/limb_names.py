@@ -63,6 +63,8 @@ def find_arm_by_name(
         if part and found == side and bone not in excluded:
             parts[bone] = part
     way = _choose_way(skeleton, parts, hips)
+    while way and len(same := _find_same(skeleton, parts, way[-1])) == 1:
+        way += same
     return _split_way(way, parts) if way else {}
 
 
@@ -80,6 +82,11 @@ def _choose_way(skeleton: Skeleton, parts: Mapping[int, str], hips: int) -> list
         if kinds > len({parts[one] for one in best if one in parts}):
             best = way
     return best
+
+
+def _find_same(skeleton: Skeleton, parts: Mapping[int, str], bone: int) -> list[int]:
+    """Return the children that belong to the same part as a bone, such as a wrist's hand."""
+    return [child for child in skeleton.get_children(bone) if parts.get(child) == parts[bone]]
 
 
 def _split_way(way: Sequence[int], parts: Mapping[int, str]) -> dict[str, tuple[int, ...]]:
