@@ -37,6 +37,9 @@ _VAGUE = (
     re.compile(r"(?<=[_\-. ])[lrLR](?=[0-9])"),
 )
 
+# markers of bones in the middle, as in 'Head_M' and 'spine_01.x'
+_MIDDLE = re.compile(r"(?<=[:_\-. ])[CMXcmx](?=[_\-. \d]|$)|^[CMcm](?=[_\-. ])")
+_SUFFIX = re.compile(r"(?:stretch|bend|jnt|joint|bone|bind|skin)$")
 # words as in 'upper_arm', 'UpperArm' and 'IKHand'
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -96,7 +99,13 @@ def split_side(name: str, names: Collection[str]) -> tuple[str, str]:
     marker = _find_side_marker(name, names)
     side = "" if marker is None else marker.group()[0].upper()
     core = name if marker is None else name[: marker.start()] + " " + name[marker.end() :]
-    return re.sub(r"[^a-z]", "", core.split(":")[-1].lower()), side
+    core = _MIDDLE.sub("", core.split(":")[-1])
+    return re.sub(r"[^a-z]", "", core.lower()), side
+
+
+def strip_suffix(core: str) -> str:
+    """Return a core without what programs add to the names of all bones, such as 'jnt'."""
+    return _SUFFIX.sub("", core)
 
 
 def split_words(name: str) -> list[str]:
@@ -114,6 +123,7 @@ def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
         if deform and not name.startswith("DEF-"):
             continue
         core, side = split_side(name, known)
+        core = strip_suffix(core)
         for rank, spelling in enumerate(spellings):
             if core.endswith(spelling):
                 ranked.append((rank, len(core), bone, side))

@@ -349,6 +349,10 @@ def _find_leg_by_name(
         role = f"{label}_{part}"
         options = _find_named(skeleton, part, side)
         below = [bone for bone in options if above < 0 or above in skeleton.get_ancestors(bone)]
+        if part == "foot" and below:
+            # where both are named, an ankle is the foot and the foot is its toe
+            way = skeleton.get_chain_to_root(below[0])
+            below = [bone for bone in reversed(way) if bone in below]
         if part == "toe" and not below and above >= 0:
             # a toe with another name: the longest bone below the foot
             lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
