@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -72,25 +73,28 @@ def find_arms_by_shape(
     They are the longest pair of branches of the `trunk`, from the hips to the head, without the
     `excluded` bones of legs.
     """
-    pair = max(
-        (_find_branches(shape, bone, trunk, excluded) for bone in trunk),
-        key=lambda both: min((reach for reach, _ in both.values()), default=0.0),
-    )
+    pairs = [_find_pair(shape, bone, trunk, excluded) for bone in trunk]
+    pair = max(pairs, key=lambda both: min((reach for reach, _ in both.values()), default=0.0))
     arms = {side: split_arm(shape, chain) for side, (_, chain) in pair.items()}
     return arms if len(arms) == 2 and all(arms.values()) else {}
 
 
-def _find_branches(
+def _find_pair(
     shape: BodyShape, fork: int, trunk: Sequence[int], excluded: Collection[int]
 ) -> dict[str, tuple[float, list[int]]]:
-    """Return the longest branch of a bone to either side, as its reach and its bones."""
-    sides: dict[str, tuple[float, list[int]]] = {}
-    for bone in shape.skeleton.get_children(fork):
-        aside = 0.0 if bone in trunk or bone in excluded else shape.measure_side(bone, fork)
-        if abs(aside) > _ASIDE * shape.height:
-            side = "L" if aside > 0 else "R"
-            sides[side] = max(sides.get(side, (0.0, [])), shape.measure_reach(bone))
-    return sides if len(sides) == 2 else {}
+    """Return the longest two branches of a bone that are apart sideways and about as long."""
+    children = shape.skeleton.get_children(fork)
+    branches = {b: shape.measure_reach(b) for b in children if b not in trunk and b not in excluded}
+    best: dict[str, tuple[float, list[int]]] = {}
+    for one, two in combinations(branches, 2):
+        apart = shape.measure_side(one, fork) - shape.measure_side(two, fork)
+        shorter, longer = sorted((branches[one][0], branches[two][0]))
+        if abs(apart) < _ASIDE * shape.height or shorter < _ALIKE * longer:
+            continue
+        left, right = (one, two) if apart > 0.0 else (two, one)
+        if not best or shorter > min(reach for reach, _ in best.values()):
+            best = {"L": branches[left], "R": branches[right]}
+    return best
 
 
 def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ...]]:
@@ -100,6 +104,9 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
     what fingers branch from.
     """
     joints = merge_inline(shape, chain)
+    palm = next((k for k, bone in enumerate(joints) if k > 1 and _is_palm(shape, bone)), None)
+    if palm is not None:
+        joints = joints[: palm + 1]
     at = np.cumsum([0.0, *shape.measure_steps(joints)])
     best: tuple[float, tuple[int, ...]] = (-np.inf, ())
     for i in range(len(joints)):
@@ -107,6 +114,8 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
             for k in range(j + 1, len(joints)):
                 upper, lower = at[j] - at[i], at[k] - at[j]
                 if min(upper, lower) <= _ALIKE * max(upper, lower):
+                    continue
+                if palm not in (None, k):
                     continue
                 fork = len(shape.skeleton.get_children(joints[k])) > 1
                 score = (upper + lower) / at[-1] - (1.0 - min(upper, lower) / max(upper, lower))
@@ -122,6 +131,11 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
         "hand": chain[hand : hand + 1],
     }
     return {part: tuple(bones) for part, bones in cuts.items() if bones}
+
+
+def _is_palm(shape: BodyShape, bone: int) -> bool:
+    """Tell whether fingers branch from a bone: three chains or more."""
+    return len(shape.skeleton.get_children(bone)) > 2
 
 
 def merge_inline(shape: BodyShape, chain: Sequence[int]) -> list[int]:
@@ -150,7 +164,8 @@ def split_foreleg(
     first = 0 if elbow is None else elbow - 1
     parts = ("upper_arm", "forearm", "hand", "fore_toe")
     cuts = [list(chain).index(bone) for bone in joints[first : first + 4]]
-    ends = [*cuts[1:], len(chain)]
+    # a paw ends with its first toe
+    ends = [*cuts[1:], cuts[-1] + 1 if len(cuts) == len(parts) else len(chain)]
     result = {
         part: tuple(chain[cut:end]) for part, cut, end in zip(parts, cuts, ends, strict=False)
     }
@@ -180,13 +195,12 @@ def find_fingers_by_shape(shape: BodyShape, hand: int) -> dict[str, tuple[int, .
 
     Other numbers of chains tell nothing, so that there are none.
     """
-    chains = []
-    for bone in shape.skeleton.get_children(hand):
-        chains.append(shape.measure_reach(bone)[1])
+    chains = [_leave_out_palm(shape, hand, way) for way in _list_fingers(shape.skeleton, hand)]
     if len(chains) != 5:
         return {}
-    tips = np.stack([shape.positions[:, chain[-1]] for chain in chains], axis=1)
-    bases = np.stack([shape.positions[:, chain[0]] for chain in chains], axis=1)
+    tips, bases = (
+        np.stack([shape.positions[:, chain[end]] for chain in chains], axis=1) for end in (-1, 0)
+    )
     from_hand = np.median(np.linalg.norm(bases - shape.positions[:, [hand]], axis=-1), axis=0)
     between = np.median(np.linalg.norm(tips[:, :, None] - tips[:, None], axis=-1), axis=0)
     # the thumb starts nearest to the wrist and ends farthest from the other fingers
@@ -194,15 +208,29 @@ def find_fingers_by_shape(shape: BodyShape, hand: int) -> dict[str, tuple[int, .
     thumb = int(np.argmax(apart - from_hand / max(float(from_hand.max()), 1e-9)))
     spread = np.median(np.linalg.norm(bases - bases[:, [thumb]], axis=-1), axis=0)
     order = [thumb, *(int(i) for i in np.argsort(spread) if i != thumb)]
+    # no thumb has four bones without one in the palm, if other fingers have one
+    palms = len(chains[thumb]) > 3 and all(len(chain) > 3 for chain in chains)
+    chains[thumb] = chains[thumb][palms:]
     words = ("thumb", "index", "middle", "ring", "pinky")
     return {word: tuple(chains[i]) for word, i in zip(words, order, strict=True)}
 
 
-def list_sides(parts: Mapping[str, Mapping[str, tuple[int, ...]]]) -> dict[str, tuple[int, ...]]:
-    """Return chains by role, such as 'left_hand', from those by side 'L' and 'R' and part."""
-    words = {"L": "left", "R": "right"}
-    return {
-        f"{words[side]}_{part}": chain
-        for side, chains in parts.items()
-        for part, chain in chains.items()
-    }
+def _list_fingers(skeleton: Skeleton, hand: int) -> list[list[int]]:
+    """Return the chains of bones below a hand that carry one end each, top to bottom."""
+    below = skeleton.get_descendants(hand)
+    ends = [bone for bone in below if not skeleton.get_children(bone)]
+    ways = [skeleton.get_chain_to_root(end) for end in ends]
+    ways = [way[: way.index(hand)][::-1] for way in ways]
+    shared = Counter(bone for way in ways for bone in way)
+    return [[bone for bone in way if shared[bone] == 1] for way in ways]
+
+
+def _leave_out_palm(shape: BodyShape, hand: int, chain: list[int]) -> list[int]:
+    """Return a finger without a first bone in the palm, which reaches away from the wrist.
+
+    No finger has five bones without one.
+    """
+    if len(chain) < 4:
+        return chain
+    away, first = shape.measure_steps([hand, *chain[:2]])
+    return chain[1:] if len(chain) > 4 or first > away else chain
