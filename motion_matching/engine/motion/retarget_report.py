@@ -15,7 +15,7 @@ from .frame_axes import get_axis, rotate
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
 from .partial_pose import WorldMotion
-from .retarget import compute_scale
+from .retarget_plan import compute_scale
 
 _BENT = np.sin(np.radians(15.0))  # a joint that is bent less has no clear side
 _CM = 100.0
@@ -130,20 +130,20 @@ def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _measure_torso(ours: _Body, theirs: _Body) -> float:
     """Return the mean angle in degrees between torsos, but for how they differ when standing."""
-    ways = [body.find_shoulders() for body in (ours, theirs)]
-    stances = [body.anatomy.shoulders for body in (ours, theirs)]
-    if ways[0] is None or ways[1] is None or stances[0] is None or stances[1] is None:
-        return 0.0
-    pitches = [np.arctan2(-stance[1], stance[2]) for stance in stances]
-    across = np.cross(UP, ways[0]) if ours.anatomy.roles.four_legged else None
-    axis = get_axis(ours.get_frame(ours.anatomy.hips), 0) if across is None else across
-    turn = quat.from_angle_axis(
-        np.full(len(axis), pitches[1] - pitches[0]), quat.normalize_vectors(axis)
+    (way, stance), (other, standing) = (
+        (body.find_shoulders(), body.anatomy.shoulders) for body in (ours, theirs)
     )
-    first = quat.normalize_vectors(ways[0])
+    if way is None or other is None or stance is None or standing is None:
+        return 0.0
+    way, other = quat.normalize_vectors(way), quat.normalize_vectors(other)
     if ours.anatomy.roles.four_legged:
-        first = quat.mul_vec(turn, first)
-    return float(_measure_angle(first, quat.normalize_vectors(ways[1])).mean())
+        # trunks of animals rise by other angles from the hips to the shoulders
+        pitches = [np.arctan2(-way_up[1], way_up[2]) for way_up in (stance, standing)]
+        axis = quat.normalize_vectors(np.cross(UP, way))
+        way = quat.mul_vec(
+            quat.from_angle_axis(np.full(len(axis), pitches[1] - pitches[0]), axis), way
+        )
+    return float(_measure_angle(way, other).mean())
 
 
 def _measure_hinges(ours: _Body, theirs: _Body, names: list[str]) -> tuple[int, float]:

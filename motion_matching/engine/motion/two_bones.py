@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..maths import quat
@@ -33,16 +35,16 @@ def solve_two_bones(
 
 
 def find_pole(
-    upper: np.ndarray, lower: np.ndarray, lengths: tuple[float, ...], way: np.ndarray
+    frames: Sequence[np.ndarray], lengths: Sequence[float], way: np.ndarray
 ) -> np.ndarray:
-    """Return to which side (F, 3) a limb bends on its `way` (F, 3) if its frames are (F, 4) by now.
+    """Return to which side (F, 3) a limb bends if it leads along a `way` (F, 3).
 
-    That is the side that it bends to already, carried along the shortest turn of its end. Z of the
-    upper frame decides for a straight limb, and against one that is bent too far.
+    `frames` are those (F, 4) of its two segments by now: it bends to the same side, carried along
+    the shortest turn of its end. Z of the upper frame decides for a straight limb, and against one
+    that is bent too far.
     """
-    first = get_axis(upper, 1)
-    present = quat.normalize_vectors(lengths[0] * first + lengths[1] * get_axis(lower, 1))
-    side = get_axis(upper, 2)
+    first, side = get_axis(frames[0], 1), get_axis(frames[0], 2)
+    present = quat.normalize_vectors(lengths[0] * first + lengths[1] * get_axis(frames[1], 1))
     bend = first - np.sum(first * present, axis=-1, keepdims=True) * present
     bend -= np.minimum(np.sum(bend * side, axis=-1, keepdims=True), 0.0) * side
     return quat.mul_vec(quat.between(present, way), bend + _CLEAR * side)
