@@ -167,7 +167,9 @@ class _Measuring:
         clips = [clip for clip in self.clips if clip.frame_count]
         if not clips:
             return self.skeleton.rest_positions.astype(np.float64)
-        places = [np.median(clip.positions[:: 1 + clip.frame_count // 200], axis=0) for clip in clips]
+        places = [
+            np.median(clip.positions[:: 1 + clip.frame_count // 200], axis=0) for clip in clips
+        ]
         return np.median(places, axis=0).astype(np.float64)
 
     def _find_root_place(self) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..maths import quat
@@ -11,9 +13,9 @@ from .clip import Clip
 from .foot_goals import find_floor_heights
 from .frame_axes import get_axis, rotate
 from .limb_bones import ARMS, LEGS
-from .neutral_pose import LEFT, UP, find_planted
+from .neutral_pose import UP, find_planted
 from .partial_pose import WorldMotion
-from .retarget import compute_scale
+from .retarget_plan import compute_scale
 
 _BENT = np.sin(np.radians(15.0))  # a joint that is bent less has no clear side
 _CM = 100.0
@@ -36,9 +38,7 @@ def measure_retargeted(
     names = [name for name in source.limbs if name in target.limbs]
     feet = [n for n in names if all(b.limbs[n].ball is not None for b in (source, target))]
     result = _measure_feet(ours, theirs, feet, scale, source_clip.fps)
-    heights = [
-        float(np.mean(body.middle[:, 2])) - body.anatomy.ankle for body in (ours, theirs)
-    ]
+    heights = [float(np.mean(body.middle[:, 2])) - body.anatomy.ankle for body in (ours, theirs)]
     legs = np.concatenate([_measure_directions(ours, theirs, name) for name in feet])
     against, jump = _measure_hinges(ours, theirs, names)
     return {
@@ -66,7 +66,7 @@ class _Body:
         """Return the unit ways (F, 3) along upper and lower segment of a limb."""
         bones, places = self.anatomy.limbs[name].bones, self.motion.positions
         points = [places[bone] for bone in (bones.upper, bones.lower, bones.end)]
-        return [quat.normalize_vectors(b - a) for a, b in zip(points, points[1:], strict=False)]
+        return [quat.normalize_vectors(b - a) for a, b in pairwise(points)]
 
     def find_ball(self, limb: Limb) -> np.ndarray:
         """Return where the ball (F, 3) of a foot is."""
@@ -81,7 +81,9 @@ class _Body:
         arms = [self.anatomy.limbs[arm] for arm in ARMS if arm in self.anatomy.limbs]
         if len(arms) < 2:
             return None
-        return np.mean([self.motion.positions[arm.bones.upper] for arm in arms], axis=0) - self.middle
+        return (
+            np.mean([self.motion.positions[arm.bones.upper] for arm in arms], axis=0) - self.middle
+        )
 
 
 def _measure_feet(
@@ -127,21 +129,21 @@ def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _measure_torso(ours: _Body, theirs: _Body) -> float:
-    """Return the mean angle in degrees between the torsos, but for how they differ when standing."""
-    ways = [body.find_shoulders() for body in (ours, theirs)]
-    stances = [body.anatomy.shoulders for body in (ours, theirs)]
-    if ways[0] is None or ways[1] is None or stances[0] is None or stances[1] is None:
-        return 0.0
-    pitches = [np.arctan2(-stance[1], stance[2]) for stance in stances]
-    across = np.cross(UP, ways[0]) if ours.anatomy.roles.four_legged else None
-    axis = get_axis(ours.get_frame(ours.anatomy.hips), 0) if across is None else across
-    turn = quat.from_angle_axis(
-        np.full(len(axis), pitches[1] - pitches[0]), quat.normalize_vectors(axis)
+    """Return the mean angle in degrees between torsos, but for how they differ when standing."""
+    (way, stance), (other, standing) = (
+        (body.find_shoulders(), body.anatomy.shoulders) for body in (ours, theirs)
     )
-    first = quat.normalize_vectors(ways[0])
+    if way is None or other is None or stance is None or standing is None:
+        return 0.0
+    way, other = quat.normalize_vectors(way), quat.normalize_vectors(other)
     if ours.anatomy.roles.four_legged:
-        first = quat.mul_vec(turn, first)
-    return float(_measure_angle(first, quat.normalize_vectors(ways[1])).mean())
+        # trunks of animals rise by other angles from the hips to the shoulders
+        pitches = [np.arctan2(-way_up[1], way_up[2]) for way_up in (stance, standing)]
+        axis = quat.normalize_vectors(np.cross(UP, way))
+        way = quat.mul_vec(
+            quat.from_angle_axis(np.full(len(axis), pitches[1] - pitches[0]), axis), way
+        )
+    return float(_measure_angle(way, other).mean())
 
 
 def _measure_hinges(ours: _Body, theirs: _Body, names: list[str]) -> tuple[int, float]:
