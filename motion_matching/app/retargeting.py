@@ -21,6 +21,7 @@ from ..engine.settings import get_descriptions
 from ..scene.blender.actions import find_actions
 from ..scene.retargeting import files, sources, targets, transfer, writing
 from ..scene.retargeting.sources import SourceMotion
+from ..scene.retargeting.targets import Target
 from ..scene.retargeting.transfer import Retargeted, RetargetRequest
 from . import callbacks, items
 from .characters import get_armature, get_bone_choice, resolve_armature
@@ -145,21 +146,21 @@ def _retarget_steps(
     obj: bpy.types.Object, read: Callable[[], Steps[list[SourceMotion]]]
 ) -> Steps[str]:
     """Read motion, retarget it onto an armature, and write it."""
-    uid, choice = obj.session_uid, get_bone_choice(obj)
-    skeleton, request = targets.read_target_skeleton(obj, choice), get_request(obj)
+    uid, request = obj.session_uid, get_request(obj)
+    target = _read_target(obj, request)
     motions = yield from read()
     request = _leave_out_others(motions, request)
 
     def run(report: ReportProgress) -> Retargeted:
-        return transfer.retarget(motions, skeleton, request, report)
+        return transfer.retarget(motions, target, request, report)
 
     retargeted = yield from run_in_background_steps(run, "Retargeting")
     yield "Writing", 1.0
-    obj = _find_unchanged(uid, skeleton, choice)
+    obj = _find_unchanged(uid, target, request)
     start, fewer_keys = bpy.context.scene.frame_start, to_plain_value(settings_of(obj).fewer_keys)
     options: Any = {"frame_start": start, "fewer_keys": fewer_keys}
     made = writing.write_retargeted(obj, retargeted, **options)
-    show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, skeleton)
+    show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, target.skeleton)
     what = f"'{made[0].name}'" if len(made) == 1 else f"{len(made)} actions"
     return f"Retargeted {what}: {settings_of(obj).retarget.summary.lower()} parts of the body"
 
@@ -171,30 +172,32 @@ def _leave_out_others(motions: Sequence[SourceMotion], request: RetargetRequest)
     return replace(request, source_bones=given)
 
 
-def _find_unchanged(uid: int, skeleton: Skeleton, choice: str | None) -> bpy.types.Object:
+def _read_target(obj: bpy.types.Object, request: RetargetRequest) -> Target:
+    return targets.read_target(obj, get_bone_choice(obj), request.target_bones)
+
+
+def _find_unchanged(uid: int, target: Target, request: RetargetRequest) -> bpy.types.Object:
     """Return an armature. RigChangedError if its bones were changed since they were read."""
     obj = get_armature(uid)
-    now = targets.read_target_skeleton(obj, choice)
-    same = now.names == skeleton.names and (now.rest_positions == skeleton.rest_positions).all()
-    if not (same and (now.rest_rotations == skeleton.rest_rotations).all()):
+    if not _read_target(obj, request).has_same_bones(target):
         raise RigChangedError(f"'{obj.name}' was changed meanwhile; start again.")
     return obj
 
 
 def find_bones_steps(obj: bpy.types.Object, source: ActionSource) -> Steps[str]:
     """Find the bones of an action's armature and of this one by role, for the table."""
-    uid, choice = obj.session_uid, get_bone_choice(obj)
-    skeleton, request = targets.read_target_skeleton(obj, choice), get_request(obj)
+    uid, request = obj.session_uid, get_request(obj)
+    target = _read_target(obj, request)
     motions = yield from _read_action_steps(source)
 
     request = _leave_out_others(motions, request)
 
     def run(report: ReportProgress) -> BoneMapping:
-        return transfer.find_mapping(motions, skeleton, request)
+        return transfer.find_mapping(motions, target, request)
 
     mapping = yield from run_in_background_steps(run, "Finding Bones")
-    obj = _find_unchanged(uid, skeleton, choice)
-    show_mapping(obj, mapping, motions[0].clip.skeleton, skeleton)
+    obj = _find_unchanged(uid, target, request)
+    show_mapping(obj, mapping, motions[0].clip.skeleton, target.skeleton)
     return settings_of(obj).retarget.summary
 
 

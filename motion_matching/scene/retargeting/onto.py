@@ -11,7 +11,7 @@ from ...engine.files import check_clashes
 from ...engine.progress import ReportProgress, ignore_progress
 from ..blender.files import find_armature, open_blend, save_after
 from .sources import SourceMotion
-from .targets import read_target_skeleton
+from .targets import read_target
 from .transfer import Retargeted, RetargetRequest, retarget
 from .writing import write_retargeted
 
@@ -33,8 +33,8 @@ def retarget_onto(
     `bones` is as for `read_skeleton`, the other options as for `write_clips`. Raises RigError, with
     nothing left behind, if either character or a bone cannot be used.
     """
-    skeleton = read_target_skeleton(obj, bones)
-    done = retarget(motions, skeleton, request, report, with_measures=with_measures)
+    target = read_target(obj, bones, request.target_bones)
+    done = retarget(motions, target, request, report, with_measures=with_measures)
     made = write_retargeted(obj, done, name=name, frame_start=frame_start, fewer_keys=fewer_keys)
     return made, done
 

@@ -2,15 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import bpy
+import numpy as np
 
 from ...engine.errors import RigError
+from ...engine.motion.anatomy import Anatomy
+from ...engine.motion.body_roles import find_body_roles
+from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
-from ..blender.actions import get_untweaked_data
+from ..blender import actions
+from ..reading.sampling import sample
 from ..rig.armature import check_armature, read_skeleton
 from ..rig.plan import check_follows_keys
+
+BoneNames = Mapping[str, str | Sequence[str]]  # by role; '' for a part that is to be left out
+_ACTIONS, _FRAMES = 3, 300  # of a character's own that are looked at
+
+
+@dataclass(frozen=True)
+class Target:
+    """A character's skeleton, with some of its motion if it does not stand in its rest pose."""
+
+    skeleton: Skeleton
+    clips: tuple[Clip, ...] = ()
+
+    def has_same_bones(self, other: Target) -> bool:
+        """Return whether another one has the same bones in the same places."""
+        ours, theirs = self.skeleton, other.skeleton
+        return ours.names == theirs.names and all(
+            np.array_equal(getattr(ours, rest), getattr(theirs, rest))
+            for rest in ("parents", "rest_positions", "rest_rotations")
+        )
+
+
+def read_target(
+    obj: bpy.types.Object, bones: str | None = None, given: BoneNames | None = None
+) -> Target:
+    """Read an armature object that a new action can be given; `bones` is as for `read_skeleton`.
+
+    `given` are bones by role that were set by hand. Raises RigError, which says what to do, if the
+    armature cannot be used.
+    """
+    skeleton = read_target_skeleton(obj, bones)
+    try:
+        Anatomy.from_clips(skeleton, find_body_roles(skeleton, (), given))
+    except RigError:  # it may show in its motion, else this is said again later
+        return Target(skeleton, tuple(read_own_motion(obj, bones)))
+    return Target(skeleton)
+
+
+def read_own_motion(obj: bpy.types.Object, bones: str | None = None) -> list[Clip]:
+    """Read the beginnings of some actions of an armature object."""
+    result = []
+    for action in actions.find_actions(obj)[:_ACTIONS]:
+        curves = actions.get_active_curves(action, actions.find_slot(action, obj))
+        first, last = actions.compute_frame_range(action, curves)
+        frames = first, min(last, first + _FRAMES)
+        result += [one.clip for one in sample(obj, [action], bones=bones, frames=frames)]
+    return result
 
 
 def read_target_skeleton(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
@@ -28,7 +80,7 @@ def read_target_skeleton(obj: bpy.types.Object, bones: str | None = None) -> Ske
     if obj.mode == "EDIT":
         raise RigError(f"{what} is being edited; leave Edit Mode first.")
     if obj.animation_data:
-        get_untweaked_data(obj)
+        actions.get_untweaked_data(obj)
     return read_skeleton(obj, bones)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,11 +12,9 @@ from ...engine.motion.clip import Clip
 from ...engine.motion.retarget import Retargeter, is_same_skeleton
 from ...engine.motion.retarget_report import measure_retargeted
 from ...engine.motion.retarget_settings import RetargetSettings
-from ...engine.motion.skeleton import Skeleton
 from ...engine.progress import ReportProgress, ignore_progress
 from .sources import SourceMotion
-
-BoneNames = Mapping[str, str | Sequence[str]]  # by role; '' for a part that is to be left out
+from .targets import BoneNames, Target
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Retargeted:
     bones to roles is the same for all. `measures` are those of each clip, if they were asked for.
     """
 
-    skeleton: Skeleton
+    target: Target
     mapping: BoneMapping
     pairs: list[tuple[SourceMotion, Clip]] = field(default_factory=list)
     measures: list[dict[str, Any]] = field(default_factory=list)
@@ -44,7 +42,7 @@ class Retargeted:
     @property
     def hips(self) -> str:
         """The bone that carries the target's body."""
-        return self.skeleton.names[self.mapping.target.chains["hips"][0]]
+        return self.target.skeleton.names[self.mapping.target.chains["hips"][0]]
 
     @property
     def mapped_bones(self) -> set[str]:
@@ -53,7 +51,7 @@ class Retargeted:
 
 
 def find_mapping(
-    motions: Sequence[SourceMotion], skeleton: Skeleton, request: RetargetRequest
+    motions: Sequence[SourceMotion], target: Target, request: RetargetRequest
 ) -> BoneMapping:
     """Pair the bones of motion on one skeleton with those of the target.
 
@@ -61,21 +59,21 @@ def find_mapping(
     """
     clips = [motion.clip for motion in motions]
     overrides = request.source_bones, request.target_bones
-    return map_bones(clips[0].skeleton, skeleton, clips, (), *overrides)
+    return map_bones(clips[0].skeleton, target.skeleton, clips, target.clips, *overrides)
 
 
 def retarget(
     motions: Sequence[SourceMotion],
-    skeleton: Skeleton,
+    target: Target,
     request: RetargetRequest,
     report: ReportProgress = ignore_progress,
     *,
     with_measures: bool = False,
 ) -> Retargeted:
-    """Bring motion onto a skeleton. Raises RigError as `find_mapping` does."""
+    """Bring motion onto a target. Raises RigError as `find_mapping` does."""
     groups = group_by_skeleton(motions)
-    mappings = [find_mapping(group, skeleton, request) for group in groups]
-    result = Retargeted(skeleton, mappings[0])
+    mappings = [find_mapping(group, target, request) for group in groups]
+    result = Retargeted(target, mappings[0])
     for group, mapping in zip(groups, mappings, strict=True):
         _retarget_group(
             group, mapping, request.settings, result, report, len(motions), with_measures
@@ -109,7 +107,8 @@ def _retarget_group(
     """Add the motion of one source skeleton to a result."""
     clips = [motion.clip for motion in group]
     source = Anatomy.from_clips(clips[0].skeleton, mapping.source, clips)
-    target = Anatomy.from_clips(result.skeleton, mapping.target)
+    skeleton, own = result.target.skeleton, result.target.clips
+    target = Anatomy.from_clips(skeleton, mapping.target, own)
     retargeter = Retargeter(source, target, settings)
     for motion in group:
         report(f"Retargeting {motion.clip.name}", len(result.pairs) / count)

@@ -10,15 +10,19 @@ import pytest
 
 from motion_matching import api
 from motion_matching.engine.errors import RigError
+from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.reading.sampling import sample
 from motion_matching.scene.retargeting import onto, sources, targets
 from motion_matching.scene.retargeting.transfer import RetargetRequest
+from motion_matching.scene.rig.armature import create_armature
+from motion_matching.scene.writing.bake import bake
 from tests.engine.characters import make_child, make_unreal
 from tests.scene.retargeting.armatures import (
     add_armature,
     add_mixamo,
     add_walker,
+    make_walk,
     read_directions,
 )
 from tests.scene.rigs import MODES, assert_same, edit_bones, read_state
@@ -28,6 +32,12 @@ LIMBS = [
     (f"{side}{a}", f"{side}{b}")
     for side in ("Left", "Right")
     for a, b in (("UpLeg", "Leg"), ("Leg", "Foot"), ("Arm", "ForeArm"), ("ForeArm", "Hand"))
+]
+BANDAI_LIMBS = [
+    ("UpperLeg", "LowerLeg"),
+    ("LowerLeg", "Foot"),
+    ("UpperArm", "LowerArm"),
+    ("LowerArm", "Hand"),
 ]
 MIXAMO_LIMBS = [(f"mixamorig:{a}", f"mixamorig:{b}") for a, b in LIMBS]
 
@@ -266,3 +276,20 @@ def test_scripts_retarget_actions_and_files(tmp_path):
     with pytest.raises(api.SettingsError, match="append its character"):
         api.retarget_file(tmp_path / "walk.blend", hero)
     assert obj.animation_data.action == action
+
+
+def test_a_character_that_does_not_stand_at_rest_is_known_by_its_motion(mocap):
+    obj, action = add_walker()
+    own = bvh.load(mocap / "bandai-namco" / "dataset-1_walk_normal_002.bvh")
+    lying = create_armature(own.skeleton, "Lying")
+    with pytest.raises(RigError, match=r"does not stand in its rest pose; add motion"):
+        retarget(obj, action, lying)
+    bake(own, lying, name="own")
+    made = retarget(obj, action, lying)
+    ends = [(f"{name}_{side}", f"{end}_{side}") for side in "LR" for name, end in BANDAI_LIMBS]
+    cosines = np.sum(
+        read_directions(read_clip(lying, made), ends)
+        * read_directions(read_clip(obj, action), LIMBS),
+        axis=-1,
+    )
+    assert np.degrees(np.arccos(np.clip(cosines, -1, 1))).mean() < 5.0
