@@ -25,7 +25,7 @@ from ..scene.retargeting.targets import Target
 from ..scene.retargeting.transfer import Retargeted, RetargetRequest
 from . import callbacks, items
 from .characters import get_armature, get_bone_choice, resolve_armature
-from .steps import Steps, map_steps, run_in_background_steps
+from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
 from .typed import settings_of, to_plain_value
 
 _READING = "Reading"
@@ -127,19 +127,22 @@ def retarget_files_steps(
     def read() -> Steps[list[SourceMotion]]:
         motions: list[SourceMotion] = []
         for number, path in enumerate(paths):
-            text = f"{_READING} {path.name}"
-            yield text, number / len(paths)
+            yield f"{_READING} {path.name}", number / len(paths)
             if path.suffix.lower() == files.BVH:
-                motion = yield from run_in_background_steps(
-                    lambda report, path=path: files.read_bvh(path, character=character, **axes),
-                    text,
-                )
-                motions.append(motion)
+                work = _read_bvh_steps(path, character, axes)
+                motions.append((yield from scale_progress_steps(work, number, len(paths))))
             else:
                 motions += files.read_imported_motions(path, character=character)
         return motions
 
     return _retarget_steps(obj, read)
+
+
+def _read_bvh_steps(path: Path, character: str | None, axes: Any) -> Steps[SourceMotion]:
+    def read(report: ReportProgress) -> SourceMotion:
+        return files.read_bvh(path, character=character, **axes)
+
+    return run_in_background_steps(read, f"{_READING} {path.name}")
 
 
 def _retarget_steps(
@@ -210,13 +213,14 @@ def show_mapping(
     """List the bones of both characters by role; what was set by hand stays so."""
     group = settings_of(obj).retarget
     given = [get_given_bones(group.pairs, side) for side in SIDES]
+    by_hand = {role for bones in given for role in bones}
     offsets = {pair.role: tuple(pair.offset) for pair in group.pairs}
     both = mapping.source, mapping.target
     pairs = zip(both, (source, target), strict=True)
     names = [_list_names(roles, skeleton) for roles, skeleton in pairs]
     group.pairs.clear()
     for role in BODY_ROLES:
-        if not any(role in by_role for by_role in (*names, *given)):
+        if role not in by_hand and not any(role in by_role for by_role in names):
             continue
         pair = _add_pair(group.pairs, role)
         sure = [roles.confidence[role] for roles in both if role in roles.chains]
@@ -235,6 +239,10 @@ def _list_names(roles: BodyRoles, skeleton: Skeleton) -> dict[str, str]:
         role: _SEPARATOR.join(skeleton.names[bone] for bone in chain)
         for role, chain in roles.chains.items()
     }
+
+
+def _join_names(names: str | Sequence[str]) -> str:
+    return names if isinstance(names, str) else _SEPARATOR.join(names)
 
 
 def _add_pair(pairs: Any, role: str) -> Any:
@@ -257,8 +265,7 @@ def load_bones(group: Any, path: str, preset: str) -> None:
         pair = _add_pair(group.pairs, role)
         for side, bones in sides.items():
             if role in bones:
-                names = [bones[role]] if isinstance(bones[role], str) else bones[role]
-                setattr(pair, side, _SEPARATOR.join(names))
+                setattr(pair, side, _join_names(bones[role]))
                 setattr(pair, f"found_{side}", _UNKNOWN)
     group.preset, group.summary = preset, ""
 

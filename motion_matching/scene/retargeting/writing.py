@@ -103,6 +103,6 @@ def find_bones_above(skeleton: Skeleton, bones: Collection[str]) -> set[str]:
 
 def mark_as_cycle(action: bpy.types.Action) -> None:
     """Mark an action as a cycle from its first key to its last."""
-    start, end = action.frame_range
+    start, end = action.frame_range[0], action.frame_range[1]
     action.use_frame_range, action.use_cyclic = True, True
     action.frame_start, action.frame_end = start, end
