@@ -23,6 +23,7 @@ MODULES = {  # of the settings that have a table
     "BuildSettings": "database.build",
     "ContactSettings": "motion.contacts",
     "PerformerSettings": "control.settings",
+    "RetargetSettings": "motion.retarget_settings",
     "SimulationBoneSettings": "motion.simulation_bone",
     "TrainingSettings": "field.quality",
 }

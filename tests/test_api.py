@@ -477,6 +477,8 @@ def test_examples_of_docstrings_run(folder, clips, tmp_path, monkeypatch):
         "read_actions",
         "write_action",
         "write_blend",
+        "retarget_action",
+        "retarget_file",
     ]
     assert set(order) == FUNCTIONS.keys() - OF_THE_ENGINE
     names = {"api": api, "np": np}

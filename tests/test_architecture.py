@@ -217,6 +217,7 @@ ROOMS: dict[str, set[str]] = {
     "rig": {"blender", "rig"},
     "reading": {"blender", "rig", "reading"},
     "writing": {"blender", "rig", "writing"},
+    "retargeting": {"blender", "rig", "reading", "writing", "retargeting"},
     "staging": {"blender", "rig", "reading", "writing", "staging"},
 }
 
@@ -484,7 +485,8 @@ motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
 light = {"errors", "files", "json_files", "lazy", "names", "presets", "settings", "control", "control.settings", "database",
-         "database.thresholds", "motion", "motion.bone_names", "motion.settings"}
+         "database.thresholds", "motion", "motion.bone_names", "motion.retarget_settings",
+         "motion.settings"}
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new
 assert not {name for name in new if name.startswith(("motion_matching.scene.", "motion_matching.live."))}, new
 assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}, new

@@ -2,8 +2,8 @@
 
 Everything named here is stable: names, parameters and shapes change only with a new major version.
 In a checkout, `from motion_matching import api`; inside Blender, see `examples/find_api.py`.
-Blender is needed only by `read_actions`, `write_action` and `write_blend`, and to read .blend, FBX
-and glTF files.
+Blender is needed only by `read_actions`, `write_action`, `write_blend`, `retarget_action` and
+`retarget_file`, and to read .blend, FBX and glTF files.
 
 Axes and units are Blender's: Z up, the ground is XY, a heading of 0 faces -Y; metres, seconds,
 radians. Quaternions are w, x, y, z. Errors are subclasses of `MotionMatchingError`; each message
@@ -35,6 +35,7 @@ from ..engine.insight.frame_inspector import FrameInspection
 from ..engine.insight.inspection import Inspection
 from ..engine.motion.clip import Clip
 from ..engine.motion.contacts import ContactSettings
+from ..engine.motion.retarget_settings import RetargetSettings
 from ..engine.motion.simulation_bone import SimulationBoneSettings
 from ..engine.motion.skeleton import Skeleton
 from ..engine.takes.takes import summarize
@@ -43,15 +44,17 @@ from .databases import build, open, save
 from .fields import open_field, save_field, train
 from .insight import describe_frame, find_odd_postures, inspect, inspect_frame
 from .motion import load, make_demo_clips, read_actions, write_bvh
+from .retargeting import retarget_action, retarget_file
 from .takes import make_performance, measure, perform
 
 __all__ = (
     "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "Database",
     "DatabaseError", "Feature", "FieldController", "FrameInspection", "Inspection", "Intent",
     "MotionDataError", "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings",
-    "RigError", "Schema", "SettingsError", "SimulationBoneSettings", "Skeleton", "Source",
-    "Speeds", "TagRange", "Take", "build", "describe_frame", "find_odd_postures", "inspect",
-    "inspect_frame", "load", "load_features", "make_demo_clips", "make_performance", "measure",
-    "open", "open_field", "perform", "read_actions", "save", "save_field", "summarize", "train",
-    "write_action", "write_blend", "write_bvh",
+    "RetargetSettings", "RigError", "Schema", "SettingsError", "SimulationBoneSettings",
+    "Skeleton", "Source", "Speeds", "TagRange", "Take", "build", "describe_frame",
+    "find_odd_postures", "inspect", "inspect_frame", "load", "load_features",
+    "make_demo_clips", "make_performance", "measure", "open", "open_field", "perform",
+    "read_actions", "retarget_action", "retarget_file", "save", "save_field", "summarize",
+    "train", "write_action", "write_blend", "write_bvh",
 )  # fmt: skip

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         preferences,
         recordings,
         requested_tags,
+        retargeting,
         rig_status,
         runtime,
         settings,

@@ -13,16 +13,14 @@ from typing import Any, Literal, NamedTuple
 
 import bpy
 
-from ..engine import json_files
 from ..engine.database.skeletons import Character, compute_signature
 from ..engine.errors import MotionMatchingError, RigError, SettingsError
-from ..engine.json_files import expect_object, expect_text
-from ..engine.motion import bvh
+from ..engine.motion import bvh, mapping_preset
 from ..engine.motion.bone_mapping import BoneMapping, map_bones
 from ..engine.motion.clip import Clip
 from ..engine.motion.skeleton import Skeleton
 from ..scene.reading import sampling
-from . import source_skeletons
+from . import retargeting, source_skeletons
 from .characters import get_armature, get_axes, get_bone_choice, get_roles
 from .runtime import runtime
 from .source_files import find_file
@@ -67,9 +65,14 @@ def find_character(obj: bpy.types.Object) -> Character | None:
 def _read_character(obj: bpy.types.Object) -> Character:
     settings = settings_of(obj)
     skeleton = sampling.read_sampled_skeleton(obj, get_bone_choice(obj))
-    roles = get_chosen_bones(settings.body_roles) | get_roles(settings)
+    request = retargeting.get_request(obj)
     sources = {group.name: get_chosen_bones(group.roles) for group in settings.source_roles}
-    return Character(skeleton, roles, {name: roles for name, roles in sources.items() if roles})
+    return Character(
+        skeleton,
+        dict(request.target_bones) | get_roles(settings),
+        {name: roles for name, roles in sources.items() if roles},
+        request.settings,
+    )
 
 
 def get_chosen_bones(roles: Any) -> dict[str, str]:
@@ -90,59 +93,65 @@ def choose_bone(obj: bpy.types.Object, source: Any, of_source: bool, role: str, 
 
     `bone` may be AUTOMATIC or NO_BONE. What was chosen for a source holds for all of its skeleton.
     """
-    roles = get_source_group(obj, source).roles if of_source else settings_of(obj).body_roles
+    chosen = {AUTOMATIC: None, NO_BONE: ""}.get(bone, bone)
+    if not of_source:
+        retargeting.give_bone(settings_of(obj).retarget, role, "target", chosen)
+        return
+    roles = get_source_group(obj, source).roles
     bones = get_chosen_bones(roles)
     bones.pop(role, None)
-    if bone != AUTOMATIC:
-        bones[role] = "" if bone == NO_BONE else bone
-    set_chosen_bones(roles, bones)
+    set_chosen_bones(roles, bones if chosen is None else bones | {role: chosen})
 
 
 def reset(obj: bpy.types.Object, source: Any) -> bool:
     """Forget what was chosen for a source's skeleton and the character; say if anything was."""
-    chosen = get_source_group(obj, source).roles, settings_of(obj).body_roles
-    is_any = any(map(len, chosen))
-    for roles in chosen:
-        roles.clear()
+    roles, group = get_source_group(obj, source).roles, settings_of(obj).retarget
+    given = retargeting.get_given_bones(group.pairs, "target")
+    for role in given:
+        retargeting.give_bone(group, role, "target", None)
+    is_any = bool(given or len(roles))
+    roles.clear()
     return is_any
 
 
-def collect_preset(obj: bpy.types.Object, source: Any) -> dict[str, Any]:
-    """Return what a preset keeps: the bones of the parts of the body in both skeletons."""
+def collect_preset(obj: bpy.types.Object, source: Any) -> tuple[dict[str, Any], Any]:
+    """Return what a preset keeps of how a source is mapped, and the group that it is from."""
     state = runtime.statuses.by_uid[obj.session_uid].states.get(source.name, SAME)
     if state.mapping is None:
         raise SettingsError(f"The bones of '{source.name}' are not mapped, so there is no preset.")
-    pairs = [pair for pair in state.mapping.pairs if pair.source and pair.target]
-    return {
-        "source": {pair.role: pair.source[0] for pair in pairs},
-        "character": {pair.role: pair.target[0] for pair in pairs},
-    }
+    data: dict[str, Any] = {"version": mapping_preset.VERSION}
+    for side in ("source", "target"):
+        data[side] = {
+            pair.role: list(bones) for pair in state.mapping.pairs if (bones := getattr(pair, side))
+        }
+    return data, get_source_group(obj, source)
 
 
-def apply_preset(obj: bpy.types.Object, source: Any, data: Any, preset: str) -> None:
+def apply_preset(obj: bpy.types.Object, source: Any, path: str, preset: str) -> None:
     """Choose the bones that a preset names. SettingsError if it is no mapping, or lacks bones."""
-    with json_files.name_file(f"The preset '{preset}'"):
-        found = expect_object(data, "it", {"source", "character"})
-        sides = [_parse_bones(found.get(key), f"'{key}'") for key in ("source", "character")]
-    skeletons = (
-        source_skeletons.read_source_skeleton(obj, source),
-        source_skeletons.read_own_skeleton(obj),
+    mapping = mapping_preset.load_mapping(path)
+    sides = (
+        (mapping.source, source_skeletons.read_source_skeleton(obj, source)),
+        (mapping.target, source_skeletons.read_own_skeleton(obj)),
     )
-    for bones, skeleton in zip(sides, skeletons, strict=True):
-        if missing := next((name for name in bones.values() if name not in skeleton.names), ""):
+    for bones, skeleton in sides:
+        named = (name for names in bones.values() for name in _as_list(names))
+        if missing := next((name for name in named if name not in skeleton.names), ""):
             raise SettingsError(
                 f"The preset '{preset}' names the bone '{missing}', which is not there; choose "
                 "another preset, or find all bones."
             )
     group = get_source_group(obj, source)
-    set_chosen_bones(group.roles, sides[0])
-    set_chosen_bones(settings_of(obj).body_roles, sides[1])
+    firsts = {role: next(iter(_as_list(names)), "") for role, names in mapping.source.items()}
+    set_chosen_bones(group.roles, firsts)
+    for role, names in mapping.target.items():
+        retargeting.give_bone(settings_of(obj).retarget, role, "target", names)
     group.preset = preset
 
 
-def _parse_bones(data: Any, where: str) -> dict[str, str]:
-    bones = expect_object(data, where)
-    return {role: expect_text(bone, f"'{role}' of {where}") for role, bone in bones.items()}
+def _as_list(names: str | Sequence[str]) -> Sequence[str]:
+    """Return the bones of a part of the body: none for an empty text."""
+    return [names] if isinstance(names, str) and names else list(names)
 
 
 def get_source_group(obj: bpy.types.Object, source: Any) -> Any:

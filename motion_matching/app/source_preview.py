@@ -23,7 +23,7 @@ from ..engine.progress import ReportProgress
 from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
 from ..scene.reading import sampling
-from . import callbacks, mapping
+from . import callbacks, mapping, retargeting
 from .characters import get_armature, get_axes, get_bone_choice, get_placement, get_roles
 from .runtime import runtime
 from .source_files import find_file
@@ -60,7 +60,7 @@ class Span(NamedTuple):
         return min(max(frame, self.first), self.last)
 
 
-class Body(NamedTuple):
+class ShownBody(NamedTuple):
     """Positions (F, B, 3) of bones in the world, their parents (B,), and the hips."""
 
     positions: np.ndarray
@@ -114,7 +114,7 @@ class SourcePreview:
     first: int
     scene: str  # where the frame was `returns_to` as it began
     returns_to: int
-    original: Body | None = None
+    original: ShownBody | None = None
 
     def find_source(self) -> Any:
         """Return the source, or None if it or its armature is gone, or reads something else now."""
@@ -135,9 +135,9 @@ class SourcePreview:
         return Span(start, max(start, stop), rate, source.loop)
 
     @property
-    def body(self) -> Body:
+    def body(self) -> ShownBody:
         """The motion that the character has in it."""
-        return Body(self.positions, self.parents, self.hips)
+        return ShownBody(self.positions, self.parents, self.hips)
 
     def interpolate(self, frame: float) -> np.ndarray:
         """Return the positions of bones (B, 3) at a frame of the source."""
@@ -147,10 +147,8 @@ class SourcePreview:
 def _identify(obj: bpy.types.Object, source: Any) -> tuple[Any, ...]:
     """Return what the motion of a source is read from."""
     settings = settings_of(obj)
-    chosen = [
-        tuple(mapping.get_chosen_bones(roles).items())
-        for roles in (settings.body_roles, *(group.roles for group in settings.source_roles))
-    ]
+    groups = [tuple(mapping.get_chosen_bones(one.roles).items()) for one in settings.source_roles]
+    chosen = *groups, repr(retargeting.get_request(obj))
     if source.kind == "FILE":
         return source.filepath, settings.up, settings.forward, settings.file_scale, *chosen
     owner = source.performer or obj
@@ -183,7 +181,7 @@ def preview_steps(
     )
     roles = get_roles(settings_of(obj))
 
-    def compute(_: ReportProgress) -> tuple[Body, Body | None]:
+    def compute(_: ReportProgress) -> tuple[ShownBody, ShownBody | None]:
         if character is None:
             return stage.place(clip, roles), None
         [retargeted] = retarget_clips([clip], character)[0]
@@ -222,7 +220,7 @@ class _Stage(NamedTuple):
     placement: Placement | None
     ground: float
 
-    def place(self, clip: Clip, roles: Mapping[str, str], aside: float = 0.0) -> Body:
+    def place(self, clip: Clip, roles: Mapping[str, str], aside: float = 0.0) -> ShownBody:
         """Return a clip as it is shown, `aside` (metres) to the left of the character."""
         hips, parents = _find_hips(clip, roles), clip.skeleton.parents
         shown = clip.compute_world()[1].astype(np.float32)
@@ -237,10 +235,10 @@ class _Stage(NamedTuple):
             shift = np.array((self.placement.x, self.placement.y, self.ground))
             turned = quat.mul_vec(quat.from_yaw(np.array(self.placement.yaw)), shown)
             shown = (turned + shift).astype(np.float32)
-        return Body(shown, parents, hips)
+        return ShownBody(shown, parents, hips)
 
 
-def _measure_room(body: Body) -> float:
+def _measure_room(body: ShownBody) -> float:
     """Return how far aside another body has to stand: three quarters of this one's height."""
     return 0.75 * float(np.ptp(body.positions[0, :, 2]))
 

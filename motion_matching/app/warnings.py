@@ -107,29 +107,16 @@ SOURCE_KINDS = {
     "short": _Kind("database", "is too short", "are too short", "Too Short"),
     "skeleton": _Kind(
         "database",
-        "has another skeleton",
-        "have other skeletons than most",
-        "Other Skeleton",
+        "has bones that are not found",
+        "have bones that are not found",
+        "Needs Help",
+        advice="choose them in Source, Bones",
     ),
     "bones": _Kind(
         "character",
         f"moves bones {_LACKS}",
         f"move bones {_LACKS}",
         "Bones Missing",
-        advice=_ELSEWHERE,
-    ),
-    "size": _Kind(
-        "character",
-        "is a different size from this armature",
-        "are a different size from this armature",
-        "Other Size",
-        advice="set Files Scale in Reading",
-    ),
-    "rest": _Kind(
-        "character",
-        "has a different rest pose than this armature",
-        "have a different rest pose than this armature",
-        "Other Rest Pose",
         advice=_ELSEWHERE,
     ),
     "loop": _Kind(

@@ -14,6 +14,7 @@ from ..engine import presets
 from ..engine.control.settings import BY_DATA, PerformerSettings
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.field.quality import QUALITIES
+from ..engine.motion.retarget_settings import RetargetSettings
 from ..engine.settings import get_descriptions
 
 PROGRAM = "motion_matching"
@@ -180,6 +181,34 @@ _TAKE: _Groups = {
     },
 }
 
+_RETARGET: _Groups = {
+    "": {
+        "source SOURCE": "a BVH, FBX, glTF or Blender file, of any skeleton",
+        "--onto FILE.blend (required)": "the Blender file with the character; it stays as it is",
+        "-o --output FILE.blend (required)": "its copy with the new actions",
+        "--armature NAME": "the armature object of the character (default: the only one)",
+        "--report FILE.json": "how bones were mapped, and measures of feet, legs, hips and knees",
+    },
+    "what is read from the source": {
+        "--character NAME": "the armature object to read, or the root in a BVH file (default: the "
+        "only one)",
+        "--actions A,B": "its actions (default: all)",
+        "--up AXIS": "the axis that points up in BVH files (default: Y)",
+        "--forward AXIS": "the axis that characters face in BVH files, such as Z or X (default: Z)",
+        "--scale METRES": "metres per unit of BVH files (default: found from the size of the "
+        "skeleton)",
+    },
+    "how it is retargeted": {
+        "--mapping FILE.json": "bones by role of both characters, as 'Save Mapping' writes them "
+        "(default: found by names and shape)",
+        "--set NAME=VALUE": "change a setting, such as hand_ik=1; may be repeated",
+    },
+    "the new actions": {
+        "--frame FRAME": "their first frame (default: the start of the file's scene)",
+        "--fewer-keys METRES": "distance that bones may stray in exchange for fewer keys, such as "
+        "0.002",
+    },
+}
 _DEMO_CLIPS: _Groups = {
     "": {
         "folder FOLDER": "folder to write to; it is created if needed",
@@ -194,7 +223,7 @@ weights takes a number for each feature that 'inspect' lists, such as weights=1,
 
 _REQUIRED = " (required)"
 _TYPES: dict[str, type] = {  # by the first word of what an option takes; all else is text
-    **dict.fromkeys(("FIELD", "FILE", "FOLDER"), Path),
+    **dict.fromkeys(("FIELD", "FILE", "FOLDER", "SOURCE"), Path),
     **dict.fromkeys(("COUNT", "FRAME", "SEED"), int),
     **dict.fromkeys(("0", "FACTOR", "METRES", "RATE", "SECONDS", "VALUE"), float),
 }
@@ -239,6 +268,9 @@ def build_parser() -> argparse.ArgumentParser:
     take = add("take", "perform a take with a database", _TAKE, _build_settings_help())
     take.set_defaults(script="figure_eight", controller="matching")
     add("inspect", "report what a database holds", _INSPECT, _build_settings_help())
+    text = "put motion of any skeleton onto a character of a Blender file, without a database"
+    retarget = add("retarget", text, _RETARGET, _build_retarget_help())
+    retarget.set_defaults(up="Y", forward="Z")
     text = "write the built-in locomotion clips as motion capture (BVH)"
     add("demo-clips", text, _DEMO_CLIPS).set_defaults(seed=0)
     return whole
@@ -305,6 +337,12 @@ def _build_thresholds_help() -> str:
     """Return the settings of automatic tags for the end of a help text."""
     lines = _list_settings(AutoTagSettings, {})
     return "\n".join(["settings of --auto-tags for --set, with defaults:", *lines])
+
+
+def _build_retarget_help() -> str:
+    """Return the settings of retargeting for the end of a help text."""
+    lines = _list_settings(RetargetSettings, {})
+    return "\n".join(["settings for --set, with defaults:", *lines])
 
 
 def _build_settings_help() -> str:

@@ -8,9 +8,12 @@ from typing import Any
 
 from ..engine.control.settings import PerformerSettings
 from ..engine.errors import SettingsError
+from ..engine.motion.retarget_settings import RetargetSettings
 
 
-def parse_changes(texts: Sequence[str], settings: PerformerSettings) -> dict[str, Any]:
+def parse_changes(
+    texts: Sequence[str], settings: PerformerSettings | RetargetSettings
+) -> dict[str, Any]:
     """Parse settings written as 'name=value' into JSON data. SettingsError for a wrong value."""
     changes: dict[str, Any] = {}
     for text in texts:
@@ -49,7 +52,7 @@ def _parse_bool(text: str, value: str) -> bool:
     return value.strip().lower() == "true"
 
 
-def _to_setting(name: str, numbers: list[float], settings: PerformerSettings) -> Any:
+def _to_setting(name: str, numbers: list[float], settings: Any) -> Any:
     """Return a number, weights, or speeds: one speed scales the current three."""
     if name == "weights":
         if min(numbers) < 0 or max(numbers) == 0:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         presets,
         properties,
         property_updates,
+        retarget,
         short_names,
         strip,
         tags,

@@ -17,6 +17,7 @@ from . import (
     preferences,
     presets,
     properties,
+    retarget,
     strip,
     tags,
     takes,
@@ -33,6 +34,7 @@ _ROOMS = (
     play,
     takes,
     insight,
+    retarget,
 )  # as in the sidebar
 _MODULES = (
     preferences,
@@ -43,6 +45,7 @@ _MODULES = (
     features.properties,
     controller.properties,
     takes.properties,
+    retarget.properties,
     properties,
     presets,
     database.operators_sources,

@@ -24,6 +24,9 @@ class VIEW3D_MT_motion_matching(bpy.types.Menu):
         layout.operator("motion_matching.build", icon="MODIFIER")
         layout.operator("motion_matching.start", icon="PLAY")
         layout.operator("motion_matching.bake_script", icon="ACTION_TWEAK")
+        layout.separator()
+        layout.operator("motion_matching.retarget_action", icon="ARMATURE_DATA")
+        layout.operator("motion_matching.retarget_file", icon="FILE_FOLDER")
 
 
 class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):

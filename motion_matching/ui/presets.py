@@ -17,13 +17,13 @@ from ..engine import names, presets
 from ..engine.errors import SettingsError
 from ..engine.motion.bone_names import ROLES
 from .operator_base import CHARACTER_ALSO_LIVE, ConfirmedOperator, Operator
-from .typed_properties import choice, text
+from .typed_properties import choice, switch, text
 
 KINDS = (
     ("features", "Features", "What frames are compared by"),
     ("controllers", "Controller", "How the character responds"),
     ("rigs", "Roles", "Bones by role"),
-    ("mappings", "Mapping", "Bones of the active source, and those of the character they move"),
+    ("mappings", "Bones", "Bones by role of a source and of the character, for retargeting"),
 )
 BIN = "removed"  # folder of removed presets, beside those of the kinds
 
@@ -80,6 +80,9 @@ class _PresetOperator(Operator):
     requires = CHARACTER_ALSO_LIVE
 
     kind: str = choice("features", "Kind", "What the preset is for", KINDS)
+    for_source: bool = switch(
+        False, "For Source", "Map the active source of the database, not what is retargeted alone"
+    )
 
 
 class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
@@ -94,16 +97,21 @@ class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         settings = get_active_settings(context)
-        data, name = presets.load(self.kind, self.filepath), Path(self.filepath).stem
+        name = Path(self.filepath).stem
+        if self.kind == "mappings" and self.for_source:
+            obj = get_active_armature(context)
+            app.mapping.apply_preset(obj, _get_source(obj), self.filepath, name)
+            app.status.invalidate()
+            return
+        if self.kind == "mappings":
+            app.retargeting.load_bones(settings.retarget, self.filepath, name)
+            return
+        data = presets.load(self.kind, self.filepath)
         if self.kind == "features":
             app.features.set_features(settings.features, data, name)
         elif self.kind == "rigs":
             bones = app.settings.resolve_preset_roles(get_active_armature(context), data, name)
             app.settings.set_roles(settings.roles, bones, name)
-        elif self.kind == "mappings":
-            obj = get_active_armature(context)
-            app.mapping.apply_preset(obj, _get_source(obj), data, name)
-            app.status.invalidate()
         else:
             app.settings.set_controller(settings.controller, data.get("settings"), name)
 
@@ -127,7 +135,11 @@ class MOTION_MATCHING_OT_save_preset(_PresetOperator, bpy.types.Operator):
         name = re.sub(r"\W+", "_", self.name).strip("_").lower()
         if not name:
             raise SettingsError(f"'{self.name}' cannot name a file; use letters and digits.")
-        data, owner = _collect_data(self.kind, get_active_armature(context))
+        obj = get_active_armature(context)
+        if self.kind == "mappings" and self.for_source:
+            data, owner = app.mapping.collect_preset(obj, _get_source(obj))
+        else:
+            data, owner = _collect_data(self.kind, obj)
         path = names.get_child(get_user_folder(self.kind, create=True), name, ".json")
         with engine.files.replacing(path, SettingsError) as temporary:
             temporary.write_text(json.dumps(data, indent=4), encoding="utf-8")
@@ -148,9 +160,7 @@ def _collect_data(kind: str, obj: bpy.types.Object) -> tuple[dict[str, Any], Any
         app.features.build_schema(settings.features)
         return app.features.get_features_data(settings.features), settings.features
     if kind == "mappings":
-        source = _get_source(obj)
-        data = app.mapping.collect_preset(obj, source)
-        return data, app.mapping.get_source_group(obj, source)
+        return app.retargeting.get_mapping_data(settings.retarget), settings.retarget
     # if no roles are chosen, those that were found are worth saving
     bones = app.characters.get_roles(settings) or app.rig_status.refresh(obj).roles
     if not bones:
@@ -203,14 +213,18 @@ class _PresetMenu:
 
     preset_operator = MOTION_MATCHING_OT_apply_preset.bl_idname
     preset_extensions = frozenset({".json"})
-    kind = ""
+    kind, for_source = "", False
 
     def draw(self, context: bpy.types.Context) -> None:
         menu: Any = self  # whose type says less than Blender takes
+        folders = bpy.utils.preset_paths(f"motion_matching/{self.kind}")
+        if not folders:
+            menu.layout.label(text="None Saved Yet")
+            return
         menu.path_menu(
-            bpy.utils.preset_paths(f"motion_matching/{self.kind}"),
+            folders,
             self.preset_operator,
-            props_default={"kind": self.kind},
+            props_default={"kind": self.kind, "for_source": self.for_source},
             filter_ext=lambda ending: ending.lower() in self.preset_extensions,
             display_name=bpy.path.display_name,
         )
@@ -230,15 +244,22 @@ class MOTION_MATCHING_MT_controllers(_PresetMenu, bpy.types.Menu):
     kind = "controllers"
 
 
-class MOTION_MATCHING_MT_mappings(_PresetMenu, bpy.types.Menu):
-    """Bones of the active source, and those of the character they move"""
-
-    bl_label = "Mapping Presets"
-    kind = "mappings"
-
-
 class MOTION_MATCHING_MT_rigs(_PresetMenu, bpy.types.Menu):
     """Bones by role, as common rigs name them"""
 
     bl_label = "Rig Presets"
     kind = "rigs"
+
+
+class MOTION_MATCHING_MT_mappings(_PresetMenu, bpy.types.Menu):
+    """Bones by role of a source and of the character, for retargeting"""
+
+    bl_label = "Mappings"
+    kind = "mappings"
+
+
+class MOTION_MATCHING_MT_source_mappings(_PresetMenu, bpy.types.Menu):
+    """Bones by role of the active source and of the character"""
+
+    bl_label = "Mappings"
+    kind, for_source = "mappings", True

@@ -13,7 +13,6 @@ from .database.properties import (
     AXES,
     SPEED,
     BuildRecord,
-    MotionMatchingChosenBone,
     MotionMatchingDatabase,
     MotionMatchingRoles,
     MotionMatchingSimulationBone,
@@ -24,6 +23,7 @@ from .features.properties import MotionMatchingFeatures
 from .insight.properties import MotionMatchingInsight
 from .play.properties import MotionMatchingPlay
 from .property_updates import follow_selection, invalidate_status, refresh_path
+from .retarget.properties import MotionMatchingRetarget
 from .tags.properties import MotionMatchingThresholds, redraw_editors
 from .takes.properties import MotionMatchingScript, MotionMatchingTake, is_comparable
 from .typed_properties import (
@@ -99,11 +99,6 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "AUTO", "Bones", "Bones that make up the skeleton", _BONES, update=invalidate_status
     )
     roles: MotionMatchingRoles = group(MotionMatchingRoles, "Roles")
-    body_roles: Items[MotionMatchingChosenBone] = collection(
-        MotionMatchingChosenBone,
-        "Body Roles",
-        "Bones of this armature that were chosen by role for motion of other skeletons",
-    )
     source_roles: Items[MotionMatchingSourceRoles] = collection(
         MotionMatchingSourceRoles,
         "Source Roles",
@@ -164,6 +159,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "Collection whose visible meshes are the ground and the obstacles, live and in baked "
         "takes; steep faces are walls. A live session uses them as they are when it starts",
     )
+    retarget: MotionMatchingRetarget = group(MotionMatchingRetarget, "Retarget")
     fewer_keys: float = number(
         0.0,
         "Fewer Keys",

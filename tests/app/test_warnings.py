@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import bpy
+import numpy as np
 import pytest
 
 from motion_matching.app import rig_status, standing, status, warnings
+from motion_matching.app.content import compute_key
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.motion import bvh
+from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.skeleton import Skeleton
 from tests.demo import generate_clips
 from tests.ui.characters import create_character
 
@@ -52,23 +56,30 @@ def test_sources_that_never_stand_still_are_told(tmp_path, clip):
     assert list_warnings(obj) == []
 
 
-def test_a_file_for_another_character_is_told_when_it_is_added(tmp_path, clip):
+def save_tentacle(clip, path):
+    """Save a file with a chain of bones that is no body."""
+    bones = [clip.skeleton.index(name) for name in ("Spine", "Chest", "Neck", "Head")]
+    rest = clip.skeleton.rest_positions[bones], clip.skeleton.rest_rotations[bones]
+    skeleton = Skeleton(("A", "B", "C", "D"), np.arange(-1, 3), *rest)
+    bvh.save(Clip("", skeleton, clip.positions[:, bones], clip.rotations[:, bones], 30.0), path)
+
+
+def test_a_file_without_a_body_is_told_when_it_is_added(tmp_path, clip):
     obj = create_character()
     ops = bpy.ops.motion_matching
     ops.add_actions()
     assert list_warnings(obj) == []
     assert standing.get_character_state(obj) == ("CHECKMARK", "Ready")
     for number in range(4):
-        save_renamed(clip, tmp_path / f"mine {number}.bvh", "My")
+        save_tentacle(clip, tmp_path / f"tentacle {number}.bvh")
     ops.add_files(directory=str(tmp_path))
 
     [item] = list_warnings(obj)
-    assert item.area == "character"
+    assert item.area == "database"
     assert len(item.about) == 4
-    assert "4 sources move bones that this armature lacks" in item.text
+    assert "4 sources have bones that are not found" in item.text
     assert "and 1 more" in item.text
-    assert "'MyHips'" in item.text
-    assert standing.get_character_state(obj) == ("ERROR", "Bones Missing")
+    assert status.refresh(obj).states["tentacle 0"].text == "Needs Help"
     assert standing.get_database_state(obj) == ("ERROR", "3 of 7")
     assert standing.get_standing(bpy.context, obj).text == "Not Built, 3 of 7 Fit"
 
@@ -77,39 +88,41 @@ def test_a_file_for_another_character_is_told_when_it_is_added(tmp_path, clip):
     assert sum(source.enabled for source in obj.motion_matching.sources) == 3
 
 
-def test_a_file_with_fewer_bones_than_the_others_is_told_before_the_build(tmp_path, clip):
-    obj = create_character()
-    ops = bpy.ops.motion_matching
-    ops.add_actions()
-    bvh.save(clip, tmp_path / "whole.bvh")
-    text = (tmp_path / "whole.bvh").read_text()
-    (tmp_path / "other order.bvh").write_text(text.replace("LeftToe", "LeftEnd"))
-    ops.add_files(filepath=str(tmp_path / "whole.bvh"))
-    assert list_warnings(obj) == [], "the bones of the file are those of the armature"
-    obj.data.bones["LeftToe"].name = "LeftEnd"
-    ops.add_files(filepath=str(tmp_path / "other order.bvh"))
-    kinds = {item.kind: item.about for item in list_warnings(obj)}
-    assert kinds == {"bones": ("whole",)}
-
-
-def test_files_of_another_size_or_rest_pose_are_told_when_they_are_added(tmp_path, clip):
+def test_files_of_another_character_are_mapped(tmp_path, clip):
+    """Other names, and bones that the armature lacks, need no help; nor do the files that fit."""
     obj = create_character()
     ops = bpy.ops.motion_matching
     bvh.save(clip, tmp_path / "fits.bvh")
     ops.add_files(filepath=str(tmp_path / "fits.bvh"))
+    assert status.refresh(obj).states["fits"].text == "Same"
+    key = compute_key(obj)
+    save_renamed(clip, tmp_path / "mine.bvh", "My")
+    ops.add_files(filepath=str(tmp_path / "mine.bvh"))
+    states = status.refresh(obj).states
     assert list_warnings(obj) == []
+    assert states["fits"].text == "Same"
+    mapping = states["mine"].mapping
+    assert states["mine"].text == f"Mapped {mapping.total} of {mapping.total}"
+    assert compute_key(obj) != key
+    obj.motion_matching.sources["mine"].enabled = False
+    assert compute_key(obj) == key
+
+
+def test_files_of_another_size_or_rest_pose_are_mapped(tmp_path, clip):
+    obj = create_character()
+    ops = bpy.ops.motion_matching
+    bvh.save(clip, tmp_path / "fits.bvh")
+    ops.add_files(filepath=str(tmp_path / "fits.bvh"))
     rest = clip.skeleton.rest_positions.copy()
     rest[clip.skeleton.index("LeftArm")] += (0.0, 0.0, 0.3)
     moved = replace(clip, skeleton=replace(clip.skeleton, rest_positions=rest))
     bvh.save(moved, tmp_path / "rests.bvh")
     ops.add_files(filepath=str(tmp_path / "rests.bvh"))
-    [item] = list_warnings(obj, "character")
-    assert item.about == ("rests",)
-    assert item.kind in ("rest", "size"), item
-    assert standing.get_character_state(obj)[0] == "ERROR"
-    assert standing.get_database_state(obj) == ("ERROR", "1 of 2")
-    assert run(find_button(item, "Switch Off")) == {"FINISHED"}
+    states = status.refresh(obj).states
+    assert [states[name].kind for name in ("fits", "rests")] == ["same", "mapped"]
     assert list_warnings(obj) == []
+    obj.motion_matching.sources["rests"].enabled = False
+    status.refresh(obj)
 
     rig_status.refresh(obj)
     obj.scale = 100.0, 100.0, 100.0
@@ -118,10 +131,8 @@ def test_files_of_another_size_or_rest_pose_are_told_when_they_are_added(tmp_pat
     rig_status.get_rig_state(obj)  # as the panels ask at every redraw
     rig_status._refresh_pending()
     assert obj.session_uid in runtime.statuses.stale, "what fits is found out again"
-    [item] = [item for item in list_warnings(obj) if item.kind != warnings.RIG_KIND]
-    assert (item.kind, item.about) == ("size", ("fits",))
-    assert "100 times as large" in item.text
-    assert standing.get_standing(bpy.context, obj).text != "Ready"
+    assert status.refresh(obj).states["fits"].kind == "mapped"
+    assert [item for item in list_warnings(obj) if item.kind != warnings.RIG_KIND] == []
 
 
 def test_each_problem_of_a_source_has_its_kind_and_its_button(tmp_path, clip):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..errors import RigError
 from ..motion import conforming, retarget
 from ..motion.bone_mapping import BoneMapping, map_bones
 from ..motion.clip import Clip
+from ..motion.retarget_settings import RetargetSettings
 from ..motion.skeleton import Skeleton
 from .parts import BuildNote, ReelPart
 
@@ -26,20 +27,22 @@ _SHORTEST = 0.05  # metres that a bone counts at least
 _CANDIDATES = 50  # clips, of which one has the lengths that most have
 _ALGORITHM = 1  # of retargeting: a database of another one is built again
 
-# bones by role that were chosen by hand
-Chosen = Mapping[str, str]
+# bones by role that were chosen by hand: one, all of the part, or '' for none
+Chosen = Mapping[str, str | Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Character:
-    """The skeleton that sources become motion of, and the bones by role that were chosen by hand.
+    """The skeleton that sources become motion of, and how they are retargeted to it.
 
-    `roles` are its own; `source_roles` those of skeletons of sources, by `compute_signature`.
+    Bones by role that were chosen by hand are `roles`, its own, and `source_roles`, those of
+    skeletons of sources by `compute_signature`.
     """
 
     skeleton: Skeleton
     roles: Chosen = field(default_factory=dict)
     source_roles: Mapping[str, Chosen] = field(default_factory=dict)
+    settings: RetargetSettings = field(default_factory=RetargetSettings)
 
     def get_content(self) -> dict[str, Any]:
         """Return what of it decides a database, as JSON data."""
@@ -49,6 +52,7 @@ class Character:
             "character": _digest_rest(self.skeleton),
             "roles": dict(self.roles),
             "source_roles": sources,
+            "settings": asdict(replace(self.settings, offsets=dict(self.settings.offsets))),
         }
 
 
@@ -77,7 +81,7 @@ def share_skeleton(
     most common of several. Returns the parts, notes on those left out, and notes on those that were
     retargeted. Raises RigError if one cannot be retargeted, unless `skip_broken`.
     """
-    model, others = _choose_model(parts, character)
+    model, alike = _choose_model(parts, character)
     sliding = conforming.find_sliding_bones(model)
     clips: dict[int, Clip] = {}
     misfits: list[ReelPart] = []
@@ -86,12 +90,13 @@ def share_skeleton(
             clips[id(part)] = _fit_clip(part.clip, model, sliding)
         except RigError:
             misfits.append(part)
+    alike = alike or list(clips.values())
     character = character or Character(model.skeleton)
     skipped: list[BuildNote] = []
     mapped: list[BuildNote] = []
     for group in _group_by_skeleton(misfits):
         try:
-            retargeted, text = _retarget(group, character, others)
+            retargeted, text = _retarget(group, character, alike)
         except RigError as error:
             if not skip_broken:
                 raise
@@ -182,6 +187,7 @@ def retarget_clips(
         source_roles=mapping.source,
         target_roles=mapping.target,
         target_clips=alike,
+        settings=character.settings,
     )
     return result, mapping
 

@@ -117,7 +117,7 @@ class _Measuring:
     """The steps from poses to an anatomy."""
 
     def __init__(self, skeleton: Skeleton, roles: BodyRoles, clips: Sequence[Clip]) -> None:
-        self.skeleton, self.roles = skeleton, roles
+        self.skeleton, self.roles, self.clips = skeleton, roles, clips
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
         self.hips = roles.chains["hips"][0]
@@ -157,10 +157,20 @@ class _Measuring:
             middle,
             leg,
             ankle,
-            self.skeleton.rest_positions.astype(np.float64),
+            self._find_usual_places(),
             self._find_shoulders(),
             self._find_root_place(),
         )
+
+    def _find_usual_places(self) -> np.ndarray:
+        """Return where bones mostly lie in their parents: files may not rest where they move."""
+        clips = [clip for clip in self.clips if clip.frame_count]
+        if not clips:
+            return self.skeleton.rest_positions.astype(np.float64)
+        places = [
+            np.median(clip.positions[:: 1 + clip.frame_count // 200], axis=0) for clip in clips
+        ]
+        return np.median(places, axis=0).astype(np.float64)
 
     def _find_root_place(self) -> np.ndarray:
         places = self.skeleton.compute_rest_world()[1].astype(np.float64)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from types import MappingProxyType
 
 import numpy as np
 
 from ..errors import RigError
 from .body_subset import BodySubset, choose_body, sample_positions
-from .bone_names import find_candidates, join_quoted
+from .bone_names import find_candidates, join_quoted, split_side
 from .clip import Clip
 from .limb_names import FINGERS, SIDES, find_arm_by_name, find_fingers_by_name
 from .limb_search import (
@@ -176,20 +177,32 @@ def _find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tupl
             "The rig has no left and right leg; name both thighs in the rig's roles as left_thigh "
             "and right_thigh."
         )
-    chains: Chains = {"hips": (roles.hips,)}
+    chains: Chains = {"hips": _extend_hips(skeleton, roles.hips)}
     for side, leg in sides.items():
         chains |= _split_leg(skeleton, SIDES[side], leg)
-    arms, forelegs = _find_arms(body, roles, sides)
+    shape = _measure(body, sides)
+    arms, forelegs = _find_arms(shape, roles, sides)
     for side, parts in arms.items():
         chains |= {f"{SIDES[side]}_{part}": chain for part, chain in parts.items()}
     chains |= _give_arms(skeleton, chains, given)
-    chains |= _split_trunk(skeleton, roles, chains)
-    chains |= _find_tail(skeleton, roles.hips)
-    chains |= _find_fingers(body, chains, sides, forelegs)
+    chains |= _split_trunk(shape, roles, chains)
+    chains |= _find_tail(skeleton, chains["hips"][0])
+    chains |= {} if forelegs else _find_fingers(shape, chains)
     for role, chain in given.items():
         if len(chain) > 1 or not chain or role not in chains:
             chains[role] = chain
     return {role: chain for role, chain in chains.items() if chain}, forelegs
+
+
+def _extend_hips(skeleton: Skeleton, hips: int) -> tuple[int, ...]:
+    """Return the hips and the bones above that are named as they are: an animal's rump."""
+    core = split_side(skeleton.names[hips], skeleton.names)[0]
+    named = {b for part in ("hips", "spine") for b, _ in find_candidates(skeleton.names, part)}
+    rump = takewhile(
+        lambda bone: bone in named and split_side(skeleton.names[bone], skeleton.names)[0] == core,
+        skeleton.get_ancestors(hips),
+    )
+    return (*reversed(list(rump)), hips)
 
 
 def _split_leg(skeleton: Skeleton, side: str, leg: Leg) -> Chains:
@@ -222,15 +235,14 @@ def _walk(skeleton: Skeleton, start: int, stop: int) -> tuple[int, ...]:
 
 
 def _find_arms(
-    body: BodySubset, roles: Roles, legs: Mapping[str, Leg]
+    shape: BodyShape, roles: Roles, legs: Mapping[str, Leg]
 ) -> tuple[dict[str, Chains], bool]:
     """Return the parts of both arms or forelegs by side, and whether they are forelegs."""
-    skeleton = body.skeleton
+    skeleton = shape.skeleton
     excluded = _list_leg_bones(skeleton, roles.hips, legs)
     named = {side: find_arm_by_name(skeleton, side, roles.hips, excluded) for side in "LR"}
     forelegs = {leg.side: leg for leg in roles.legs if leg not in legs.values()}
     is_foreleg = set(forelegs) == {"L", "R"} or all("fore_toe" in arm for arm in named.values())
-    shape = _measure(body, legs)
     for side, arm in named.items():
         if not arm and side in forelegs:
             named[side] = _split_named_foreleg(shape, roles, forelegs[side])
@@ -329,19 +341,32 @@ def _give_arms(skeleton: Skeleton, chains: Chains, given: Mapping[str, tuple[int
     return changed
 
 
-def _split_trunk(skeleton: Skeleton, roles: Roles, chains: Chains) -> Chains:
+def _split_trunk(shape: BodyShape, roles: Roles, chains: Chains) -> Chains:
     """Return spine, neck and head: arms branch from the end of the spine, the chest."""
+    skeleton = shape.skeleton
     trunk = _find_trunk(skeleton, roles)
-    uppers = [chains[role][0] for role in ("left_upper_arm", "right_upper_arm") if role in chains]
-    fork = skeleton.find_common_ancestor(uppers) if len(uppers) == 2 else roles.spine
+    arms = [chains[role][0] for role in chains if role.endswith("upper_arm")]
+    fork = skeleton.find_common_ancestor(arms) if len(arms) == 2 else roles.spine
     chest = fork if fork in trunk else roles.spine
     necks = {bone for part in ("neck", "head") for bone, _ in find_candidates(skeleton.names, part)}
     number = trunk.index(chest) if chest in trunk else 0
     while number > 1 and (trunk[number] in necks or trunk[number] == roles.head):
         number -= 1
     top = len(trunk) if roles.head is None else len(trunk) - 1
+    if number > 1 and number + 1 == top and not necks and _is_above(shape, trunk, number, arms):
+        number -= 1  # collars hang on the neck, as those of Biped do
     result = {"spine": tuple(trunk[1 : number + 1]), "neck": tuple(trunk[number + 1 : top])}
     return result | ({} if roles.head is None else {"head": (roles.head,)})
+
+
+def _is_above(shape: BodyShape, trunk: Sequence[int], number: int, arms: Sequence[int]) -> bool:
+    """Tell whether a bone of the trunk is above the middle of the upper arms."""
+    if len(arms) < 2:
+        return False
+    here = shape.positions[:, trunk[number]]
+    up = here - shape.positions[:, trunk[0]]
+    over = here - shape.positions[:, list(arms)].mean(axis=1)
+    return bool(np.mean(np.sum(over * up, axis=-1)) > 0.0)
 
 
 def _find_tail(skeleton: Skeleton, hips: int) -> Chains:
@@ -354,16 +379,12 @@ def _find_tail(skeleton: Skeleton, hips: int) -> Chains:
     return {"tail": tuple(b for b in skeleton.get_chain_to_root(last)[::-1] if b in tails)}
 
 
-def _find_fingers(
-    body: BodySubset, chains: Chains, legs: Mapping[str, Leg], four_legged: bool
-) -> Chains:
+def _find_fingers(shape: BodyShape, chains: Chains) -> Chains:
     """Return the fingers of both hands, by name or by shape."""
     result: Chains = {}
     for side in SIDES.values():
-        hand = chains.get(f"{side}_hand", ())
-        if not hand or four_legged:
-            continue
-        fingers = find_fingers_by_name(body.skeleton, hand[0])
-        fingers = fingers or find_fingers_by_shape(_measure(body, legs), hand[-1])
-        result |= {f"{side}_{finger}": chain for finger, chain in fingers.items()}
+        if hand := chains.get(f"{side}_hand", ()):
+            fingers = find_fingers_by_name(shape.skeleton, hand[0])
+            fingers = fingers or find_fingers_by_shape(shape, hand[-1])
+            result |= {f"{side}_{finger}": chain for finger, chain in fingers.items()}
     return result

@@ -6,7 +6,7 @@ What is left decides which bone plays which part; the numbers of its bones lead 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -87,8 +87,23 @@ def _find_named_bones(skeleton: Skeleton, always: Sequence[int]) -> list[int]:
             wanted.add(bone)
             # what carries a part is kept, unless a control rig's deform bones stand alone
             wanted.update(above for above in skeleton.get_ancestors(bone) if above in only)
-    kept = sorted(wanted)
-    return kept if len(kept) > 3 else list(range(skeleton.bone_count))
+    kept = wanted if len(wanted) > 3 else set(range(skeleton.bone_count))
+    return _sort_by_depth(skeleton, kept)
+
+
+def _sort_by_depth(skeleton: Skeleton, kept: set[int]) -> list[int]:
+    """Return bones in their order, but none before the one that it hangs on among them."""
+    result: dict[int, None] = {}
+
+    def add(bone: int) -> None:
+        parent = _find_kept_parent(skeleton, bone, kept)
+        if parent >= 0 and parent not in result:
+            add(parent)
+        result[bone] = None
+
+    for bone in sorted(kept):
+        add(bone)
+    return list(result)
 
 
 def _is_end_leaf(skeleton: Skeleton, bone: int) -> bool:
@@ -150,7 +165,7 @@ def _cut(
     if len(kept) == skeleton.bone_count:
         return skeleton, list(clips)
     number = {bone: index for index, bone in enumerate(kept)}
-    parents = np.array([_find_kept_parent(skeleton, bone, number) for bone in kept])
+    parents = np.array([number.get(_find_kept_parent(skeleton, bone, number), -1) for bone in kept])
     turns, places = skeleton.compute_rest_world()
     rotations, positions = quat.ik(turns[list(kept)], places[list(kept)], parents)
     sites = _list_end_sites(skeleton, number)
@@ -180,8 +195,15 @@ def _cut_clip(clip: Clip, small: Skeleton, kept: Sequence[int], direct: bool) ->
     )
 
 
-def _find_kept_parent(skeleton: Skeleton, bone: int, number: dict[int, int]) -> int:
-    return next((number[up] for up in skeleton.get_ancestors(bone) if up in number), -1)
+def _find_kept_parent(skeleton: Skeleton, bone: int, kept: Collection[int]) -> int:
+    """Return the nearest kept bone above, for which a DEF- bone stands if it is Rigify's ORG-."""
+    names = {skeleton.names[other]: other for other in kept if other != bone}
+    for above in skeleton.get_ancestors(bone):
+        name = skeleton.names[above]
+        deform = names.get(name.replace("ORG-", _DEFORM, 1)) if name.startswith("ORG-") else None
+        if above in kept or deform is not None:
+            return above if deform is None else deform
+    return -1
 
 
 def _list_end_sites(

@@ -10,7 +10,6 @@ import numpy as np
 from .anatomy import Anatomy
 from .finger_frames import list_finger_roles
 from .limb_bones import SIDES
-from .skeleton import Skeleton
 
 _PARTS = ("upper", "lower", "end", "toe")
 
@@ -74,19 +73,22 @@ def _match_chain(
         return [Match(bone, first, first, 0.0) for bone, first in zip(theirs, ours, strict=True)]
     start, begin = (body.get_chain(*above)[-1:] for body in (source, target))
     known = [*start, *ours]
-    at = measure_arc(source.skeleton, known)
-    places = measure_arc(target.skeleton, [*begin, *theirs])[len(begin) :]
+    at = measure_arc(source, known)
+    places = measure_arc(target, [*begin, *theirs])[len(begin) :]
     return [
         Match(bone, *_find_between(known, at, place))
         for bone, place in zip(theirs, places.tolist(), strict=True)
     ]
 
 
-def measure_arc(skeleton: Skeleton, chain: Sequence[int]) -> np.ndarray:
-    """Return where bones of a chain lie along it at rest (N,), from 0 to 1."""
-    points = skeleton.compute_rest_world()[1][list(chain)].astype(np.float64)
-    lengths = np.linalg.norm(np.diff(points, axis=0), axis=-1)
-    at = np.concatenate([[0.0], np.cumsum(lengths)])
+def measure_arc(body: Anatomy, chain: Sequence[int]) -> np.ndarray:
+    """Return where bones of a chain lie along it (N,), from 0 to 1."""
+    lengths = np.linalg.norm(body.usual, axis=-1)
+    at = np.zeros(len(chain))
+    for index in range(1, len(chain)):
+        way = body.skeleton.get_chain_to_root(chain[index])
+        stop = way.index(chain[index - 1]) if chain[index - 1] in way else 1
+        at[index] = at[index - 1] + lengths[way[:stop]].sum()
     return at / max(float(at[-1]), 1e-9)
 
 

@@ -35,7 +35,12 @@ _ROWS_PER_WRITE = 256
 
 
 def load(
-    path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | None = None
+    path: str | Path,
+    *,
+    up: str = "Y",
+    forward: str = "Z",
+    scale: float | None = None,
+    root: str | None = None,
 ) -> Clip:
     """Read a BVH file into a clip with the file's name without its ending.
 
@@ -44,15 +49,16 @@ def load(
     `_detect_scale`).
 
     Rest positions are the OFFSETs; position channels replace them, component by component. Of
-    several roots, the one with the most joints is read. Joints of equal name get '.001', '.002' and
-    so on. The clip's `warnings` say what had to be assumed, such as a truncated last line. Raises
-    MotionDataError for a file that cannot be used and SettingsError for impossible axes or scales.
+    several roots, `root` is read, or the one with the most joints. Joints of equal name get '.001',
+    '.002' and so on. The clip's `warnings` say what had to be assumed, such as a truncated last
+    line. Raises MotionDataError for a file that cannot be used and SettingsError for impossible
+    axes or scales.
     """
     path = Path(path)
     axes = _compute_blender_axes(up, forward)
     if scale is not None:
         _check_scale(scale)
-    joints, parents, values, fps, notes = read(path)
+    joints, parents, values, fps, notes = read(path, root)
     check_size(path.name, len(values), len(joints), "cut it into shorter files")
     positions = _compute_local_positions(joints, axes, values)
     if scale is None:

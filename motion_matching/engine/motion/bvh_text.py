@@ -62,12 +62,31 @@ class BvhText(NamedTuple):
     notes: list[str]
 
 
-def read(path: Path) -> BvhText:
-    """Read a BVH file. Raises MotionDataError if it cannot be opened or used."""
+def read(path: Path, root: str | None = None) -> BvhText:
+    """Read a BVH file: the joints under a root, by default under that with the most of them.
+
+    Raises MotionDataError if it cannot be opened or used, or has no such root.
+    """
     data, start, joints = _read_hierarchy(path)
     notes: list[str] = []
     values, fps = _read_motion(path, data, start, joints, notes)
-    return BvhText(*_find_largest_character(joints, notes), values, fps, notes)
+    if root is None:
+        return BvhText(*_find_largest_character(joints, notes), values, fps, notes)
+    counts = _count_joints(joints)
+    chosen = next((index for index in counts if joints[index].name == root), None)
+    if chosen is None:
+        names = ", ".join(f"'{joints[index].name}'" for index in counts)
+        raise MotionDataError(f"'{path}' has no root '{root}'; choose one of {names}.")
+    return BvhText(*_cut_out(joints, chosen, counts[chosen]), values, fps, notes)
+
+
+def count_joints_of_roots(path: Path) -> dict[str, int]:
+    """Return how many joints each root of a BVH file has, itself included; raise MotionDataError.
+
+    A file with two characters has two roots.
+    """
+    joints = _read_hierarchy(path)[2]
+    return {joints[root].name: count for root, count in _count_joints(joints).items()}
 
 
 def read_joints(path: Path) -> tuple[list[Joint], np.ndarray]:
@@ -237,18 +256,28 @@ def _find_largest_character(
     joints: list[Joint], notes: list[str]
 ) -> tuple[list[Joint], np.ndarray]:
     """Return the joints under the (first) root with the most of them, and their parents (B,)."""
-    roots: list[int] = []
-    for i, joint in enumerate(joints):
-        roots.append(i if joint.parent < 0 else roots[joint.parent])
-    first = max(dict.fromkeys(roots), key=roots.count)
-    others = [joints[root].name for root in dict.fromkeys(roots) if root != first]
+    counts = _count_joints(joints)
+    first = max(counts, key=lambda root: counts[root])
+    others = [joints[root].name for root in counts if root != first]
     if others:
         notes.append(
             f"holds several roots: {joints[first].name} has the most joints and is read, "
             f"{', '.join(others)} left out"
         )
-    # the joints under a root follow it without a gap
-    chosen = joints[first : first + roots.count(first)]
+    return _cut_out(joints, first, counts[first])
+
+
+def _count_joints(joints: list[Joint]) -> dict[int, int]:
+    """Return the number of joints under each root, itself included, by its index."""
+    roots: list[int] = []
+    for i, joint in enumerate(joints):
+        roots.append(i if joint.parent < 0 else roots[joint.parent])
+    return {root: roots.count(root) for root in dict.fromkeys(roots)}
+
+
+def _cut_out(joints: list[Joint], first: int, count: int) -> tuple[list[Joint], np.ndarray]:
+    """Return the joints under a root, which follow it without a gap, and their parents (B,)."""
+    chosen = joints[first : first + count]
     return chosen, np.array([max(joint.parent - first, -1) for joint in chosen])
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..maths import quat
 from ..maths.easing import smoothstep
 from ..maths.runs import count_frames_to, find_runs
-from .frame_axes import get_axis, rotate
+from .frame_axes import get_axis
 from .smoothing import compute_window, compute_windowed_minimum
 
-_EASING = 0.2  # seconds from a contact until a foot in the air follows the leg's directions
+_EASING = 0.12  # seconds from a contact until a foot in the air follows the leg's directions
 _SAME_FLOOR = 0.03  # of a leg's length: a contact this near to the floor is on it
+_CLEARANCE = 0.5  # of a scaled source's ball in the air: at least this high
 _SMALLER = 0.6  # how much farther than the source's a short foot may be pitched
+_ALIKE, _OTHER = 0.15, 0.4  # logarithms of ratios of feet: pitched not at all, and in full
+_TURNED = np.radians(120.0)  # a foot that is pitched more is nearly upside down
 _STEADY = 0.12  # seconds over which pitches are smoothed
 _DROP = 0.3  # seconds by which hips sink before a foot would be out of reach
 
@@ -32,11 +34,15 @@ def find_ball_goals(
     if not len(runs):
         return source + shift
     means = _average_runs(shift, runs)
-    means[:, 2] = -_find_floor(source[:, 2], runs, leg)
+    means[:, 2] = (
+        find_floor_heights(source[:, 2], runs, leg) - _average_runs(source[:, 2:], runs)[:, 0]
+    )
     held = _hold(means, runs, len(source))
     away = smoothstep(count_frames_to(planted) / (_EASING * fps))[:, None]
     free = source + shift
-    return source + held + 0.0 * away * (free - source - held)
+    # long feet reach lower on the way from and to the ground
+    free[:, 2] = np.maximum(ideal[:, 2], _CLEARANCE * source[:, 2])
+    return source + held + away * (free - source - held)
 
 
 def _average_runs(values: np.ndarray, runs: np.ndarray) -> np.ndarray:
@@ -45,14 +51,17 @@ def _average_runs(values: np.ndarray, runs: np.ndarray) -> np.ndarray:
     return (sums[runs[:, 1]] - sums[runs[:, 0]]) / (runs[:, 1] - runs[:, 0])[:, None]
 
 
-def _find_floor(heights: np.ndarray, runs: np.ndarray, leg: float) -> np.ndarray:
-    """Return by how much contacts (K,) miss the floor; those on steps and boxes are none's miss."""
+def find_floor_heights(heights: np.ndarray, runs: np.ndarray, leg: float) -> np.ndarray:
+    """Return the heights (K,) of what balls stand on in runs of contact, from their own (F,).
+
+    Small ones are misses of the floor at zero, others are steps and boxes.
+    """
     mean = _average_runs(heights[:, None], runs)[:, 0]
-    return mean * (1.0 - smoothstep(np.abs(mean) / (_SAME_FLOOR * leg) - 1.0))
+    return mean * smoothstep(np.abs(mean) / (_SAME_FLOOR * leg) - 1.0)
 
 
 def _hold(values: np.ndarray, runs: np.ndarray, count: int) -> np.ndarray:
-    """Return values (K, 3) over `count` frames: held in runs (K, 2), and led from one to the next."""
+    """Return values (K, 3) over all frames: held in runs (K, 2), and led from each to the next."""
     frames = np.arange(count)
     run = np.searchsorted(runs[:, 0], frames, side="right") - 1
     before, after = np.maximum(run, 0), np.minimum(run + 1, len(runs) - 1)
@@ -62,7 +71,13 @@ def _hold(values: np.ndarray, runs: np.ndarray, count: int) -> np.ndarray:
     return values[before] + share * (values[after] - values[before])
 
 
-def pitch_feet(
+def measure_mismatch(ours: float, theirs: float) -> float:
+    """Return from 0 to 1 how much two lengths of feet, scaled alike, differ."""
+    ratio = abs(float(np.log(max(theirs, 1e-9) / max(ours, 1e-9))))
+    return float(smoothstep((ratio - _ALIKE) / (_OTHER - _ALIKE)))
+
+
+def find_pitch(
     root: np.ndarray,
     ball: np.ndarray,
     foot: np.ndarray,
@@ -70,11 +85,11 @@ def pitch_feet(
     far: np.ndarray,
     fps: float,
 ) -> np.ndarray:
-    """Turn the frames (F, 4) of a foot about its ball, so that the leg bends as the source's.
+    """Return angles (F,) that turn a foot about its ball so that the leg bends as the source's.
 
-    `root` and `ball` (F, 3) are the hip joint and the ball, `way` (3,) leads from the ankle to the
-    ball in the foot's frame, and `far` (F,) is how far the ankle is from the hip joint by the
-    source's bend of the knee. A flat foot stays flat.
+    `root` and `ball` (F, 3) are the hip joint and the ball, `foot` (F, 4) its frames, `way` (3,)
+    leads from the ankle to the ball in these, and `far` (F,) is how far the ankle is from the hip
+    joint by the source's bend of the knee. A flat foot stays flat.
     """
     x, y, z = (get_axis(foot, axis) for axis in range(3))
     to_root = root - ball
@@ -88,10 +103,18 @@ def pitch_feet(
     options = np.stack([middle - spread, middle + spread])
     options = (options + np.pi) % (2.0 * np.pi) - np.pi
     turn = np.take_along_axis(options, np.abs(options).argmin(axis=0)[None], axis=0)[0]
-    pitch = -np.arcsin(np.clip(y[:, 2], -1.0, 1.0))  # of the heel above the toes
+    pitch = _measure_pitch(y, z)
     least, most = np.minimum(-_SMALLER * pitch, pitch), np.maximum(-_SMALLER * pitch, pitch)
-    turn = smooth(np.clip(turn, least, most), compute_window(_STEADY, fps))
-    return quat.mul(quat.from_angle_axis(turn, x), foot)
+    return smooth(np.clip(turn, least, most), compute_window(_STEADY, fps))
+
+
+def _measure_pitch(ahead: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """Return by which angle (F,) the heel is above the toes, from axes (F, 3) of a foot.
+
+    It fades out for feet upside down, which are pitched neither way.
+    """
+    pitch = np.arctan2(-ahead[:, 2], up[:, 2])
+    return pitch * (1.0 - smoothstep((np.abs(pitch) - _TURNED) / (np.pi - _TURNED)))
 
 
 def smooth(values: np.ndarray, window: int) -> np.ndarray:
@@ -117,8 +140,3 @@ def ease_drop(drop: np.ndarray, fps: float) -> np.ndarray:
         return drop
     window = compute_window(_DROP, fps)
     return smooth(-compute_windowed_minimum(-drop, window), window // 4 * 2 + 1)
-
-
-def rotate_way(foot: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """Return the way (F, 3) from the ankle to the ball in the world."""
-    return rotate(foot, way)

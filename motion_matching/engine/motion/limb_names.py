@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from .bone_names import split_side
+from .bone_names import split_side, strip_suffix
 from .skeleton import Skeleton
 
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
@@ -18,7 +18,7 @@ SIDES = {"L": "left", "R": "right"}
 
 # endings of names without side, digits and separators; the first that fits counts
 _ENDINGS = (
-    ("collar", "clavicle collar scapula"),
+    ("collar", "clavicle collar scapula clav"),
     ("shoulder", "shoulder shldr"),
     ("upper_arm", "upperarm uparm armupper humerus frontthigh forethigh frontupleg frontupperleg"),
     ("forearm", "forearm lowerarm lowarm armlower elbow radius ulna frontshin foreshin frontcalf"),
@@ -27,7 +27,6 @@ _ENDINGS = (
     ("fore_toe", "fronttoe foretoe fronttoes foretoes"),
     ("arm", "arm"),
 )
-_SUFFIX = re.compile(r"(?:stretch|bend|twist|jnt|joint|bone|bind|skin)$")
 _FINGER_WORDS = {
     "thumb": "thumb",
     "index": "index",
@@ -35,14 +34,14 @@ _FINGER_WORDS = {
     "ring": "ring",
     "pinky": "pinky pinkie little small",
 }
-_PALM = re.compile(r"metacarpal|carpal|inhand|palm|base|mc$")
+_PALM = re.compile(r"metacarpal|carpal|inhand|palm|base$|mc$")
 _NUMBERED_FINGER = re.compile(r"finger[s_]?(\d+)", re.IGNORECASE)
 
 
 def read_limb_part(name: str, names: Collection[str]) -> tuple[str, str]:
     """Return what part of an arm or foreleg a name means, or '', and its side 'L', 'R' or ''."""
     core, side = split_side(name, names)
-    core = _SUFFIX.sub("", core)
+    core = strip_suffix(core).removesuffix("twist")
     for part, endings in _ENDINGS:
         if core.endswith(tuple(endings.split())):
             return part, side
@@ -63,6 +62,8 @@ def find_arm_by_name(
         if part and found == side and bone not in excluded:
             parts[bone] = part
     way = _choose_way(skeleton, parts, hips)
+    while way and len(same := _find_same(skeleton, parts, way[-1])) == 1:
+        way += same
     return _split_way(way, parts) if way else {}
 
 
@@ -82,6 +83,11 @@ def _choose_way(skeleton: Skeleton, parts: Mapping[int, str], hips: int) -> list
     return best
 
 
+def _find_same(skeleton: Skeleton, parts: Mapping[int, str], bone: int) -> list[int]:
+    """Return the children that belong to the same part as a bone, such as a wrist's hand."""
+    return [child for child in skeleton.get_children(bone) if parts.get(child) == parts[bone]]
+
+
 def _split_way(way: Sequence[int], parts: Mapping[int, str]) -> dict[str, tuple[int, ...]]:
     """Split the bones of a named arm into its parts; {} if it has no upper arm and forearm."""
     named = [parts.get(bone, "") for bone in way]
@@ -90,8 +96,9 @@ def _split_way(way: Sequence[int], parts: Mapping[int, str]) -> dict[str, tuple[
     if upper is None:
         upper = _find_first(named, ("arm",), 0, forearm)
     if upper is None:
-        # only where no arm is named does a shoulder stand for it
-        upper = _find_last(named, ("shoulder",), forearm)
+        # only where no arm is named does a shoulder stand for it, below the collar
+        collar = _find_last(named, ("collar",), forearm)
+        upper = _find_first(named, ("shoulder",), 0 if collar is None else collar, forearm)
     if upper is None:
         return {}
     if forearm is None:

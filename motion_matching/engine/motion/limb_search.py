@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -163,7 +164,8 @@ def split_foreleg(
     first = 0 if elbow is None else elbow - 1
     parts = ("upper_arm", "forearm", "hand", "fore_toe")
     cuts = [list(chain).index(bone) for bone in joints[first : first + 4]]
-    ends = [*cuts[1:], len(chain)]
+    # a paw ends with its first toe
+    ends = [*cuts[1:], cuts[-1] + 1 if len(cuts) == len(parts) else len(chain)]
     result = {
         part: tuple(chain[cut:end]) for part, cut, end in zip(parts, cuts, ends, strict=False)
     }
@@ -193,13 +195,12 @@ def find_fingers_by_shape(shape: BodyShape, hand: int) -> dict[str, tuple[int, .
 
     Other numbers of chains tell nothing, so that there are none.
     """
-    chains = []
-    for bone in shape.skeleton.get_children(hand):
-        chains.append(shape.measure_reach(bone)[1])
+    chains = [_leave_out_palm(shape, hand, way) for way in _list_fingers(shape.skeleton, hand)]
     if len(chains) != 5:
         return {}
-    tips = np.stack([shape.positions[:, chain[-1]] for chain in chains], axis=1)
-    bases = np.stack([shape.positions[:, chain[0]] for chain in chains], axis=1)
+    tips, bases = (
+        np.stack([shape.positions[:, chain[end]] for chain in chains], axis=1) for end in (-1, 0)
+    )
     from_hand = np.median(np.linalg.norm(bases - shape.positions[:, [hand]], axis=-1), axis=0)
     between = np.median(np.linalg.norm(tips[:, :, None] - tips[:, None], axis=-1), axis=0)
     # the thumb starts nearest to the wrist and ends farthest from the other fingers
@@ -207,7 +208,29 @@ def find_fingers_by_shape(shape: BodyShape, hand: int) -> dict[str, tuple[int, .
     thumb = int(np.argmax(apart - from_hand / max(float(from_hand.max()), 1e-9)))
     spread = np.median(np.linalg.norm(bases - bases[:, [thumb]], axis=-1), axis=0)
     order = [thumb, *(int(i) for i in np.argsort(spread) if i != thumb)]
-    # no finger has five bones, nor a thumb four, without one that is in the palm
-    palms = all(len(chain) > 3 + (i != thumb) for i, chain in enumerate(chains))
+    # no thumb has four bones without one in the palm, if other fingers have one
+    palms = len(chains[thumb]) > 3 and all(len(chain) > 3 for chain in chains)
+    chains[thumb] = chains[thumb][palms:]
     words = ("thumb", "index", "middle", "ring", "pinky")
-    return {word: tuple(chains[i][palms:]) for word, i in zip(words, order, strict=True)}
+    return {word: tuple(chains[i]) for word, i in zip(words, order, strict=True)}
+
+
+def _list_fingers(skeleton: Skeleton, hand: int) -> list[list[int]]:
+    """Return the chains of bones below a hand that carry one end each, top to bottom."""
+    below = skeleton.get_descendants(hand)
+    ends = [bone for bone in below if not skeleton.get_children(bone)]
+    ways = [skeleton.get_chain_to_root(end) for end in ends]
+    ways = [way[: way.index(hand)][::-1] for way in ways]
+    shared = Counter(bone for way in ways for bone in way)
+    return [[bone for bone in way if shared[bone] == 1] for way in ways]
+
+
+def _leave_out_palm(shape: BodyShape, hand: int, chain: list[int]) -> list[int]:
+    """Return a finger without a first bone in the palm, which reaches away from the wrist.
+
+    No finger has five bones without one.
+    """
+    if len(chain) < 4:
+        return chain
+    away, first = shape.measure_steps([hand, *chain[:2]])
+    return chain[1:] if len(chain) > 4 or first > away else chain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +50,7 @@ class PartialPose:
     `shifts` (F, 3) move bones in the world away from where they rest in their parents.
     """
 
-    def __init__(self, skeleton: Skeleton, links: dict[int, Link], frame_count: int) -> None:
+    def __init__(self, skeleton: Skeleton, links: Mapping[int, Link], frame_count: int) -> None:
         self.skeleton, self._links, self._count = skeleton, links, frame_count
         self.rotations: dict[int, np.ndarray] = {}
         self.placed: dict[int, np.ndarray] = {}
@@ -74,8 +74,11 @@ class PartialPose:
         link = self._links[bone]
         return link.above if link.anchor < 0 else quat.mul(self.rotations[link.anchor], link.above)
 
-    def compute_local(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return local rotations (F, B, 4) and positions (F, B, 3), float32."""
+    def compute_local(self, turns: Mapping[int, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Return local rotations (F, B, 4) and positions (F, B, 3), float32.
+
+        Bones are turned once more by `turns` (4,) in their own frames, and bones below follow.
+        """
         skeleton = self.skeleton
         shape = (self._count, skeleton.bone_count)
         rotations = np.empty((*shape, 4), np.float32)
@@ -85,6 +88,8 @@ class PartialPose:
         for bone, world in self.rotations.items():
             above = self.compute_parent_rotation(bone)
             local = quat.inv_mul(above, world)
+            if bone in turns:
+                local = quat.mul(local, turns[bone])
             rotations[:, bone] = quat.unroll(quat.normalize(local))
             if bone in self.placed or bone in self.shifts:
                 rest = self._compute_rest_place(bone)

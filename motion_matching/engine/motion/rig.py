@@ -349,15 +349,29 @@ def _find_leg_by_name(
         role = f"{label}_{part}"
         options = _find_named(skeleton, part, side)
         below = [bone for bone in options if above < 0 or above in skeleton.get_ancestors(bone)]
+        if part == "foot" and below:
+            # where both are named, an ankle is the foot and the foot is its toe
+            way = skeleton.get_chain_to_root(below[0])
+            below = [bone for bone in reversed(way) if bone in below]
         if part == "toe" and not below and above >= 0:
             # a toe with another name: the longest bone below the foot
             lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
-            below = sorted(skeleton.get_children(above), key=lambda b: -lengths[b])
+            last = _follow_name(skeleton, above)
+            below = sorted(skeleton.get_children(last), key=lambda b: -lengths[b])
         if role in overrides or below:
             above = leg[role] = overrides.get(role, below[0] if below else -1)
         elif part != "toe":
             break
     return leg
+
+
+def _follow_name(skeleton: Skeleton, bone: int) -> int:
+    """Return the last bone of a part that is split in a line, as 'foot.L' and 'foot.L.001' are."""
+    core = split_side(skeleton.names[bone], skeleton.names)
+    for child in skeleton.get_children(bone):
+        if split_side(skeleton.names[child], skeleton.names) == core:
+            return _follow_name(skeleton, child)
+    return bone
 
 
 def _find_hips_by_name(skeleton: Skeleton, thighs: Sequence[int], chest: int | None) -> int | None:

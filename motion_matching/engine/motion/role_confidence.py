@@ -9,7 +9,7 @@ import numpy as np
 from .bone_names import find_candidates, split_side
 from .clip import Clip
 from .limb_names import FINGERS, read_limb_part
-from .rig_shape import measure_bones, sample_frames
+from .rig_shape import LEG_PARTS, measure_bones, sample_frames
 from .skeleton import Skeleton
 
 NAMED, BETWEEN, SHAPED, DOUBTFUL = 1.0, 0.9, 0.6, 0.4
@@ -41,12 +41,22 @@ def rate_roles(
     rated = {}
     for role in chains:
         value = NAMED if named[role] else SHAPED
-        if not named[role] and anchored and role in ("hips", "spine", "neck"):
+        follows = anchored and role in ("hips", "spine", "neck", "head")
+        if not named[role] and (follows or named.get(_get_part_above(role), False)):
             value = BETWEEN
         if role in uneven:
             value = min(value, SHAPED) - (SHAPED - DOUBTFUL)
         rated[role] = 1.0 if role in given else value
     return rated
+
+
+def _get_part_above(role: str) -> str:
+    """Return the role of the part of a limb that is above, '' without one."""
+    side, _, part = role.partition("_")
+    for limb in (LEG_PARTS, ("upper_arm", "forearm", "hand", "fore_toe")):
+        if part in limb[1:]:
+            return f"{side}_{limb[limb.index(part) - 1]}"
+    return ""
 
 
 def _is_named(skeleton: Skeleton, role: str, chain: tuple[int, ...]) -> bool:

@@ -41,8 +41,15 @@ def open_blend(file: Path) -> None:
             ) from error
 
 
-def find_armature(file: Path, name: str | None) -> bpy.types.Object:
-    """Return the armature object of that name, or the only one; raise SettingsError otherwise."""
+def find_armature(
+    file: Path,
+    name: str | None,
+    option: str = "--armature or 'armature' in a list of sources",
+) -> bpy.types.Object:
+    """Return the armature object of that name, or the only one; raise SettingsError otherwise.
+
+    The error says that `option` chooses one of several.
+    """
     armatures = [obj for obj in bpy.data.objects if obj.type == "ARMATURE"]
     if not armatures:
         raise SettingsError(f"{file} has no armature; give a Blender file with a character.")
@@ -52,7 +59,7 @@ def find_armature(file: Path, name: str | None) -> bpy.types.Object:
     if len(named) > 1:
         raise SettingsError(
             f"{file} has {len(named)} armatures{' of that name' if name else ''}, "
-            f"{format_names(named)}; choose one with --armature or 'armature' in a list of sources."
+            f"{format_names(named)}; choose one with {option}."
         )
     return named[0]
 

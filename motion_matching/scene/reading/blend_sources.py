@@ -44,7 +44,7 @@ def read_blend_sources(
             if source.needs_blender and source.file == file:
                 obj = find_armature(file, source.armature or armature)
                 names = (source.action,) if source.action else tuple(chosen)
-                found = _find_actions(file, obj, names)
+                found = find_chosen_actions(file, obj, names)
                 samples = sample(obj, found, bones=bones)
                 pairs = zip(found, samples, strict=True)
                 replacements[index] = [_fill_source(source, *pair) for pair in pairs]
@@ -59,10 +59,13 @@ def _fill_source(source: Source, action: bpy.types.Action, sampled: SampledClip)
     return replace(source, clip=sampled.clip, loop=source.loop or sampled.cyclic, tags=tags)
 
 
-def _find_actions(
+def find_chosen_actions(
     file: Path, obj: bpy.types.Object, names: Sequence[str]
 ) -> list[bpy.types.Action]:
-    """Return the actions of these names, or all that animate the armature."""
+    """Return the actions of these names, or all that animate the armature.
+
+    Raises SettingsError, which names the file, if there are none.
+    """
     missing = next((name for name in names if name not in bpy.data.actions), None)
     if names and missing is None:
         return [bpy.data.actions[name] for name in names]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import bpy
 
@@ -16,14 +16,24 @@ from ..blender import actions
 from .sampling import sample
 
 ENDINGS = (".fbx", ".glb", ".gltf")
+Moved = dict[bpy.types.Object, list[bpy.types.Action]]  # armatures, each with the actions it has
+Result = TypeVar("Result")
 _RATE = ("fps", "fps_base")
 _RANGE = ("frame_start", "frame_end", "frame_current")
 
 
-def import_character(path: Path) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
-    """Import a file with Blender's importer; return its armature with most actions, and these.
+def choose_most_moved(moved: Moved) -> bpy.types.Object:
+    """Return the armature that has the most actions."""
+    return max(moved, key=lambda other: len(moved[other]))
 
-    Raises MotionDataError, with nothing left behind, if it cannot be imported or moves no bones.
+
+def import_character(
+    path: Path, choose: Callable[[Moved], bpy.types.Object] = choose_most_moved
+) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
+    """Import a file with Blender's importer; return one of its armatures and its actions.
+
+    `choose` is called with all armatures that move. Raises MotionDataError, with nothing left
+    behind, if the file cannot be imported or moves no bones, and what `choose` raises.
     """
     before, restore = collect_uids(), save_scene_settings()
 
@@ -33,13 +43,14 @@ def import_character(path: Path) -> tuple[bpy.types.Object, list[bpy.types.Actio
     try:
         _import(path)
         armatures = [obj for obj in bpy.data.objects if is_new(obj) and obj.type == "ARMATURE"]
-        moved = {obj: list(filter(is_new, actions.find_actions(obj))) for obj in armatures}
-        obj = max(moved, key=lambda other: len(moved[other]), default=None)
-        if obj is None or not moved[obj]:
+        found = {obj: list(filter(is_new, actions.find_actions(obj))) for obj in armatures}
+        moved = {obj: its for obj, its in found.items() if its}
+        if not moved:
             missing = "animation of its armature" if armatures else "armature"
             raise MotionDataError(
                 f"{path} has no {missing}; choose a file with a moving character."
             )
+        obj = choose(moved)
     except BaseException:
         remove_blocks(collect_uids() - before)
         restore()
@@ -51,11 +62,24 @@ def import_character(path: Path) -> tuple[bpy.types.Object, list[bpy.types.Actio
 
 def import_clips(path: Path) -> list[Clip]:
     """Read the motion in a file as `import_character` does, and leave the scene as it was."""
+
+    def read(obj: bpy.types.Object, found: list[bpy.types.Action]) -> list[Clip]:
+        # FBX names the object before the action
+        clips = [sampled.clip for sampled in sample(obj, found)]
+        return [replace(clip, name=clip.name.rpartition("|")[2]) for clip in clips]
+
+    return read_imported(path, read)
+
+
+def read_imported(
+    path: Path,
+    read: Callable[[bpy.types.Object, list[bpy.types.Action]], Result],
+    choose: Callable[[Moved], bpy.types.Object] = choose_most_moved,
+) -> Result:
+    """Read a file as `import_character` imports it, and leave the scene as it was."""
     before, restore = collect_uids(), save_scene_settings()
     try:
-        clips = [sampled.clip for sampled in sample(*import_character(path))]
-        # FBX names the object before the action
-        return [replace(clip, name=clip.name.rpartition("|")[2]) for clip in clips]
+        return read(*import_character(path, choose))
     finally:
         remove_blocks(collect_uids() - before)
         restore()

@@ -42,7 +42,7 @@ _PATH: Any = {"subtype": "FILE_PATH", "options": {"SKIP_SAVE"}}
 _FOLDER: Any = {"subtype": "DIR_PATH", "options": {"SKIP_SAVE"}}
 
 
-def _filter(endings: str) -> str:
+def filter_files(endings: str) -> str:
     return text(endings, "", "Files to show", options={"HIDDEN"})
 
 
@@ -80,7 +80,7 @@ def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Pa
     return chosen
 
 
-def _find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
+def find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
     """Return a file, or the files of these kinds below a folder. SettingsError if none."""
     if not os.path.isdir(path):
         return [path]
@@ -123,7 +123,7 @@ one is made from the first file"""
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = EXTENSION
-    filter_glob: str = _filter("*.bvh;*.BVH")
+    filter_glob: str = filter_files("*.bvh;*.BVH")
 
     def get_paths(self) -> list[Path]:
         return get_chosen_paths(self, (EXTENSION,))
@@ -173,7 +173,7 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*IDLE, has_armature_if_any, in_object_mode)
 
-    filter_glob: str = _filter("*.bvh;*.fbx;*.glb;*.gltf")
+    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf")
 
     _was_invoked = False
 
@@ -196,7 +196,7 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
         imports = scene.reading.imports
         endings = (EXTENSION, *imports.ENDINGS)
         chosen = get_chosen_paths(self, endings)
-        paths = [path for one in chosen for path in _find_files(one, endings)]
+        paths = [path for one in chosen for path in find_files(one, endings)]
         obj, added, failed = get_active_armature(context), 0, []
         uid: int | None = obj.session_uid if obj else None
         new: set[int] = set()  # session_uids
@@ -299,7 +299,7 @@ or linked"""
     bl_label = "Add From File"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    filter_glob: str = _filter("*.blend")
+    filter_glob: str = filter_files("*.blend")
     filepath: str = text("", "File", "Blender file whose actions are added", **_PATH)
 
     def run(self, context: bpy.types.Context) -> str:

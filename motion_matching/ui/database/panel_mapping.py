@@ -11,7 +11,6 @@ from ..panel_base import (
     SourcePanel,
     State,
     StateHeader,
-    draw_preset_row,
     draw_wrapped_text,
     set_options,
 )
@@ -50,8 +49,10 @@ class MOTION_MATCHING_PT_mapping(StateHeader, SourcePanel, bpy.types.Panel):
             draw_wrapped_text(layout, state.reason, "ERROR")
         if state.mapping:
             _draw_pairs(layout, state.mapping.pairs)
-        group = settings.source_roles.get(state.signature)
-        draw_preset_row(layout, "mappings", group.preset if group else "")
+        row = layout.row(align=True)
+        row.menu("MOTION_MATCHING_MT_source_mappings", text="Presets")
+        save = row.operator("motion_matching.save_preset", text="", icon="ADD")
+        set_options(save, kind="mappings", for_source=True)
         layout.operator("motion_matching.reset_mapping", icon="LOOP_BACK")
 
 

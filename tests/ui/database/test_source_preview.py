@@ -47,7 +47,7 @@ def choose(obj, name):
 def get_bones(obj):
     """Return the frame of the source that is shown, and its bones (B, 2, 3)."""
     preview, source = source_preview.find_shown(obj)
-    frame, bones = source_preview.find_bones(preview, source, bpy.context.scene.frame_current)
+    frame, bones, _ = source_preview.find_bones(preview, source, bpy.context.scene.frame_current)
     return frame, bones, preview
 
 

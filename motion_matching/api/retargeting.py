@@ -1,0 +1,154 @@
+"""Motion of any skeleton onto a character of the open Blender file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import scene
+from ..engine.errors import SettingsError
+from ..engine.motion.retarget_settings import RetargetSettings
+from .motion import check_blender
+
+if TYPE_CHECKING:
+    import bpy
+
+    from ..scene.retargeting.sources import SourceMotion
+
+Bones = Mapping[str, str | Sequence[str]]
+
+
+def retarget_action(
+    action: bpy.types.Action,
+    armature: bpy.types.Object,
+    *,
+    source: bpy.types.Object | None = None,
+    settings: RetargetSettings | None = None,
+    source_bones: Bones | None = None,
+    bones: Bones | None = None,
+    name: str = "",
+    fewer_keys: float = 0.0,
+) -> bpy.types.Action:
+    """Put an action of another armature onto this one as a new action.
+
+    Bones may have any names, axes and rest pose. The new action starts on the same frame.
+
+    Parameters
+    ----------
+    action : bpy.types.Action
+    armature : bpy.types.Object
+        The character that gets the motion.
+    source : bpy.types.Object, optional
+        The armature object that the action was made for; by default the one whose bones it moves.
+    settings : RetargetSettings, optional
+    source_bones, bones : mapping, optional
+        Names of bones by role (``{"left_thigh": "LThigh", "spine": ["Spine1", "Spine2"]}``) of the
+        source and of the character, where others are found than are meant; ``""`` for a part that
+        is to be left out.
+    name : str
+        Name of the new action; by default that of the action and of the character.
+    fewer_keys : float
+        How far in metres a bone may be from its place in exchange for fewer keys.
+
+    Returns
+    -------
+    bpy.types.Action
+        It is assigned to the armature.
+
+    Raises
+    ------
+    RigError
+        If hips or legs of either character are missing, or a bone cannot take keys.
+    SettingsError
+        If it is not known which armature the action was made for.
+
+    Examples
+    --------
+    >>> action = api.retarget_action(bpy.data.actions["Walk"], bpy.context.object)  # doctest: +SKIP
+    """
+    check_blender("retarget_action")
+    sources = scene.retargeting.sources
+    made_for = source or sources.find_source_armature(action, armature)
+    motions = sources.read_actions(made_for, [action])
+    options: Any = {"name": name, "fewer_keys": fewer_keys}
+    return _retarget(motions, armature, settings, source_bones, bones, options)[0]
+
+
+def retarget_file(
+    path: str | Path,
+    armature: bpy.types.Object,
+    *,
+    character: str | None = None,
+    actions: Sequence[str] = (),
+    up: str = "Y",
+    forward: str = "Z",
+    scale: float | None = None,
+    settings: RetargetSettings | None = None,
+    source_bones: Bones | None = None,
+    bones: Bones | None = None,
+    name: str = "",
+    frame_start: int = 1,
+    fewer_keys: float = 0.0,
+) -> list[bpy.types.Action]:
+    """Put the motion in a BVH, FBX or glTF file onto an armature as new actions.
+
+    Parameters
+    ----------
+    path : path
+    armature : bpy.types.Object
+        The character that gets the motion.
+    character : str, optional
+        The armature object of a file with several, or the root in a BVH file.
+    actions : sequence of str, optional
+        Names of actions in the file; by default all.
+    up, forward, scale : str, str, float, optional
+        As for `load`.
+    settings, source_bones, bones, name : RetargetSettings, mapping, mapping, str, optional
+        As for `retarget_action`.
+    frame_start : int
+        The frame of the scene on which each action starts.
+    fewer_keys : float
+        As for `retarget_action`.
+
+    Returns
+    -------
+    list of bpy.types.Action
+        The first is assigned to the armature.
+
+    Raises
+    ------
+    MotionDataError
+        If the file cannot be used, or holds two characters and none is named.
+    RigError
+        If hips or legs of either character are missing, or a bone cannot take keys.
+
+    Examples
+    --------
+    >>> api.retarget_file("walk.bvh", bpy.context.object)  # doctest: +SKIP
+    """
+    check_blender("retarget_file")
+    files, file = scene.retargeting.files, Path(path)
+    if file.suffix.lower() == files.BLEND:
+        raise SettingsError(
+            f"{file} would replace the open file; append its character, and use retarget_action."
+        )
+    axes: Any = {"up": up, "forward": forward, "scale": scale}
+    motions = files.read_file(file, character=character, chosen=actions, **axes)
+    options: Any = {"name": name, "frame_start": frame_start, "fewer_keys": fewer_keys}
+    return _retarget(motions, armature, settings, source_bones, bones, options)
+
+
+def _retarget(
+    motions: Sequence[SourceMotion],
+    armature: bpy.types.Object,
+    settings: RetargetSettings | None,
+    source_bones: Bones | None,
+    bones: Bones | None,
+    options: Mapping[str, Any],
+) -> list[bpy.types.Action]:
+    retargeting = scene.retargeting
+    given = source_bones or {}, bones or {}
+    request = retargeting.transfer.RetargetRequest(settings or RetargetSettings(), *given)
+    made, _ = retargeting.onto.retarget_onto(armature, motions, request, **options)
+    return made

@@ -1,0 +1,299 @@
+"""Motion of other characters as new actions of one: read, retargeted and written in steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+
+from ..engine.errors import RigChangedError, SettingsError
+from ..engine.motion import mapping_preset
+from ..engine.motion.body_roles import BODY_ROLES, BodyRoles
+from ..engine.motion.bone_mapping import BoneMapping
+from ..engine.motion.retarget_settings import RetargetSettings
+from ..engine.motion.skeleton import Skeleton
+from ..engine.progress import ReportProgress
+from ..engine.settings import get_descriptions
+from ..scene.blender.actions import find_actions
+from ..scene.retargeting import files, sources, targets, transfer, writing
+from ..scene.retargeting.sources import SourceMotion
+from ..scene.retargeting.targets import Target
+from ..scene.retargeting.transfer import Retargeted, RetargetRequest
+from . import callbacks, items
+from .characters import get_armature, get_bone_choice, resolve_armature
+from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
+from .typed import settings_of, to_plain_value
+
+_READING = "Reading"
+_SEPARATOR = ", "
+_UNKNOWN = "?"  # no bone that was found
+SIDES = ("source", "target")  # of the table of bones
+
+
+class ActionSource(NamedTuple):
+    """An action, and the armature object that it was made for."""
+
+    armature: bpy.types.Object
+    action: bpy.types.Action
+
+
+def find_action(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.Action | None:
+    """Return the action to retarget: the chosen one, or what the other selected armature plays."""
+    if chosen := settings_of(obj).retarget.action:
+        return chosen
+    other = settings_of(obj).retarget.source or find_other_armature(context, obj)
+    data = other.animation_data if other else None
+    return data.action if data else None
+
+
+def find_other_armature(
+    context: bpy.types.Context, obj: bpy.types.Object
+) -> bpy.types.Object | None:
+    """Return the selected armature, or that of a selected mesh, that is not this one."""
+    found = (resolve_armature(other) for other in context.selected_objects)
+    return next((other for other in found if other and other != obj), None)
+
+
+def find_source(context: bpy.types.Context, obj: bpy.types.Object) -> ActionSource:
+    """Return what *Retarget Action* reads. SettingsError, which says what to do, without it."""
+    action = find_action(context, obj)
+    if action is None:
+        raise SettingsError(
+            f"There is no action to retarget onto '{obj.name}'; choose one, or select the armature "
+            "that plays it as well."
+        )
+    other = settings_of(obj).retarget.source or find_other_armature(context, obj)
+    if other is None or action not in find_actions(other):
+        other = sources.find_source_armature(action, obj)
+    return ActionSource(other, action)
+
+
+def get_request(obj: bpy.types.Object) -> RetargetRequest:
+    """Return how motion is retargeted onto an armature. SettingsError for wrong settings."""
+    group = settings_of(obj).retarget
+    values = {
+        name: to_plain_value(getattr(group, name)) for name in get_descriptions(RetargetSettings)
+    }
+    values["scale"] = values["scale"] or None
+    turned = {pair.role: pair.offset for pair in group.pairs if any(pair.offset)}
+    values["offsets"] = {role: tuple(map(math.degrees, turn)) for role, turn in turned.items()}
+    bones = (get_given_bones(group.pairs, side) for side in ("source", "target"))
+    return RetargetRequest(RetargetSettings(**values), *bones)
+
+
+def get_given_bones(pairs: Any, side: str) -> dict[str, list[str]]:
+    """Return the bones by role of a 'source' or 'target' that are not those that were found."""
+    return {
+        pair.role: split_names(getattr(pair, side)) or [""]
+        for pair in pairs
+        if getattr(pair, side) != getattr(pair, f"found_{side}")
+    }
+
+
+def give_bone(group: Any, role: str, side: str, bones: str | Sequence[str] | None) -> None:
+    """Give the bones of a role by hand: '' for none. With None, they are found."""
+    pair = next((pair for pair in group.pairs if pair.role == role), None)
+    if pair is None:
+        pair = _add_pair(group.pairs, role)
+    setattr(pair, side, _join_names(bones or ""))
+    setattr(pair, f"found_{side}", getattr(pair, side) if bones is None else _UNKNOWN)
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names of bones in a text of the table."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def retarget_action_steps(obj: bpy.types.Object, source: ActionSource) -> Steps[str]:
+    """Retarget an action onto an armature as a new action, and describe it."""
+
+    def read() -> Steps[list[SourceMotion]]:
+        return _read_action_steps(source)
+
+    return _retarget_steps(obj, read)
+
+
+def _read_action_steps(source: ActionSource) -> Steps[list[SourceMotion]]:
+    armature, action = source
+    choice = get_bone_choice(armature)
+    read = sources.read_action_steps(armature, action, bones=choice)
+    motion = yield from map_steps(read, lambda _: (f"{_READING} {action.name}", 0.0))
+    return [motion]
+
+
+def retarget_files_steps(
+    obj: bpy.types.Object, paths: Sequence[Path], character: str | None
+) -> Steps[str]:
+    """Retarget all motion in files of one skeleton onto an armature, and describe what was made."""
+    settings = settings_of(obj)
+    axes: Any = {"up": settings.up, "forward": settings.forward}
+    axes["scale"] = to_plain_value(settings.file_scale) or None
+
+    def read() -> Steps[list[SourceMotion]]:
+        motions: list[SourceMotion] = []
+        for number, path in enumerate(paths):
+            yield f"{_READING} {path.name}", number / len(paths)
+            if path.suffix.lower() == files.BVH:
+                work = _read_bvh_steps(path, character, axes)
+                motions.append((yield from scale_progress_steps(work, number, len(paths))))
+            else:
+                motions += files.read_imported_motions(path, character=character)
+        return motions
+
+    return _retarget_steps(obj, read)
+
+
+def _read_bvh_steps(path: Path, character: str | None, axes: Any) -> Steps[SourceMotion]:
+    def read(report: ReportProgress) -> SourceMotion:
+        return files.read_bvh(path, character=character, **axes)
+
+    return run_in_background_steps(read, f"{_READING} {path.name}")
+
+
+def _retarget_steps(
+    obj: bpy.types.Object, read: Callable[[], Steps[list[SourceMotion]]]
+) -> Steps[str]:
+    """Read motion, retarget it onto an armature, and write it."""
+    uid, request = obj.session_uid, get_request(obj)
+    target = _read_target(obj, request)
+    motions = yield from read()
+    request = _leave_out_others(motions, request)
+
+    def run(report: ReportProgress) -> Retargeted:
+        return transfer.retarget(motions, target, request, report)
+
+    retargeted = yield from run_in_background_steps(run, "Retargeting")
+    yield "Writing", 1.0
+    obj = _find_unchanged(uid, target, request)
+    start, fewer_keys = bpy.context.scene.frame_start, to_plain_value(settings_of(obj).fewer_keys)
+    options: Any = {"frame_start": start, "fewer_keys": fewer_keys}
+    made = writing.write_retargeted(obj, retargeted, **options)
+    show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, target.skeleton)
+    what = f"'{made[0].name}'" if len(made) == 1 else f"{len(made)} actions"
+    return f"Retargeted {what}: {settings_of(obj).retarget.summary.lower()} parts of the body"
+
+
+def _leave_out_others(motions: Sequence[SourceMotion], request: RetargetRequest) -> RetargetRequest:
+    """Return a request without bones that were given for another source."""
+    known = {"", *(name for motion in motions for name in motion.clip.skeleton.names)}
+    given = {role: names for role, names in request.source_bones.items() if known >= set(names)}
+    return replace(request, source_bones=given)
+
+
+def _read_target(obj: bpy.types.Object, request: RetargetRequest) -> Target:
+    return targets.read_target(obj, get_bone_choice(obj), request.target_bones)
+
+
+def _find_unchanged(uid: int, target: Target, request: RetargetRequest) -> bpy.types.Object:
+    """Return an armature. RigChangedError if its bones were changed since they were read."""
+    obj = get_armature(uid)
+    if not _read_target(obj, request).has_same_bones(target):
+        raise RigChangedError(f"'{obj.name}' was changed meanwhile; start again.")
+    return obj
+
+
+def find_bones_steps(obj: bpy.types.Object, source: ActionSource) -> Steps[str]:
+    """Find the bones of an action's armature and of this one by role, for the table."""
+    uid, request = obj.session_uid, get_request(obj)
+    target = _read_target(obj, request)
+    motions = yield from _read_action_steps(source)
+
+    request = _leave_out_others(motions, request)
+
+    def run(report: ReportProgress) -> BoneMapping:
+        return transfer.find_mapping(motions, target, request)
+
+    mapping = yield from run_in_background_steps(run, "Finding Bones")
+    obj = _find_unchanged(uid, target, request)
+    show_mapping(obj, mapping, motions[0].clip.skeleton, target.skeleton)
+    return settings_of(obj).retarget.summary
+
+
+# The table of bones by role
+
+
+def show_mapping(
+    obj: bpy.types.Object, mapping: BoneMapping, source: Skeleton, target: Skeleton
+) -> None:
+    """List the bones of both characters by role; what was set by hand stays so."""
+    group = settings_of(obj).retarget
+    given = [get_given_bones(group.pairs, side) for side in SIDES]
+    by_hand = {role for bones in given for role in bones}
+    offsets = {pair.role: tuple(pair.offset) for pair in group.pairs}
+    both = mapping.source, mapping.target
+    pairs = zip(both, (source, target), strict=True)
+    names = [_list_names(roles, skeleton) for roles, skeleton in pairs]
+    group.pairs.clear()
+    for role in BODY_ROLES:
+        if role not in by_hand and not any(role in by_role for by_role in names):
+            continue
+        pair = _add_pair(group.pairs, role)
+        sure = [roles.confidence[role] for roles in both if role in roles.chains]
+        pair.confidence, pair.offset = min(sure, default=0.0), offsets.get(role, (0.0, 0.0, 0.0))
+        for side, by_role, own in zip(SIDES, names, given, strict=True):
+            setattr(pair, side, by_role.get(role, _SEPARATOR.join(own.get(role, ()))))
+            # what would be found is not known where bones are given
+            setattr(pair, f"found_{side}", _UNKNOWN if role in own else getattr(pair, side))
+    group.summary = "Needs Help" if mapping.needs_help else ""
+    group.summary = group.summary or f"Mapped {mapping.mapped_count} of {mapping.total}"
+    callbacks.redraw()
+
+
+def _list_names(roles: BodyRoles, skeleton: Skeleton) -> dict[str, str]:
+    return {
+        role: _SEPARATOR.join(skeleton.names[bone] for bone in chain)
+        for role, chain in roles.chains.items()
+    }
+
+
+def _join_names(names: str | Sequence[str]) -> str:
+    return names if isinstance(names, str) else _SEPARATOR.join(names)
+
+
+def _add_pair(pairs: Any, role: str) -> Any:
+    pair = items.add(pairs, role.replace("_", " ").title())
+    pair.role = role
+    return pair
+
+
+def load_bones(group: Any, path: str, preset: str) -> None:
+    """List the bones of a preset as set by hand; all others are found. SettingsError if it is none.
+
+    What was listed stays then.
+    """
+    mapping = mapping_preset.load_mapping(path)
+    group.pairs.clear()
+    sides = {"source": mapping.source, "target": mapping.target}
+    for role in BODY_ROLES:
+        if not any(role in bones for bones in sides.values()):
+            continue
+        pair = _add_pair(group.pairs, role)
+        for side, bones in sides.items():
+            if role in bones:
+                setattr(pair, side, _join_names(bones[role]))
+                setattr(pair, f"found_{side}", _UNKNOWN)
+    group.preset, group.summary = preset, ""
+
+
+def get_mapping_data(group: Any) -> dict[str, Any]:
+    """Return the bones in the table as a preset holds them. SettingsError if there are none."""
+    if not group.pairs:
+        raise SettingsError("There are no bones to save; use Find Bones, or retarget something.")
+    data: dict[str, Any] = {"version": mapping_preset.VERSION}
+    for side in SIDES:
+        given = get_given_bones(group.pairs, side)
+        found = {pair.role: split_names(getattr(pair, side)) for pair in group.pairs}
+        listed = {role: given.get(role, names) for role, names in found.items()}
+        data[side] = {r: names if any(names) else "" for r, names in listed.items() if names}
+    return data
+
+
+def clear_bones(obj: bpy.types.Object) -> None:
+    """Forget bones that were found or set by hand."""
+    group = settings_of(obj).retarget
+    group.pairs.clear()
+    group.summary = group.preset = ""

@@ -1,0 +1,149 @@
+"""`retarget`: put motion of any skeleton onto a character of a Blender file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from .. import scene
+from ..engine.database.tags import parse_names
+from ..engine.errors import SettingsError
+from ..engine.motion import mapping_preset
+from ..engine.motion.mapping_preset import MappingPreset
+from ..engine.motion.retarget_settings import RetargetSettings
+from ..engine.settings import check_names, get_descriptions
+from ..engine.takes import takes
+from .checks import check_number, check_targets, name_paths
+from .loading import check_blender, protect_blender_import
+from .output import Output
+from .values import parse_changes
+from .writing import write_together
+
+if TYPE_CHECKING:
+    from ..scene.retargeting.transfer import Retargeted, RetargetRequest
+
+_TARGETS = {"output": (".blend",), "report": (".json",)}
+
+
+def run(arguments: argparse.Namespace, out: Output) -> None:
+    """Read the source, retarget it, and write the copy of the Blender file and the report."""
+    _check_arguments(arguments)
+    settings = _parse_settings(arguments.changes)
+    with protect_blender_import():
+        retargeting = scene.retargeting
+        files, onto, transfer = retargeting.files, retargeting.onto, retargeting.transfer
+    given = mapping_preset.load_mapping(arguments.mapping) if arguments.mapping else MappingPreset()
+    request = transfer.RetargetRequest(settings, given.source, given.target)
+    out.show_progress("Reading")
+    motions = files.read_file(
+        arguments.source,
+        up=arguments.up,
+        forward=arguments.forward,
+        scale=arguments.scale,
+        character=arguments.character,
+        chosen=parse_names(arguments.actions),
+    )
+    with write_together(arguments, *_TARGETS) as written:
+        names, armature, done = onto.retarget_into_copy(
+            motions,
+            request,
+            arguments.onto,
+            written.output,
+            armature=arguments.armature,
+            frame_start=arguments.frame,
+            fewer_keys=arguments.fewer_keys or 0.0,
+            report=out.show_progress,
+        )
+        report = _make_report(arguments, armature, names, done, request)
+        if written.report:
+            takes.write_report(report, written.report)
+    _say(out, arguments, names, armature, done)
+
+
+def _check_arguments(arguments: argparse.Namespace) -> None:
+    """Check the arguments before anything is loaded."""
+    read = [("the command", arguments.source), *name_paths(arguments, "onto", "mapping")]
+    check_targets(arguments, _TARGETS, read)
+    if not arguments.onto.is_file():
+        raise SettingsError(
+            f"{arguments.onto} does not exist; give the Blender file of a character."
+        )
+    check_number("--frame", arguments.frame, -1_000_000, 1_000_000)
+    check_number("--fewer-keys", arguments.fewer_keys, 1e-5, 1.0)
+    check_blender(arguments.onto, "retarget")
+
+
+def _parse_settings(texts: list[str]) -> RetargetSettings:
+    """Return the settings of retargeting, with changes written as 'name=value'."""
+    changes = parse_changes(texts, RetargetSettings())
+    check_names(changes, RetargetSettings(), "retargeting setting")
+    if "offsets" in changes:
+        raise SettingsError("--set offsets cannot be given; set them in the panel, or by a script.")
+    return RetargetSettings(**changes)
+
+
+def _make_report(
+    arguments: argparse.Namespace,
+    armature: str,
+    names: list[str],
+    done: Retargeted,
+    request: RetargetRequest,
+) -> dict[str, Any]:
+    """Return what the report holds: what was read and made, the pairs of bones, and measures."""
+    mapping = done.mapping
+    clips = [motion.clip for motion, _ in done.pairs]
+    return {
+        "source": str(arguments.source),
+        "onto": str(arguments.onto),
+        "armature": armature,
+        "settings": {
+            name: getattr(request.settings, name) for name in get_descriptions(RetargetSettings)
+        },
+        "mapped": mapping.mapped_count,
+        "total": mapping.total,
+        "needs_help": mapping.needs_help,
+        **json.loads(mapping.to_json()),
+        "actions": [
+            {
+                "name": name,
+                "source": clip.name,
+                "frames": clip.frame_count,
+                "fps": clip.fps,
+                **found,
+            }
+            for name, clip, found in zip(names, clips, done.measures, strict=True)
+        ],
+    }
+
+
+def _say(
+    out: Output, arguments: argparse.Namespace, names: list[str], armature: str, done: Retargeted
+) -> None:
+    """Say what was made, which parts are missing, and what is doubtful."""
+    mapping = done.mapping
+    made = f"'{names[0]}'" if len(names) == 1 else f"{len(names)} actions"
+    out.say(
+        f"Retargeted {made} onto '{armature}': {mapping.mapped_count} of {mapping.total} parts."
+    )
+    roles = [pair.role for pair in mapping.pairs if not pair.target and pair.role != "root"]
+    if roles:
+        out.say(f"'{armature}' has no {', '.join(roles).replace('_', ' ')}.")
+    for role in mapping.doubtful:
+        pair = next((pair for pair in mapping.pairs if pair.role == role), None)
+        bones = (
+            " and ".join(f"'{(*names, '?')[0]}'" for names in (pair.source, pair.target))
+            if pair
+            else ""
+        )
+        out.say(f"Doubtful: {role.replace('_', ' ')} ({bones}); name its bones with --mapping.")
+    for name, found in zip(names, done.measures, strict=True):
+        out.say(
+            f"  {name}: planted feet slide {found['slide']:.2f} cm/s (the source's, scaled, "
+            f"{found['source_slide']:.2f}) and are {found['height']:.1f} cm off their height, hips "
+            f"at {found['hips']:.0%} of theirs, legs {found['legs']:.1f}° and torso "
+            f"{found['torso']:.1f}° off the source's, {found['against']:.0f} frames with a knee or "
+            "elbow against it."
+        )
+    written = [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]
+    out.say(f"Written: {', '.join(written)}.")

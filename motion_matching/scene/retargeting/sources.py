@@ -1,0 +1,107 @@
+"""Actions of any armature as motion to retarget, seen from where its object stands."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...engine.errors import SettingsError
+from ...engine.maths import quat
+from ...engine.motion.clip import Clip
+from ..blender import actions
+from ..blender.evaluation import compute_world_matrix
+from ..blender.files import format_names
+from ..blender.transforms import Transform, compose, decompose_similarity, invert
+from ..reading.sampling import SampledClip, sample, sample_steps
+
+
+@dataclass(frozen=True)
+class SourceMotion:
+    """A clip around the origin, whether it loops, and the frame of the scene that it begins at.
+
+    Without such a frame it comes from a file, and may begin anywhere.
+    """
+
+    clip: Clip
+    is_cyclic: bool = False
+    first_frame: int | None = None
+
+
+def read_actions(
+    obj: bpy.types.Object, chosen: Sequence[bpy.types.Action], *, bones: str | None = None
+) -> list[SourceMotion]:
+    """Read actions of an armature object, without the place of an object that they do not move.
+
+    `bones` is as for `read_skeleton`. Raises what sampling raises.
+    """
+    samples = sample(obj, chosen, bones=bones)
+    pairs = zip(chosen, samples, strict=True)
+    return [_center(one, find_origin(obj, action)) for action, one in pairs]
+
+
+def read_action_steps(
+    obj: bpy.types.Object, action: bpy.types.Action, *, bones: str | None = None
+) -> Generator[None, None, SourceMotion]:
+    """Read one action as `read_actions` does, in small pieces between which Blender may go on."""
+    origin = find_origin(obj, action)
+    join = yield from sample_steps(obj, action, bones=bones)
+    return _center(join(), origin)
+
+
+def find_origin(obj: bpy.types.Object, action: bpy.types.Action | None = None) -> Transform:
+    """Return where an object stands and faces: its turn about Z and its position.
+
+    If the action moves the object, its motion starts from the origin of the world.
+    """
+    if action is not None and actions.moves_object(action, obj):
+        return quat.IDENTITY.copy(), np.zeros(3)
+    rotation, position, _ = decompose_similarity(compute_world_matrix(obj), obj.name)
+    return quat.normalize(rotation * np.array([1.0, 0.0, 0.0, 1.0])), position
+
+
+def move_clip(clip: Clip, placement: Transform) -> Clip:
+    """Return a clip turned and moved as a whole."""
+    roots = clip.skeleton.parents < 0
+    rotations, positions = clip.rotations.copy(), clip.positions.copy()
+    local = rotations[:, roots].astype(np.float64), positions[:, roots].astype(np.float64)
+    rotations[:, roots], positions[:, roots] = compose(placement, local)
+    return replace(clip, rotations=quat.unroll(rotations), positions=positions)
+
+
+def _center(sampled: SampledClip, origin: Transform) -> SourceMotion:
+    clip = move_clip(sampled.clip, invert(origin))
+    return SourceMotion(clip, sampled.cyclic, sampled.first)
+
+
+def find_source_armature(
+    action: bpy.types.Action, target: bpy.types.Object | None = None
+) -> bpy.types.Object:
+    """Return the armature object that an action was made for, which is not the target.
+
+    It is the one that plays it, else the one whose bones it moves. Objects with one armature count
+    as one. Raises SettingsError, which says what to do, if there is none, or more than one.
+    """
+    armatures = [obj for obj in bpy.data.objects if obj.type == "ARMATURE"]
+    fitting = [obj for obj in armatures if action in actions.find_actions(obj)]
+    others = [obj for obj in fitting if obj != target]
+    players = [obj for obj in others if action in dict(actions.get_played_actions(obj))]
+    found = players or others
+    if len({obj.data.name_full for obj in found}) == 1:
+        return found[0]
+    if found:
+        raise SettingsError(
+            f"The action '{action.name}' fits {len(found)} armatures, {format_names(found)}; "
+            "choose the one that it was made for as the source."
+        )
+    if target in fitting:
+        raise SettingsError(
+            f"The action '{action.name}' moves the bones of '{target.name}' itself, so there is "
+            "nothing to retarget; assign it, or choose an action of another armature."
+        )
+    raise SettingsError(
+        f"This file has no armature whose bones the action '{action.name}' moves; import or append "
+        "the character that it was made for first."
+    )

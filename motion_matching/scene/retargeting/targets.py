@@ -1,0 +1,104 @@
+"""The armature that motion is retargeted onto: its skeleton, and whether its bones take keys."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...engine.errors import RigError
+from ...engine.motion.anatomy import Anatomy
+from ...engine.motion.body_roles import find_body_roles
+from ...engine.motion.clip import Clip
+from ...engine.motion.skeleton import Skeleton
+from ..blender import actions
+from ..reading.sampling import sample
+from ..rig.armature import check_armature, read_skeleton
+from ..rig.plan import check_follows_keys
+
+BoneNames = Mapping[str, str | Sequence[str]]  # by role; '' for a part that is to be left out
+_ACTIONS, _FRAMES = 3, 300  # of a character's own that are looked at
+
+
+@dataclass(frozen=True)
+class Target:
+    """A character's skeleton, with some of its motion if it does not stand in its rest pose."""
+
+    skeleton: Skeleton
+    clips: tuple[Clip, ...] = ()
+
+    def has_same_bones(self, other: Target) -> bool:
+        """Return whether another one has the same bones in the same places."""
+        ours, theirs = self.skeleton, other.skeleton
+        return ours.names == theirs.names and all(
+            np.array_equal(getattr(ours, rest), getattr(theirs, rest))
+            for rest in ("parents", "rest_positions", "rest_rotations")
+        )
+
+
+def read_target(
+    obj: bpy.types.Object, bones: str | None = None, given: BoneNames | None = None
+) -> Target:
+    """Read an armature object that a new action can be given; `bones` is as for `read_skeleton`.
+
+    `given` are bones by role that were set by hand. Raises RigError, which says what to do, if the
+    armature cannot be used.
+    """
+    skeleton = read_target_skeleton(obj, bones)
+    try:
+        Anatomy.from_clips(skeleton, find_body_roles(skeleton, (), given))
+    except RigError:  # it may show in its motion, else this is said again later
+        return Target(skeleton, tuple(read_own_motion(obj, bones)))
+    return Target(skeleton)
+
+
+def read_own_motion(obj: bpy.types.Object, bones: str | None = None) -> list[Clip]:
+    """Read the beginnings of some actions of an armature object."""
+    result = []
+    for action in actions.find_actions(obj)[:_ACTIONS]:
+        curves = actions.get_active_curves(action, actions.find_slot(action, obj))
+        first, last = actions.compute_frame_range(action, curves)
+        frames = first, min(last, first + _FRAMES)
+        result += [one.clip for one in sample(obj, [action], bones=bones, frames=frames)]
+    return result
+
+
+def read_target_skeleton(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
+    """Read the skeleton of an armature object that a new action can be given.
+
+    `bones` is as for `read_skeleton`. Raises RigError, which says what to do, if it cannot.
+    """
+    check_armature(obj)
+    what = f"armature '{obj.name}'"
+    if obj.library and not obj.override_library:
+        raise RigError(
+            f"{what} is linked from another file; make a library override of it first (Object > "
+            "Library Override > Make)."
+        )
+    if obj.mode == "EDIT":
+        raise RigError(f"{what} is being edited; leave Edit Mode first.")
+    if obj.animation_data:
+        actions.get_untweaked_data(obj)
+    return read_skeleton(obj, bones)
+
+
+def check_takes_keys(obj: bpy.types.Object, moved: Collection[str], hips: str) -> None:
+    """Raise RigError for moved bones that would not follow their keys, or that are locked."""
+    names = tuple(bone.name for bone in obj.data.bones if bone.name in moved)
+    check_follows_keys(obj, names)
+    for name in names:
+        pose = obj.pose.bones[name]
+        locks = {"rotation": any(pose.lock_rotation)}
+        locks["location"] = name == hips and any(pose.lock_location)
+        for kind in (kind for kind, is_locked in locks.items() if is_locked):
+            raise RigError(
+                f"the {kind} of bone '{name}' of armature '{obj.name}' is locked, and the motion "
+                "needs it; unlock it in the Item tab of the sidebar."
+            )
+    if hips in names and obj.data.bones[hips].use_connect:
+        raise RigError(
+            f"bone '{hips}' of armature '{obj.name}' carries the body but is connected to its "
+            "parent; switch Connected off in the bone's Relations."
+        )

@@ -1,0 +1,118 @@
+"""Motion of one character brought onto the skeleton of another; threads may run it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...engine.motion.anatomy import Anatomy
+from ...engine.motion.bone_mapping import BoneMapping, map_bones
+from ...engine.motion.clip import Clip
+from ...engine.motion.retarget import Retargeter, is_same_skeleton
+from ...engine.motion.retarget_report import measure_retargeted
+from ...engine.motion.retarget_settings import RetargetSettings
+from ...engine.progress import ReportProgress, ignore_progress
+from .sources import SourceMotion
+from .targets import BoneNames, Target
+
+
+@dataclass(frozen=True)
+class RetargetRequest:
+    """How motion is retargeted, with bones by role where they are given by hand."""
+
+    settings: RetargetSettings = field(default_factory=RetargetSettings)
+    source_bones: BoneNames = field(default_factory=dict)
+    target_bones: BoneNames = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Retargeted:
+    """Motion with its clip on the target's skeleton, and how that one's bones are mapped.
+
+    The mapping is that of the first source, if they have different skeletons; that of the target's
+    bones to roles is the same for all. `measures` are those of each clip, if they were asked for.
+    """
+
+    target: Target
+    mapping: BoneMapping
+    pairs: list[tuple[SourceMotion, Clip]] = field(default_factory=list)
+    measures: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def hips(self) -> str:
+        """The bone that carries the target's body."""
+        return self.target.skeleton.names[self.mapping.target.chains["hips"][0]]
+
+    @property
+    def mapped_bones(self) -> set[str]:
+        """The bones of the target that have counterparts."""
+        return {name for pair in self.mapping.pairs for name in pair.target}
+
+
+def find_mapping(
+    motions: Sequence[SourceMotion], target: Target, request: RetargetRequest
+) -> BoneMapping:
+    """Pair the bones of motion on one skeleton with those of the target.
+
+    Raises RigError, which names the bone or role, if hips or legs are missing.
+    """
+    clips = [motion.clip for motion in motions]
+    overrides = request.source_bones, request.target_bones
+    return map_bones(clips[0].skeleton, target.skeleton, clips, target.clips, *overrides)
+
+
+def retarget(
+    motions: Sequence[SourceMotion],
+    target: Target,
+    request: RetargetRequest,
+    report: ReportProgress = ignore_progress,
+    *,
+    with_measures: bool = False,
+) -> Retargeted:
+    """Bring motion onto a target. Raises RigError as `find_mapping` does."""
+    groups = group_by_skeleton(motions)
+    mappings = [find_mapping(group, target, request) for group in groups]
+    result = Retargeted(target, mappings[0])
+    for group, mapping in zip(groups, mappings, strict=True):
+        _retarget_group(
+            group, mapping, request.settings, result, report, len(motions), with_measures
+        )
+    return result
+
+
+def group_by_skeleton(motions: Sequence[SourceMotion]) -> list[list[SourceMotion]]:
+    """Return motion that has the same bones and rest pose together, which tells more of them."""
+    groups: list[list[SourceMotion]] = []
+    for motion in motions:
+        skeleton = motion.clip.skeleton
+        alike = (group for group in groups if is_same_skeleton(group[0].clip.skeleton, skeleton))
+        group = next(alike, None)
+        if group is None:
+            groups.append([motion])
+        else:
+            group.append(motion)
+    return groups
+
+
+def _retarget_group(
+    group: Sequence[SourceMotion],
+    mapping: BoneMapping,
+    settings: RetargetSettings,
+    result: Retargeted,
+    report: ReportProgress,
+    count: int,
+    with_measures: bool,
+) -> None:
+    """Add the motion of one source skeleton to a result."""
+    clips = [motion.clip for motion in group]
+    source = Anatomy.from_clips(clips[0].skeleton, mapping.source, clips)
+    skeleton, own = result.target.skeleton, result.target.clips
+    target = Anatomy.from_clips(skeleton, mapping.target, own)
+    retargeter = Retargeter(source, target, settings)
+    for motion in group:
+        report(f"Retargeting {motion.clip.name}", len(result.pairs) / count)
+        clip = retargeter.retarget(motion.clip)
+        result.pairs.append((motion, clip))
+        if with_measures:
+            result.measures.append(measure_retargeted(motion.clip, clip, source, target))

@@ -1,0 +1,116 @@
+"""Operators that put motion of other characters onto this one, and find bones by role."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy_extras.io_utils import ImportHelper
+
+from ... import app, scene
+from ...app.characters import get_active_armature
+from ...app.typed import settings_of
+from ..database.operators_import import FilesOption, filter_files, find_files, get_chosen_paths
+from ..operator_base import (
+    CHARACTER,
+    CHARACTER_ALSO_LIVE,
+    Operator,
+    SteppedOperator,
+    can_assign_action,
+    n_,
+)
+from ..typed_properties import text
+
+
+def has_retarget_action(context: bpy.types.Context) -> str:
+    message = n_("Choose an action, or select the armature that plays it as well")
+    found = app.retargeting.find_action(context, get_active_armature(context))
+    return "" if found else message
+
+
+def has_bones(context: bpy.types.Context) -> str:
+    pairs = settings_of(get_active_armature(context)).retarget.pairs
+    return "" if pairs else n_("There are no bones to clear: they are found when you retarget")
+
+
+class MOTION_MATCHING_OT_retarget_action(SteppedOperator, bpy.types.Operator):
+    """Put the motion of an action of another armature onto this one, as a new action. The action \
+is the chosen one, or what the other selected armature plays; bones may have any names and rest \
+pose"""
+
+    bl_idname = "motion_matching.retarget_action"
+    bl_label = "Retarget Action"
+    requires = (*CHARACTER, can_assign_action, has_retarget_action)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        source = app.retargeting.find_source(context, obj)
+        return (yield from app.retargeting.retarget_action_steps(obj, source))
+
+
+class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of both differ
+    FilesOption, SteppedOperator, bpy.types.Operator, ImportHelper
+):
+    """Put the motion in BVH, FBX or glTF files onto this armature, as new actions. Bones may have \
+any names and rest pose; nothing else of the files is kept"""
+
+    bl_idname = "motion_matching.retarget_file"
+    bl_label = "Retarget File"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+    requires = (*CHARACTER, can_assign_action)
+
+    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf")
+    character: str = text(
+        "",
+        "Character",
+        "Which character of files that hold several: the armature, or the root of a BVH file; "
+        "empty for the only one",
+        options={"SKIP_SAVE"},
+    )
+
+    _was_invoked = False
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        self._was_invoked = True
+        browser: Any = ImportHelper  # whose types say that it returns nothing
+        return browser.invoke(self, context, event)
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        """Work in slices after the file browser, and at once in scripts and when adjusted."""
+        was_invoked, self._was_invoked = self._was_invoked, False
+        if bpy.app.background or not was_invoked:
+            return SteppedOperator.execute(self, context)
+        return SteppedOperator.invoke(self, context, None)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        endings = scene.retargeting.files.READABLE
+        chosen = get_chosen_paths(self, endings)
+        paths = [path for one in chosen for path in find_files(one, endings)]
+        obj = get_active_armature(context)
+        character = self.character or None
+        return (yield from app.retargeting.retarget_files_steps(obj, paths, character))
+
+
+class MOTION_MATCHING_OT_find_retarget_bones(SteppedOperator, bpy.types.Operator):
+    """Find the bones of the action's armature and of this one by role, to look at and change \
+before retargeting"""
+
+    bl_idname = "motion_matching.find_retarget_bones"
+    bl_label = "Find Bones"
+    requires = (*CHARACTER, has_retarget_action)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        source = app.retargeting.find_source(context, obj)
+        return (yield from app.retargeting.find_bones_steps(obj, source))
+
+
+class MOTION_MATCHING_OT_clear_retarget_bones(Operator, bpy.types.Operator):
+    """Forget the bones in the table, so that all are found again"""
+
+    bl_idname = "motion_matching.clear_retarget_bones"
+    bl_label = "Clear Bones"
+    requires = (*CHARACTER_ALSO_LIVE, has_bones)
+
+    def run(self, context: bpy.types.Context) -> None:
+        app.retargeting.clear_bones(get_active_armature(context))

@@ -1,0 +1,110 @@
+"""The panel of retargeting: what is read, how it is moved over, and bones by role."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...app.typed import armature_of, settings_of
+from ..panel_base import (
+    ArmaturePanel,
+    List,
+    State,
+    StateHeader,
+    draw_list,
+    draw_preset_row,
+    draw_work_button,
+    split_layout,
+)
+from ..properties import MotionMatchingSettings
+from .properties import MotionMatchingBonePair
+
+
+class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
+    """Motion of any other character as a new action of this one, without a database"""
+
+    bl_label = "Retarget"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 6
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        summary = settings.retarget.summary
+        icon = "ERROR" if "needs" in summary.lower() else "BONE_DATA"
+        return (icon, summary) if summary else None
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        group = settings.retarget
+        column = split_layout(self.layout)
+        column.prop(group, "action")
+        column.prop(group, "source")
+        column = self.layout.column(align=True)
+        draw_work_button(column, "motion_matching.retarget_action", icon="ARMATURE_DATA")
+        draw_work_button(column, "motion_matching.retarget_file", icon="FILE_FOLDER")
+
+
+class _RetargetPanel(ArmaturePanel):
+    """A mixin of closed panels below it."""
+
+    bl_parent_id = "MOTION_MATCHING_PT_retarget"
+    bl_options = {"DEFAULT_CLOSED"}
+
+
+class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
+    """How motion is brought over"""
+
+    bl_label = "Retarget Options"
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        group, column = settings.retarget, split_layout(self.layout)
+        column.prop(group, "foot_ik")
+        column.prop(group, "hand_ik")
+        column.prop(group, "keep_translations")
+        column.prop(group, "scale")
+        column.prop(group, "fit_root")
+        column.prop(settings, "fewer_keys")
+
+
+class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):
+    """Bones by role, as they were found or set"""
+
+    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingBonePair) -> None:
+        row = layout.split(factor=0.32)
+        row.label(text=item.name)
+        cells = row.split(factor=0.42)
+        cells.label(text=item.source or "-")
+        cells = cells.split(factor=0.7)
+        cells.label(text=item.target or "-")
+        given = item.source != item.found_source or item.target != item.found_target
+        sure = "Given" if given else f"{item.confidence:.0%}"
+        cells.label(text=sure, icon="NONE" if given or item.confidence >= 0.5 else "ERROR")
+
+
+class MOTION_MATCHING_PT_retarget_bones(_RetargetPanel, bpy.types.Panel):
+    """Bones by role in the source and in this character; change those that were found wrong"""
+
+    bl_label = "Bones"
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        group, layout = settings.retarget, self.layout
+        draw_preset_row(layout, "mappings", group.preset)
+        draw_work_button(layout, "motion_matching.find_retarget_bones", icon="VIEWZOOM")
+        if not group.pairs:
+            return
+        names = "MOTION_MATCHING_UL_bone_pairs", group, "pairs", "pair_index"
+        side = draw_list(layout, *names, rows=8)
+        side.operator("motion_matching.clear_retarget_bones", text="", icon="X")
+        if 0 <= group.pair_index < len(group.pairs):
+            draw_pair(layout, obj, group.pairs[group.pair_index])
+
+
+def draw_pair(
+    layout: bpy.types.UILayout, obj: bpy.types.Object, pair: MotionMatchingBonePair
+) -> None:
+    """Draw the bones of one role, to change them."""
+    column = split_layout(layout)
+    source = settings_of(obj).retarget.source
+    if source and source.type == "ARMATURE":
+        column.prop_search(pair, "source", armature_of(source), "bones")
+    else:
+        column.prop(pair, "source")
+    column.prop_search(pair, "target", armature_of(obj), "bones")
+    column.prop(pair, "offset")

@@ -1,0 +1,108 @@
+"""Settings of retargeting: what is read, how it is moved over, and bones by role."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+
+from ...engine.motion.retarget_settings import RetargetSettings
+from ..property_updates import invalidate_status
+from ..typed_properties import (
+    Items,
+    collection,
+    describe_by,
+    hidden_text,
+    integer,
+    number,
+    numbers,
+    pointer,
+    settings_group,
+    text,
+)
+
+_SCALE: Any = {"min": 0.0, "max": 1000.0, "soft_max": 10.0, "precision": 3, "subtype": "FACTOR"}
+_CONFIDENCE: Any = {"min": 0.0, "max": 1.0, "subtype": "FACTOR", "precision": 2}
+
+
+@settings_group
+class MotionMatchingBonePair(bpy.types.PropertyGroup):
+    """The bones of one role in both characters"""
+
+    role: str = hidden_text("Role", "Role of the bones")
+    source: str = text(
+        "",
+        "Source",
+        "Bones of the source with this role, from top to bottom, separated by commas; others than "
+        "those that were found are used until Clear Bones",
+    )
+    target: str = text(
+        "",
+        "Character",
+        "Bones of this character with this role, from top to bottom, separated by commas; others "
+        "than those that were found are used until Clear Bones",
+        update=invalidate_status,
+    )
+    found_source: str = hidden_text("Found Source", "What was found in the source")
+    found_target: str = hidden_text("Found Target", "What was found in the character")
+    offset: Sequence[float] = numbers(
+        (0.0, 0.0, 0.0),
+        "Offset",
+        "Rotation that is added to what the source does: of a limb, X is the hinge of knee or "
+        "elbow and Y the way along it; of the torso, X is to the left and Z upward",
+        update=invalidate_status,
+        subtype="EULER",
+        unit="ROTATION",
+        soft_min=-math.pi,
+        soft_max=math.pi,
+    )
+    confidence: float = number(
+        0.0,
+        "Confidence",
+        "How sure both are: 1 for names that are known, less where shape alone tells",
+        **_CONFIDENCE,
+    )
+
+
+def is_armature(self: Any, obj: bpy.types.Object) -> bool:
+    """Return whether an object can be the source of this character."""
+    return obj.type == "ARMATURE" and obj != self.id_data
+
+
+@settings_group
+@describe_by(RetargetSettings, update=invalidate_status)
+class MotionMatchingRetarget(bpy.types.PropertyGroup):
+    """How motion of other characters is brought onto this one"""
+
+    foot_ik: bool
+    hand_ik: float
+    keep_translations: bool
+    fit_root: str
+    action: bpy.types.Action = pointer(
+        bpy.types.Action,
+        "Action",
+        "Action of another armature; empty: what the other selected armature plays",
+    )
+    source: bpy.types.Object = pointer(
+        bpy.types.Object,
+        "Source",
+        "Armature that the action was made for; empty: the other selected one, or the one whose "
+        "bones it moves",
+        poll=is_armature,
+    )
+    scale: float = number(
+        0.0,
+        "Scale",
+        "How far the character moves for each metre of the source; 0: found from the length of the "
+        "legs",
+        update=invalidate_status,
+        **_SCALE,
+    )
+    pairs: Items[MotionMatchingBonePair] = collection(
+        MotionMatchingBonePair, "Bones", "Bones by role, as they were found or set"
+    )
+    pair_index: int = integer(0, "Active Role", "Role whose bones are shown")
+    summary: str = hidden_text("Summary", "How many roles are mapped")
+    preset: str = hidden_text("Preset", "Mapping that was applied or saved last")

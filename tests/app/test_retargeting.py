@@ -1,0 +1,154 @@
+"""Retargeting in steps: cancelled, or with the file changed meanwhile, it changes nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import pytest
+
+from motion_matching.app import retargeting
+from motion_matching.engine.errors import RigChangedError, SettingsError
+from motion_matching.engine.motion import bvh
+from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
+from tests.scene.rigs import assert_same, edit_bones, read_state
+from tests.steps import run_steps
+
+
+@pytest.fixture
+def walk(tmp_path: Path) -> Path:
+    """A BVH file of walking."""
+    path = tmp_path / "walk.bvh"
+    bvh.save(make_walk(), path)
+    return path
+
+
+def start(hero, walker=None):
+    walker, action = walker or add_walker()
+    source = retargeting.ActionSource(walker, action)
+    return retargeting.retarget_action_steps(hero, source)
+
+
+def test_the_summary_says_how_many_parts_are_mapped():
+    hero = add_mixamo()
+    said = run_steps(start(hero))
+    assert said == "Retargeted 'walk Hero': mapped 20 of 20 parts of the body"
+    group = hero.motion_matching.retarget
+    assert group.summary == "Mapped 20 of 20"
+    by_role = {pair.role: pair for pair in group.pairs}
+    assert by_role["left_thigh"].target == "mixamorig:LeftUpLeg"
+    assert by_role["left_thigh"].source == "LeftUpLeg"
+    assert by_role["spine"].target == "mixamorig:Spine, mixamorig:Spine1, mixamorig:Spine2"
+    assert min(pair.confidence for pair in group.pairs) > 0.5
+
+
+def test_work_that_is_cancelled_in_any_stage_changes_nothing(walk):
+    hero = add_mixamo()
+    walker = add_walker()
+    before = read_state(hero)
+    for begin in (
+        lambda: start(hero, walker),
+        lambda: retargeting.retarget_files_steps(hero, [walk], None),
+    ):
+        stages: list[str] = []
+        while True:
+            steps = begin()
+            said = next((text for text, _ in steps if text not in stages), "")
+            stages.append(said)
+            steps.close()
+            assert_same(before, read_state(hero))
+            if said == "Writing":
+                break
+        assert len(stages) > 2, stages
+
+
+def test_bones_that_change_meanwhile_end_it():
+    hero = add_mixamo()
+    steps = start(hero)
+    next(steps)
+
+    def raise_head(bones):
+        bones["mixamorig:Head"].tail.y += 10.0
+
+    edit_bones(hero, raise_head)
+    actions = len(bpy.data.actions)
+    with pytest.raises(RigChangedError, match=r"'Hero' was changed"):
+        run_steps(steps)
+    assert len(bpy.data.actions) == actions
+
+
+def test_an_armature_that_is_deleted_meanwhile_ends_it():
+    hero = add_mixamo()
+    steps = start(hero)
+    next(steps)
+    bpy.data.objects.remove(hero)
+    with pytest.raises(SettingsError, match="not there any more"):
+        run_steps(steps)
+
+
+def test_bones_in_the_table_count_and_those_of_another_source_do_not():
+    hero = add_mixamo()
+    run_steps(start(hero))
+    pairs = hero.motion_matching.retarget.pairs
+    by_role = {pair.role: pair for pair in pairs}
+    by_role["neck"].target = ""
+    by_role["left_thigh"].source = "Oberschenkel.L"
+    request = retargeting.get_request(hero)
+    assert request.target_bones == {"neck": [""]}
+    assert request.source_bones == {"left_thigh": ["Oberschenkel.L"]}
+    said = run_steps(start(hero, (bpy.data.objects["Walker"], bpy.data.actions["walk"])))
+    assert said.endswith("mapped 19 of 20 parts of the body")
+    again = {pair.role: pair for pair in hero.motion_matching.retarget.pairs}
+    assert again["neck"].target == ""
+    assert retargeting.get_request(hero).target_bones == {"neck": [""]}
+
+
+def test_a_mapping_survives_a_round_trip(tmp_path):
+    hero = add_mixamo()
+    run_steps(start(hero))
+    group = hero.motion_matching.retarget
+    next(pair for pair in group.pairs if pair.role == "neck").target = ""
+    data = retargeting.get_mapping_data(group)
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(data))
+    retargeting.clear_bones(hero)
+    assert not group.pairs
+    retargeting.load_bones(group, str(path), "mine")
+    assert retargeting.get_mapping_data(group) == data
+    path.write_text('{"version": 1, "target": {"nose": "Nose"}}')
+    listed = len(group.pairs)
+    with pytest.raises(SettingsError, match=r"mine\.json.*nose"):
+        retargeting.load_bones(group, str(path), "broken")
+    assert len(group.pairs) == listed
+
+
+def test_files_of_several_skeletons_are_retargeted_one_by_one(tmp_path, walk):
+    other = tmp_path / "other.bvh"
+    renamed = make_walk()
+    names = tuple(f"x:{name}" for name in renamed.skeleton.names)
+    bvh.save(replace(renamed, skeleton=renamed.skeleton.with_names(names)), other)
+    hero = add_mixamo()
+    said = run_steps(retargeting.retarget_files_steps(hero, [walk, other], None))
+    assert said.startswith("Retargeted 2 actions")
+    made = {action.name for action in bpy.data.actions}
+    assert made == {"walk Hero", "other Hero"}
+    assert hero.animation_data.action.name == "walk Hero"
+
+
+def test_the_source_is_the_other_selected_armature():
+    hero = add_mixamo()
+    walker, action = add_walker()
+    twin = bpy.data.objects.new("Twin", walker.data.copy())
+    bpy.context.scene.collection.objects.link(twin)
+    select(hero, walker)
+    assert retargeting.find_source(bpy.context, hero) == (walker, action)
+    select(hero)
+    assert retargeting.find_action(bpy.context, hero) is None
+    with pytest.raises(SettingsError, match="select the armature that plays it"):
+        retargeting.find_source(bpy.context, hero)
+    hero.motion_matching.retarget.action = action
+    assert retargeting.find_source(bpy.context, hero) == (walker, action)
+    hero.motion_matching.retarget.source = twin
+    assert retargeting.find_source(bpy.context, hero) == (twin, action)

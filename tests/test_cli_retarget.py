@@ -1,0 +1,136 @@
+"""The command `retarget`: files of any kind onto a character in a copy of a Blender file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from motion_matching.engine.motion import bvh
+from motion_matching.scene.reading.sampling import sample
+from tests.command_line import check_refusals, run, run_with_errors
+from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
+from tests.scene.retargeting.test_files import write_two_characters
+
+
+@pytest.fixture(scope="module")
+def folder(registered, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with walking in files of each kind, and Blender files of characters."""
+    folder = tmp_path_factory.mktemp("retarget")
+    bvh.save(make_walk(30), folder / "walk.bvh")
+    write_two_characters(folder / "duo.bvh")
+    open_empty()
+    add_mixamo()
+    bpy.context.scene.frame_start = 5
+    save(folder / "hero.blend")
+    add_mixamo("Second")
+    save(folder / "heroes.blend")
+    open_empty()
+    walker, _ = add_walker(frames=30)
+    select(walker)
+    bpy.ops.export_scene.fbx(
+        filepath=str(folder / "walk.fbx"), add_leaf_bones=False, bake_anim_simplify_factor=0.0
+    )
+    save(folder / "walker.blend")
+    open_empty()
+    save(folder / "empty.blend")
+    return folder
+
+
+def open_empty() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
+def save(path: Path) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+
+
+def read_heads(path: Path, name: str) -> tuple[bpy.types.Action, np.ndarray]:
+    """Open a file, and return an action of its character with the world heads (F, B, 3)."""
+    bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+    hero = bpy.data.objects[name]
+    action = hero.animation_data.action
+    return action, sample(hero, [action])[0].clip.compute_world()[1]
+
+
+@pytest.mark.parametrize("source", ["walk.bvh", "walk.fbx", "walker.blend"])
+def test_a_file_of_any_kind_becomes_an_action_in_a_copy(folder, tmp_path, capsys, source):
+    before = (folder / "hero.blend").read_bytes()
+    out, report = tmp_path / "out.blend", tmp_path / "report.json"
+    options = "-o", out, "--report", report
+    assert run("retarget", folder / source, "--onto", folder / "hero.blend", *options) == 0
+    assert "20 of 20" in capsys.readouterr().out
+    assert (folder / "hero.blend").read_bytes() == before
+    data = json.loads(report.read_text())
+    assert (data["mapped"], data["total"], data["needs_help"]) == (20, 20, False)
+    assert data["armature"] == "Hero"
+    [made] = data["actions"] if source != "walk.fbx" else data["actions"][-1:]
+    assert made["legs"] < 3.0
+    assert made["slide"] <= made["source_slide"] + 0.1
+    assert 0.98 < made["hips"] < 1.02
+    assert made["against"] == 0
+    action, heads = read_heads(out, "Hero")
+    assert action.use_fake_user
+    assert action.frame_range[0] == 5
+    assert 1.3 < np.ptp(heads[..., 2], axis=1).mean() < 2.0, "metres"
+    assert -0.1 < heads[..., 2].min() < 0.1
+
+
+def test_settings_frame_and_bones_can_be_given(folder, tmp_path):
+    mapping, out = tmp_path / "mine.json", tmp_path / "out.blend"
+    mapping.write_text('{"version": 1, "target": {"neck": ""}}')
+    report = tmp_path / "report.json"
+    given = ["--mapping", mapping, "--set", "scale=2", "--set", "foot_ik=false", "--frame", 11]
+    onto = "--onto", folder / "heroes.blend", "--armature", "Second"
+    assert (
+        run(
+            "retarget", folder / "walk.bvh", *onto, "-o", out, "--report", report, *given, "--quiet"
+        )
+        == 0
+    )
+    data = json.loads(report.read_text())
+    assert data["settings"]["scale"] == 2
+    assert data["settings"]["foot_ik"] is False
+    assert (data["mapped"], data["armature"]) == (19, "Second")
+    action, heads = read_heads(out, "Second")
+    assert action.frame_range[0] == 11
+    hips = heads[:, 0]
+    own = make_walk(30).compute_world()[1][:, 0]
+    ways = [np.linalg.norm((path[-1] - path[0])[:2]) for path in (hips, own)]
+    assert ways[0] / ways[1] == pytest.approx(2.0, rel=0.05)
+
+
+def test_what_goes_wrong_is_one_sentence(folder, tmp_path):
+    out = tmp_path / "out.blend"
+    out.write_bytes(b"kept")
+    hero, walk = folder / "hero.blend", folder / "walk.bvh"
+
+    def run_command(source, onto, *options):
+        return run_with_errors("retarget", source, "--onto", onto, "-o", out, *options)
+
+    (tmp_path / "broken.json").write_text('{"version": 1, "target": {"nose": "Nose"}}')
+    (tmp_path / "wrong.json").write_text('{"version": 1, "target": {"left_thigh": "Femur"}}')
+    cases = [
+        ((folder / "duo.bvh", hero), "'Hips' and 'SecondHips'"),
+        ((folder / "gone.bvh", hero), "gone.bvh does not exist"),
+        ((walk, folder / "gone.blend"), "gone.blend does not exist"),
+        ((walk, folder / "empty.blend"), "has no armature"),
+        ((walk, folder / "heroes.blend"), "choose one with --armature"),
+        ((walk, hero, "--armature", "Nobody"), "no armature 'Nobody'"),
+        ((walk, hero, "--set", "hand_ik=2"), "'hand_ik' is 2"),
+        ((walk, hero, "--set", "speed=2"), "no retargeting setting 'speed'"),
+        ((walk, hero, "--set", "offsets=2"), "offsets"),
+        ((walk, hero, "--mapping", tmp_path / "broken.json"), "nose"),
+        ((walk, hero, "--mapping", tmp_path / "wrong.json"), "'Femur'"),
+        ((folder / "walker.blend", hero, "--actions", "Jump"), "no action 'Jump'"),
+        ((walk, hero, "--actions", "Jump"), "no action 'Jump'"),
+        ((walk, hero, "--frame", "2000000"), "--frame"),
+        ((hero, hero), "no action that moves bones"),
+    ]
+    check_refusals(run_command, cases, out)
+    code, said = run_with_errors("retarget", walk, "--onto", hero, "-o", hero)
+    assert code == 1
+    assert "--onto" in said
