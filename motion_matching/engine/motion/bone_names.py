@@ -27,6 +27,7 @@ _CLEAR = re.compile(
     r"|(?<![A-Z])(?:Left|Right)(?![a-z])"
     r"|(?<![A-Za-z0-9])[LlRr](?![A-Za-z0-9])"
 )
+_AT_END = re.compile(r"[.\d]*")  # what may follow a side at the end, such as '.001'
 # spellings that may be chance, such as 'lowerback': they count if the counterpart exists
 _VAGUE = (
     re.compile(r"(?:(?<=^)|(?<=[:_\-. ]))(?:left|right)", re.IGNORECASE),
@@ -36,6 +37,12 @@ _VAGUE = (
     re.compile(r"(?<=[_\-. ])[lrLR](?=[0-9])"),
 )
 
+# markers of bones in the middle, as in 'Head_M' and 'spine_01.x'
+_MIDDLE = re.compile(r"(?<=[:_\-. ])[CMXcmx](?=[_\-. \d]|$)|^[CMcm](?=[_\-. ])")
+_SUFFIX = re.compile(r"(?:stretch|bend|jnt|joint|bone|bind|skin)$")
+# words as in 'upper_arm', 'UpperArm' and 'IKHand'
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
 # per part, spellings without side, digits and separators, the surest first
 _PARTS = {
     "thigh": "thigh upleg upperleg legupper femur thighbend hip leg",
@@ -43,10 +50,11 @@ _PARTS = {
     "foot": "foot ankle",
     "toe": "toebase toes toe ball",
     "arm": "upperarm uparm humerus shldr shldrbend arm clavicle collar shoulder",
-    "head": "head",
+    "head": "head skull",
     "hips": "hips pelvis hip",
     "spine": "upperchest chest thorax torso spine",
     "neck": "neck lowerneck",
+    "tail": "tail",
 }
 
 
@@ -64,9 +72,9 @@ def swap_sides(text: str) -> str:
 
 
 def _find_side_marker(name: str, names: Collection[str]) -> re.Match[str] | None:
-    """Find where a name gives its side."""
-    if clear := _CLEAR.search(name):
-        return clear
+    """Find where a name gives its side: of several places the last, as in Rigify's 'r_toe.L'."""
+    if clear := list(_CLEAR.finditer(name)):
+        return clear[-1] if _AT_END.fullmatch(name, clear[-1].end()) else clear[0]
     matches = (pattern.search(name) for pattern in _VAGUE)
     return next((match for match in matches if match and _swap_first(match) in names), None)
 
@@ -80,7 +88,10 @@ def find_counterpart(name: str, names: Collection[str]) -> str | None:
     marker = _find_side_marker(name, names)
     if marker is None:
         return None
-    return swap_sides(name) if marker.re is _CLEAR else _swap_first(marker)
+    if marker.re is not _CLEAR:
+        return _swap_first(marker)
+    swapped = name[: marker.start()] + _swap_word(marker) + name[marker.end() :]
+    return swapped if swapped in names else swap_sides(name)
 
 
 def split_side(name: str, names: Collection[str]) -> tuple[str, str]:
@@ -88,7 +99,18 @@ def split_side(name: str, names: Collection[str]) -> tuple[str, str]:
     marker = _find_side_marker(name, names)
     side = "" if marker is None else marker.group()[0].upper()
     core = name if marker is None else name[: marker.start()] + " " + name[marker.end() :]
-    return re.sub(r"[^a-z]", "", core.split(":")[-1].lower()), side
+    core = _MIDDLE.sub("", core.split(":")[-1])
+    return re.sub(r"[^a-z]", "", core.lower()), side
+
+
+def strip_suffix(core: str) -> str:
+    """Return a core without what programs add to the names of all bones, such as 'jnt'."""
+    return _SUFFIX.sub("", core)
+
+
+def split_words(name: str) -> list[str]:
+    """Return the lower-case words of a name without its namespace: 'x:LeftToe_End' gives three."""
+    return [word.lower() for word in _WORD.findall(name.split(":")[-1])]
 
 
 def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
@@ -101,6 +123,7 @@ def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
         if deform and not name.startswith("DEF-"):
             continue
         core, side = split_side(name, known)
+        core = strip_suffix(core)
         for rank, spelling in enumerate(spellings):
             if core.endswith(spelling):
                 ranked.append((rank, len(core), bone, side))

@@ -133,10 +133,10 @@ def _find_roles_by_name_or_shape(
             raise
     if any(role.endswith("_thigh") for role in overrides):
         return roles
-    return _add_forelegs(skeleton, clips, roles)
+    return add_forelegs(skeleton, clips, roles)
 
 
-def _add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Roles:
+def add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Roles:
     """Add the pairs of legs that only their shape gives away, such as forelegs named as arms.
 
     Where bones are named as arms, nothing else is one, so that coat-tails and the like are none.
@@ -147,6 +147,9 @@ def _add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Ro
         return roles
     arms = {bone for bone, _ in find_candidates(skeleton.names, "arm")}
     legs, taken = list(roles.legs), {bone for bones in roles.leg_bones for bone in bones}
+    # a rest pose that lies takes arms for legs, and misses the legs themselves
+    if sum(bool(taken & {leg.thigh, leg.shin, leg.foot}) for leg in shaped) < 2:
+        return roles
     for pair in zip(shaped[::2], shaped[1::2], strict=False):
         sided = sorted((_read_side(skeleton, leg) for leg in pair), key=lambda leg: leg.side)
         left, right = (set(skeleton.get_chain_to_root(leg.toe)) for leg in sided)
@@ -346,15 +349,29 @@ def _find_leg_by_name(
         role = f"{label}_{part}"
         options = _find_named(skeleton, part, side)
         below = [bone for bone in options if above < 0 or above in skeleton.get_ancestors(bone)]
+        if part == "foot" and below:
+            # where both are named, an ankle is the foot and the foot is its toe
+            way = skeleton.get_chain_to_root(below[0])
+            below = [bone for bone in reversed(way) if bone in below]
         if part == "toe" and not below and above >= 0:
             # a toe with another name: the longest bone below the foot
             lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
-            below = sorted(skeleton.get_children(above), key=lambda b: -lengths[b])
+            last = _follow_name(skeleton, above)
+            below = sorted(skeleton.get_children(last), key=lambda b: -lengths[b])
         if role in overrides or below:
             above = leg[role] = overrides.get(role, below[0] if below else -1)
         elif part != "toe":
             break
     return leg
+
+
+def _follow_name(skeleton: Skeleton, bone: int) -> int:
+    """Return the last bone of a part that is split in a line, as 'foot.L' and 'foot.L.001' are."""
+    core = split_side(skeleton.names[bone], skeleton.names)
+    for child in skeleton.get_children(bone):
+        if split_side(skeleton.names[child], skeleton.names) == core:
+            return _follow_name(skeleton, child)
+    return bone
 
 
 def _find_hips_by_name(skeleton: Skeleton, thighs: Sequence[int], chest: int | None) -> int | None:

@@ -155,10 +155,31 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
     }
     joints = _leave_out_arms(body, clips, joints, limbs, hips)
     legs = [(joint, limbs[foot]) for foot, joint in joints.items()]
+    whole = [leg for leg in legs if "foot" in leg[1]]
+    # helpers below a leg that reach the ground have too few bones
+    legs = whole if len(whole) > 1 else legs
     legs.sort(key=lambda leg: (skeleton.get_depth(leg[0]), leg[0]))
+    hips = _lift_hips(body, hips, joints)
     upper = _find_upper_body(body, hips, joints)
     velocities = sample_frames(skeleton, clips, hips)[3]
     return {"hips": hips} | upper | _assign_sides(body, legs, velocities)
+
+
+def _lift_hips(body: _Body, hips: int, joints: dict[int, int]) -> int:
+    """Return the bone from which legs and spine branch, if a pelvis carries the legs alone."""
+    skeleton = body.skeleton
+    legs = {bone for foot in joints for bone in skeleton.get_chain_to_root(foot)}
+    height = np.median(body.positions[:, hips, 2]) + _LOW * body.height
+    for bone in skeleton.get_chain_to_root(hips):
+        below = {
+            other
+            for child in skeleton.get_children(bone)
+            if child not in legs
+            for other in (child, *skeleton.get_descendants(child))
+        }
+        if any(np.median(body.ends[end][:, 2]) > height for end in below & set(body.ends)):
+            return bone
+    return hips
 
 
 def _find_feet(body: _Body) -> list[int]:
