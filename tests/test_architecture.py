@@ -217,7 +217,8 @@ ROOMS: dict[str, set[str]] = {
     "rig": {"blender", "rig"},
     "reading": {"blender", "rig", "reading"},
     "writing": {"blender", "rig", "writing"},
-    "retargeting": {"blender", "rig", "reading", "writing", "retargeting"},
+    "controls": {"blender", "rig", "controls"},
+    "retargeting": {"blender", "rig", "reading", "writing", "controls", "retargeting"},
     "staging": {"blender", "rig", "reading", "writing", "staging"},
 }
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         playback,
         removal,
         rotation_modes,
+        smooth_keys,
         transforms,
     )
 else:

@@ -11,6 +11,7 @@ import bpy
 from ...engine.motion.retarget_settings import RetargetSettings
 from ..typed_properties import (
     Items,
+    choice,
     collection,
     describe_by,
     hidden_text,
@@ -22,6 +23,10 @@ from ..typed_properties import (
     text,
 )
 
+_LIMBS = (
+    ("IK", "IK", "Foot or hand, and a pole target"),
+    ("FK", "FK", "The controls of each segment"),
+)
 _SCALE: Any = {"min": 0.0, "max": 1000.0, "soft_max": 10.0, "precision": 3, "subtype": "FACTOR"}
 _CONFIDENCE: Any = {"min": 0.0, "max": 1.0, "subtype": "FACTOR", "precision": 2}
 
@@ -89,6 +94,8 @@ class MotionMatchingRetarget(bpy.types.PropertyGroup):
         "bones it moves",
         poll=is_armature,
     )
+    legs: str = choice("IK", "Legs", "What moves the legs of a control rig", _LIMBS)
+    arms: str = choice("FK", "Arms", "What moves the arms of a control rig", _LIMBS)
     scale: float = number(
         0.0,
         "Scale",

@@ -1,0 +1,25 @@
+"""Control rigs: which controls move which deform bones, motion onto them, checks."""
+
+from typing import TYPE_CHECKING
+
+from ...engine.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        bake_controls,
+        check_baked,
+        control_driver,
+        control_rig,
+        deform,
+        effects,
+        find_controls,
+        foot_roll,
+        match,
+        pose_graph,
+        solve_controls,
+        switches,
+        thinning,
+        trials,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,0 +1,326 @@
+"""A clip of deform bones as keys of an animator's controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...engine.errors import RigError, SettingsError
+from ...engine.maths import quat
+from ...engine.motion.bone_names import join_quoted
+from ...engine.motion.clip import Clip
+from ...engine.motion.resampling import resample
+from ..blender import actions
+from ..blender.channels import STILL, find_unlocked_components, has_motion
+from ..blender.curves import build_bone_path, create_curve
+from ..blender.evaluation import EvaluationCopy
+from ..blender.rotation_modes import get_rotation_property, to_mode
+from ..blender.smooth_keys import write_smooth_keys
+from ..blender.transforms import REST
+from ..rig.armature import compute_rest_frame
+from .control_rig import ControlRig, Switch, matches
+from .deform import check_bones, compute_deform_poses
+from .effects import list_effects
+from .pose_graph import PoseGraph
+from .solve_controls import ControlMotion, find_planted, solve_controls
+from .switches import build_switch_path, choose_modes, find_owner, list_switches, set_switches
+from .thinning import ControlTrack, Thinning
+
+_MODES = ("IK", "FK")
+_EASE_OF_POLES, _EASE_OF_IK = 4.0, 1.6  # nothing adds to the errors of IK, and poles are far away
+_STANCE = 0.5  # of the distance: how far a ball may be from where it rests
+_LOCKED = 1e-3  # radians, or units: what a locked channel may be off
+
+
+@dataclass(frozen=True)
+class ControlSettings:
+    """How a clip is written to controls.
+
+    `legs` and `arms` are 'IK' or 'FK'. `match_both` keys the other controls of a limb too, so that
+    a switch between IK and FK keeps the pose. `fewer_keys` leaves out keys as long as no deform
+    bone is off by more than `distance` in metres and `degrees`.
+    """
+
+    legs: str = "IK"
+    arms: str = "FK"
+    match_both: bool = True
+    fewer_keys: bool = False
+    distance: float = 0.01
+    degrees: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name in ("legs", "arms"):
+            if getattr(self, name) not in _MODES:
+                raise SettingsError(f"'{name}' is {getattr(self, name)!r}; give 'IK' or 'FK'.")
+        if not self.distance > 0.0 or not self.degrees > 0.0:
+            raise SettingsError("'distance' and 'degrees' must be positive.")
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """Curves of a property: `values` (C, F), or (C, 1) for a single key; `free` are keyed.
+
+    `mode` is a rotation mode, "" for a location, and None for what poses no deform bone.
+    """
+
+    path: str
+    group: str
+    values: np.ndarray
+    free: tuple[int, ...]
+    mode: str | None = None
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is baked: a clip at the scene's rate, and the limbs to be keyed by FK and by IK."""
+
+    obj: bpy.types.Object
+    rig: ControlRig
+    clip: Clip
+    settings: ControlSettings
+    by_fk: frozenset[str]
+    by_ik: frozenset[str]
+    matched: frozenset[str]  # controls of limbs that are switched to the other kind
+    switches: tuple[Switch, ...]
+
+    @classmethod
+    def prepare(
+        cls, obj: bpy.types.Object, rig: ControlRig, clip: Clip, settings: ControlSettings
+    ) -> _Job:
+        """Check that the rig can be keyed; raise RigError if it cannot."""
+        check_editable(obj)
+        check_existing(obj, rig)
+        check_bones(clip, rig, obj.name)
+        clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
+        modes, both = choose_modes(rig, settings.legs, settings.arms), settings.match_both
+        by_fk = frozenset(l.name for l in rig.limbs if both or modes[l.name] == "FK")
+        by_ik = frozenset(l.name for l in rig.limbs if l.has_ik and (both or modes[l.name] == "IK"))
+        matched = frozenset(
+            control
+            for limb in rig.limbs
+            for control in (limb.fk if modes[limb.name] == "IK" else limb.ik_controls)
+        )
+        switches = tuple(list_switches(rig, modes))
+        return cls(obj, rig, clip, settings, by_fk, by_ik, matched, switches)
+
+
+def bake_controls(
+    obj: bpy.types.Object,
+    rig: ControlRig,
+    clip: Clip,
+    settings: ControlSettings | None = None,
+    start_frame: int = 1,
+    action_name: str = "Controls",
+) -> bpy.types.Action:
+    """Bake a clip of an armature's deform bones into a new action of its controls.
+
+    Controls keep their rotation modes; switches are set and keyed; controls that the description
+    puts at rest get a key if they are not. Frame, mode, selection and other actions stay as they
+    are; on an error nothing is left behind. Raises RigError if the rig cannot be keyed.
+    """
+    job = _Job.prepare(obj, rig, clip, settings or ControlSettings())
+    resting = find_resting(obj, rig)
+    with open_graph(obj, job.switches, resting) as graph:
+        channels, tracks = _build_all(job, graph)
+    channels += [c for name in sorted(resting) for c in _build_rest_channels(obj, name)]
+    channels += _build_switch_channels(obj, job.switches)
+    frames = start_frame + np.arange(job.clip.frame_count, dtype=np.float64)
+    with actions.create_action(action_name, obj) as action:
+        for channel in channels:
+            _write_channel(action, channel, frames, tracks.get(channel.path))
+        set_switches(obj, job.switches)
+    return action
+
+
+def _build_all(job: _Job, graph: PoseGraph) -> tuple[list[Channel], dict[str, ControlTrack]]:
+    """Return the channels of all controls, and those with fewer keys by data path."""
+    planted = find_planted(job.rig, job.clip, _STANCE * job.settings.distance)
+    poses = compute_deform_poses(job.obj, job.clip)
+    motions = solve_controls(graph, job.rig, poses, planted, job.by_fk, job.by_ik)
+    channels = [
+        c for name, motion in motions.items() for c in build_channels(job.obj, name, motion)
+    ]
+    if job.settings.fewer_keys and job.clip.frame_count > 2:
+        return channels, _thin(job, graph, motions, channels, planted)
+    return channels, {}
+
+
+def _thin(
+    job: _Job,
+    graph: PoseGraph,
+    motions: Mapping[str, ControlMotion],
+    channels: list[Channel],
+    planted: Mapping[str, np.ndarray],
+) -> dict[str, ControlTrack]:
+    """Return channels with fewer keys, and with planted feet held, by data path."""
+    posed = PoseGraph(graph.obj, graph.at_rest)
+    for name, motion in motions.items():
+        still, nowhere = quat.IDENTITY[None], np.zeros((1, 3))
+        rotation = still if motion.rotation is None else motion.rotation
+        posed.give_basis(name, rotation, nowhere if motion.location is None else motion.location)
+    tracks = {
+        channel.path: _create_track(job, channel, planted)
+        for channel in channels
+        if channel.mode is not None and channel.values.shape[1] > 1
+    }
+    wanted = {name: graph.compute_pose(name) for name in motions}
+    effects = list_effects(posed, job.rig, job.by_fk, job.by_ik)
+    thinning = Thinning(posed, list(tracks.values()), wanted, effects, job.matched)
+    scale = compute_rest_frame(job.obj)[1]
+    thinning.run(job.settings.distance / scale, float(np.radians(job.settings.degrees)), scale)
+    return tracks
+
+
+def _create_track(job: _Job, channel: Channel, planted: Mapping[str, np.ndarray]) -> ControlTrack:
+    count = job.clip.frame_count
+    legs = [limb for limb in job.rig.limbs if limb.ik == channel.group]
+    stances = [planted.get(limb.name, np.zeros(count, bool)) for limb in legs]
+    # rotation and location share an array, so that they hold the same frames
+    return ControlTrack(
+        channel.group,
+        channel.mode or "",
+        stances[0] if stances else np.zeros(count, bool),
+        bool(legs and legs[0].roll),
+        np.zeros(count),
+        _EASE_OF_POLES
+        if channel.group in {limb.pole for limb in job.rig.limbs}
+        else _EASE_OF_IK
+        if legs and not channel.mode
+        else 1.0,
+    )
+
+
+def _write_channel(
+    action: bpy.types.Action, channel: Channel, frames: np.ndarray, track: ControlTrack | None
+) -> None:
+    if track is None:
+        at = frames[: channel.values.shape[1]]
+        actions.write_channel(action, channel.path, at, channel.values, channel.group, channel.free)
+        return
+    bag, keys = actions.get_channelbag(action), track.mask
+    for component in channel.free:
+        curve = create_curve(bag, channel.path, component, channel.group)
+        values, slopes = track.values[component, keys], track.slopes[component, keys]
+        write_smooth_keys(curve, frames[keys], values, slopes)
+
+
+def check_editable(obj: bpy.types.Object) -> None:
+    """Raise RigError if an armature is linked, or edited now."""
+    if obj.library and not obj.override_library:
+        raise RigError(
+            f"armature '{obj.name}' is linked from another file; make a library override first "
+            "(Object > Library Override > Make)."
+        )
+    if obj.mode == "EDIT":
+        raise RigError(f"armature '{obj.name}' is being edited; leave Edit Mode first.")
+
+
+def check_existing(obj: bpy.types.Object, rig: ControlRig) -> None:
+    """Raise RigError if an armature lacks controls or deform bones of a description."""
+    if missing := rig.find_missing(bone.name for bone in obj.data.bones):
+        raise RigError(
+            f"armature '{obj.name}' has no {join_quoted(missing[:3])}, which the controls of "
+            f"{rig.label} need; choose another description of its controls."
+        )
+
+
+def find_resting(obj: bpy.types.Object, rig: ControlRig) -> frozenset[str]:
+    """Return the bones that a description puts at rest and that are posed now."""
+    controls = set(rig.controls)
+    listed = (b for b in obj.pose.bones if b.name not in controls and matches(b.name, rig.rest))
+    identity = np.eye(4)
+    return frozenset(
+        b.name for b in listed if np.abs(np.array(b.matrix_basis) - identity).max() > STILL
+    )
+
+
+@contextmanager
+def open_graph(
+    obj: bpy.types.Object, switches: Sequence[Switch], at_rest: frozenset[str]
+) -> Iterator[PoseGraph]:
+    """Yield the poses of an armature under its switches, without any action; it stays as it is."""
+    with EvaluationCopy(obj) as copy:
+        body = copy.armature
+        data: Any = body.animation_data or body.animation_data_create()
+        data.use_tweak_mode = False
+        data.use_nla, data.action = False, None
+        set_switches(body, switches)
+        scene = copy.scene
+        scene.frame_set(bpy.context.scene.frame_current)
+        yield PoseGraph(body.evaluated_get(scene.view_layers[0].depsgraph), at_rest)
+
+
+def build_channels(obj: bpy.types.Object, name: str, motion: ControlMotion) -> list[Channel]:
+    """Build a control's curves in its rotation mode; what stays gets a single key.
+
+    Raises RigError if a locked channel would have to move.
+    """
+    bone, path = obj.pose.bones[name], build_bone_path(name)
+    result = []
+    if motion.rotation is not None:
+        values = _shorten(to_mode(motion.rotation.T, bone.rotation_mode))
+        prop = get_rotation_property(bone.rotation_mode)
+        free = find_unlocked_components(bone, "rotation")
+        _check_locks(obj, name, "rotation", values, REST[prop], free)
+        result.append(Channel(f"{path}.{prop}", name, values, free, bone.rotation_mode))
+    if motion.location is not None:
+        values = _shorten(motion.location.T)
+        free = find_unlocked_components(bone, "location")
+        _check_locks(obj, name, "location", values, REST["location"], free)
+        result.append(Channel(f"{path}.location", name, values, free, ""))
+    if not np.allclose(np.array(bone.scale), 1.0, atol=1e-6):
+        result.append(Channel(f"{path}.scale", name, np.ones((3, 1)), (0, 1, 2)))
+    return [channel for channel in result if channel.free]
+
+
+def _check_locks(
+    obj: bpy.types.Object,
+    name: str,
+    kind: str,
+    values: np.ndarray,
+    rest: Sequence[float],
+    free: Sequence[int],
+) -> None:
+    away = np.abs(values - np.array(rest)[:, None]).max(axis=1)
+    if any(away[i] > _LOCKED for i in range(len(away)) if i not in free):
+        raise RigError(
+            f"the {kind} of control '{name}' of '{obj.name}' is locked, but the motion needs it; "
+            "unlock it in the sidebar (N), under Item > Transform."
+        )
+
+
+def _shorten(values: np.ndarray) -> np.ndarray:
+    """Return the curves (C, F), or one key of them if they are still."""
+    return values if has_motion(values) else values[:, :1]
+
+
+def _build_rest_channels(obj: bpy.types.Object, name: str) -> list[Channel]:
+    """Build single keys that put a bone at rest, where it is not locked."""
+    bone, path = obj.pose.bones[name], build_bone_path(name)
+    mode = bone.rotation_mode
+    turn = to_mode(quat.IDENTITY[:, None], mode)
+    result = [
+        Channel(f"{path}.{prop}", name, values, find_unlocked_components(bone, kind))
+        for kind, prop, values in (
+            ("rotation", get_rotation_property(mode), turn),
+            ("location", "location", np.zeros((3, 1))),
+        )
+    ]
+    scale = tuple(i for i in range(3) if not bone.lock_scale[i])
+    result.append(Channel(f"{path}.scale", name, np.ones((3, 1)), scale))
+    return [channel for channel in result if channel.free]
+
+
+def _build_switch_channels(obj: bpy.types.Object, switches: Sequence[Switch]) -> list[Channel]:
+    result = []
+    for switch in switches:
+        owner = find_owner(obj, switch)
+        if owner is not None:
+            path = build_switch_path(owner, switch)
+            result.append(Channel(path, owner.name, np.array([[switch.value]]), (0,)))
+    return result

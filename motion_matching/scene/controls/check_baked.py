@@ -1,0 +1,71 @@
+"""Compare what a rig's deform bones do, as Blender evaluates it, with the clip that was baked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from ...engine.errors import MotionDataError
+from ...engine.maths import quat
+from ...engine.motion.clip import Clip
+from ...engine.motion.resampling import resample
+from ..blender import actions
+from ..blender.evaluation import EvaluationCopy
+from ..blender.transforms import decompose_similarity
+
+
+class Deviation(NamedTuple):
+    """The most by which a bone is off: its head, in centimetres, and its axis, in degrees."""
+
+    cm: float
+    degrees: float
+
+
+def check_baked(
+    obj: bpy.types.Object, clip: Clip, frames: Sequence[int], start_frame: int | None = None
+) -> dict[str, Deviation]:
+    """Evaluate what an armature plays at scene `frames`, and return deviations by deform bone.
+
+    The clip starts at `start_frame`, by default where the action that it plays does. The scene
+    stays as it is. Raises MotionDataError if a frame is not in the clip.
+    """
+    cm, degrees = measure_deviations(obj, clip, frames, start_frame)
+    names = clip.skeleton.names
+    return {
+        name: Deviation(float(cm[:, i].max()), float(degrees[:, i].max()))
+        for i, name in enumerate(names)
+    }
+
+
+def measure_deviations(
+    obj: bpy.types.Object, clip: Clip, frames: Sequence[int], start_frame: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far heads are off, (F, B) in cm, and bones' axes, (F, B) in degrees."""
+    clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
+    if start_frame is None:
+        data = obj.animation_data
+        start_frame = int(data.action.frame_range[0]) if data and data.action else 1
+    at = np.asarray(frames) - start_frame
+    if len(at) == 0 or at.min() < 0 or at.max() >= clip.frame_count:
+        raise MotionDataError(
+            f"clip '{clip.name}' covers the frames {start_frame} to "
+            f"{start_frame + clip.frame_count - 1}; check frames among these."
+        )
+    names, parents = clip.skeleton.names, clip.skeleton.parents
+    with EvaluationCopy(obj) as copy:
+        rotations, positions, worlds = copy.evaluate(list(frames), names, parents)
+    turns, shifts, scales = (part[:, None] for part in decompose_similarity(worlds, obj.name))
+    rotations, positions = quat.fk(
+        rotations.astype(np.float64), positions.astype(np.float64), parents
+    )
+    heads = shifts + scales[..., None] * quat.mul_vec(turns, positions)
+    axes = quat.mul_vec(quat.mul(turns, rotations), np.array([0.0, 1.0, 0.0]))
+    wanted, places = clip.compute_world()
+    aims = quat.mul_vec(wanted[at].astype(np.float64), np.array([0.0, 1.0, 0.0]))
+    cosines = np.clip(np.sum(aims * axes, axis=-1), -1.0, 1.0)
+    sines = np.linalg.norm(np.cross(aims, axes), axis=-1)
+    away = np.linalg.norm(heads - places[at], axis=-1)
+    return 100.0 * away, np.degrees(np.arctan2(sines, cosines))

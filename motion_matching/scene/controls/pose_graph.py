@@ -1,0 +1,288 @@
+"""Poses of bones between controls, for all frames at once and without Blender's evaluation.
+
+A control hangs on others by way of helper bones, some of which follow constraints. Given the poses
+of controls, this computes where any bone would be: parents, the constraints that rigs build their
+controls from, and the influences that drivers and switches give these now. Scales are ignored, and
+so is what depends on other objects or on inverse kinematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...engine.maths import quat
+from ..blender.evaluation import compute_world_matrix
+from ..blender.rotation_modes import from_mode, get_rotation_property, to_mode
+from ..blender.transforms import Transform, compose, invert
+
+_NONE = 1e-5  # an influence that counts as none
+_AXES = MappingProxyType({"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)})
+
+
+class PoseGraph:
+    """Poses (F or 1, ...) of an armature's bones, in its own space, of those that are given.
+
+    Bones neither given nor at rest for a bake (`at_rest`) stay as they are posed now.
+    """
+
+    def __init__(self, obj: bpy.types.Object, at_rest: frozenset[str] = frozenset()) -> None:
+        self.obj = obj
+        self.at_rest = at_rest
+        self._given: dict[str, tuple[np.ndarray | None, np.ndarray | None]] = {}
+        self._basis: dict[str, Transform] = {}
+        self._poses: dict[str, Transform] = {}
+        self._entered: set[str] = set()
+        self.used: set[str] = set()  # bones whose channels were given and asked for
+        self._rests: dict[str, Transform] = {}
+
+    def give(
+        self, name: str, rotation: np.ndarray | None, position: np.ndarray | None = None
+    ) -> None:
+        """Give a bone's rotation (F, 4) and position (F, 3) as they shall be; None stays free."""
+        self._given[name] = rotation, position
+        self._poses.clear()
+
+    def give_basis(self, name: str, rotation: np.ndarray, location: np.ndarray) -> None:
+        """Give what a bone's own channels are: rotation (F, 4) and location (F, 3)."""
+        self._basis[name] = rotation, location
+        self._poses.clear()
+
+    def forget(self) -> None:
+        """Compute everything anew, and count anew which channels are used."""
+        self._poses.clear()
+        self.used.clear()
+
+    def get_rest(self, name: str) -> Transform:
+        """Return a bone's rest rotation (4,) and position (3,) in the armature."""
+        if name not in self._rests:
+            matrix = np.array(self.obj.data.bones[name].matrix_local, np.float64)
+            self._rests[name] = quat.from_matrix(matrix[:3, :3]), matrix[:3, 3]
+        return self._rests[name]
+
+    def compute_offset(self, name: str, other: str) -> Transform:
+        """Return one bone's rest seen from that of another."""
+        return compose(invert(self.get_rest(other)), self.get_rest(name))
+
+    def compute_base(self, name: str) -> Transform:
+        """Return the pose that a bone has while its own channels are at rest."""
+        bone = self.obj.data.bones[name]
+        rest = self.get_rest(name)
+        if bone.parent is None:
+            return rest[0][None], rest[1][None]
+        rotation, position = compose(
+            self.compute_pose(bone.parent.name), self.compute_offset(name, bone.parent.name)
+        )
+        return (rotation if bone.use_inherit_rotation else rest[0][None]), position
+
+    def compute_pose(self, name: str) -> Transform:
+        """Return a bone's rotation (F or 1, 4) and position (F or 1, 3)."""
+        if name not in self._poses:
+            if name in self._entered:  # a cycle: Blender breaks it somewhere, too
+                return self.compute_base(name)
+            self._entered.add(name)
+            try:
+                self._poses[name] = self._compute_pose(name)
+            finally:
+                self._entered.discard(name)
+        return self._poses[name]
+
+    def compute_channels(self, name: str) -> Transform:
+        """Return the rotation (F, 4) and location (F, 3) that a given bone's channels need."""
+        base, (rotation, position) = self.compute_base(name), self.compute_pose(name)
+        location = self.measure_location(name, base, position)
+        return quat.unroll(quat.inv_mul(base[0], rotation)), location
+
+    def measure_location(self, name: str, base: Transform, position: np.ndarray) -> np.ndarray:
+        """Return the location (F, 3) that puts a bone at a position (F, 3), from its base."""
+        local = self.obj.data.bones[name].use_local_location
+        return quat.inv_mul_vec(base[0], position - base[1]) if local else position - base[1]
+
+    def get_basis(self, name: str) -> Transform:
+        """Return the channels that were given to a bone."""
+        return self._basis[name]
+
+    def _compute_pose(self, name: str) -> Transform:
+        base = self.compute_base(name)
+        if name in self._given:
+            rotation, position = self._given[name]
+            return base[0] if rotation is None else rotation, (
+                base[1] if position is None else position
+            )
+        pose = self._add_basis(name, base)
+        for constraint in self.obj.pose.bones[name].constraints:
+            function = _CONSTRAINTS.get(constraint.type)
+            if function and not constraint.mute and constraint.influence > _NONE:
+                followed = function(self, name, base, pose, constraint)
+                if followed is not None:
+                    pose = _blend(pose, followed, constraint.influence)
+        if self.obj.data.bones[name].use_connect:
+            pose = pose[0], base[1]  # constraints do not tear a connected bone away
+        return pose
+
+    def _add_basis(self, name: str, base: Transform) -> Transform:
+        if name in self._basis:
+            self.used.add(name)
+            rotation, location = self._basis[name]
+        elif name in self.at_rest:
+            return base
+        else:
+            rotation, location = _read_basis(self.obj.pose.bones[name])
+        if self.obj.data.bones[name].use_local_location:
+            location = quat.mul_vec(base[0], location)
+        return quat.mul(base[0], rotation), base[1] + location
+
+    def compute_local(self, name: str) -> Transform:
+        """Return a bone's pose as seen from where its channels start."""
+        return compose(invert(self.compute_base(name)), self.compute_pose(name))
+
+    def compute_point(self, name: str, along: float) -> np.ndarray:
+        """Return the point (F or 1, 3) between a bone's head (0) and tail (1)."""
+        rotation, position = self.compute_pose(name)
+        tail = np.array([0.0, along * self.obj.data.bones[name].length, 0.0])
+        return position + quat.mul_vec(rotation, tail)
+
+
+def _read_basis(bone: bpy.types.PoseBone) -> Transform:
+    """Return how a bone is posed now: rotation (1, 4) and location (1, 3)."""
+    mode = bone.rotation_mode
+    values: Any = getattr(bone, get_rotation_property(mode))
+    rotation = from_mode(np.array(values, np.float64)[:, None], mode)
+    return quat.normalize(rotation), np.array(bone.location, np.float64)[None]
+
+
+def _blend(pose: Transform, other: Transform, influence: float) -> Transform:
+    """Return the pose `influence` of the way to another."""
+    if influence > 1.0 - _NONE:
+        return other
+    turn = quat.to_scaled_angle_axis(quat.positive(quat.inv_mul(pose[0], other[0])))
+    rotation = quat.mul(pose[0], quat.from_scaled_angle_axis(influence * turn))
+    return rotation, pose[1] + influence * (other[1] - pose[1])
+
+
+def _find_target(graph: PoseGraph, constraint: Any) -> str | None:
+    """Return the bone of the same armature that a constraint follows."""
+    known = constraint.subtarget in graph.obj.data.bones
+    return constraint.subtarget if _is_same(constraint.target, graph.obj) and known else None
+
+
+def _is_same(obj: Any, other: bpy.types.Object) -> bool:
+    """Return whether two objects, evaluated or not, are the same."""
+    return obj is not None and obj.original == other.original
+
+
+def _copy_transforms(
+    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
+) -> Transform | None:
+    target = _find_target(graph, constraint)
+    if target is None:
+        return None
+    if constraint.owner_space == "LOCAL" and constraint.target_space == "LOCAL":
+        return compose(base, graph.compute_local(target))
+    return graph.compute_pose(target)
+
+
+def _copy_rotation(
+    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
+) -> Transform | None:
+    target = _find_target(graph, constraint)
+    if target is None:
+        return None
+    used = [constraint.use_x, constraint.use_y, constraint.use_z]
+    if constraint.owner_space != "LOCAL":
+        return (graph.compute_pose(target)[0], pose[1]) if all(used) else None
+    copied, own = graph.compute_local(target)[0], quat.inv_mul(base[0], pose[0])
+    if not all(used):
+        mode = _get_euler_mode(graph, name, constraint)
+        angles, kept = (to_mode(part.T, mode) for part in (copied, own))
+        copied = from_mode(np.where(np.array(used)[:, None], angles, kept), mode)
+    return quat.mul(base[0], copied), pose[1]
+
+
+def _limit_rotation(
+    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
+) -> Transform | None:
+    if constraint.owner_space != "LOCAL":
+        return None
+    mode = _get_euler_mode(graph, name, constraint)
+    angles = to_mode(quat.inv_mul(base[0], pose[0]).T, mode)
+    for row, axis in enumerate("xyz"):
+        if getattr(constraint, f"use_limit_{axis}"):
+            low, high = getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")
+            angles[row] = np.clip(angles[row], low, high)
+    return quat.mul(base[0], from_mode(angles, mode)), pose[1]
+
+
+def _get_euler_mode(graph: PoseGraph, name: str, constraint: Any) -> str:
+    order = getattr(constraint, "euler_order", "AUTO")
+    mode = graph.obj.pose.bones[name].rotation_mode if order == "AUTO" else order
+    return mode if len(mode) == 3 else "XYZ"
+
+
+def _copy_location(
+    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
+) -> Transform | None:
+    target = _find_target(graph, constraint)
+    if target is None or constraint.owner_space == "LOCAL":
+        return None
+    used = np.array([constraint.use_x, constraint.use_y, constraint.use_z])
+    point = graph.compute_point(target, constraint.head_tail)
+    return pose[0], np.where(used, point, pose[1])
+
+
+def _follow_armature(
+    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
+) -> Transform | None:
+    """Follow the heaviest of the bones that share a bone."""
+    known = [t for t in constraint.targets if _find_target(graph, t) and t.weight > _NONE]
+    if not known:
+        return None
+    target = max(known, key=lambda t: t.weight).subtarget
+    moved = compose(graph.compute_pose(target), invert(graph.get_rest(target)))
+    return compose(moved, pose)
+
+
+def _follow_as_child(
+    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
+) -> Transform | None:
+    target = _find_target(graph, constraint)
+    if target is None:
+        return None
+    # the stored inverse leads from the world to the target
+    inverse = np.array(constraint.inverse_matrix, np.float64) @ compute_world_matrix(graph.obj)
+    turn = quat.from_matrix(inverse[:3, :3] / np.cbrt(np.linalg.det(inverse[:3, :3])))
+    return compose(compose(graph.compute_pose(target), (turn, inverse[:3, 3])), pose)
+
+
+def _aim(
+    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
+) -> Transform | None:
+    """Swing a bone the shortest way to point at a target."""
+    target = _find_target(graph, constraint)
+    if target is None:
+        return None
+    axis = getattr(constraint, "track_axis", "TRACK_Y").removeprefix("TRACK_")
+    sign = -1.0 if axis.startswith("NEGATIVE") else 1.0
+    own = quat.mul_vec(pose[0], sign * np.array(_AXES[axis[-1]]))
+    way = graph.compute_point(target, constraint.head_tail) - pose[1]
+    own, way = np.broadcast_arrays(own, quat.normalize_vectors(way))
+    return quat.mul(quat.between(own, way), pose[0]), pose[1]
+
+
+_Constraint = Callable[[PoseGraph, str, Transform, Transform, Any], Transform | None]
+_CONSTRAINTS: Mapping[str, _Constraint] = MappingProxyType(
+    {
+        "COPY_TRANSFORMS": _copy_transforms,
+        "COPY_ROTATION": _copy_rotation,
+        "COPY_LOCATION": _copy_location,
+        "LIMIT_ROTATION": _limit_rotation,
+        "ARMATURE": _follow_armature,
+        "CHILD_OF": _follow_as_child,
+        "DAMPED_TRACK": _aim,
+        "STRETCH_TO": _aim,
+    }
+)

@@ -1,0 +1,146 @@
+"""What the controls of a rig have to be so that its deform bones do what a clip does.
+
+With W the pose of a bone and R its rest, a control c of a deform bone d is wanted at `W_d R_d^-1
+R_c`. What lies between two controls comes from `PoseGraph`; nothing is evaluated per frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...engine.maths import quat
+from ...engine.maths.easing import smoothstep
+from ...engine.motion.clip import Clip
+from ...engine.motion.contacts import PRESETS, find_contacts
+from ..blender.transforms import Transform, compose
+from .control_rig import ControlRig, Limb
+from .foot_roll import find_stances, split_foot
+from .pose_graph import PoseGraph
+
+_POLE = 0.7  # of a limb's length: how far before the knee a pole is put
+_STRAIGHT = (
+    0.01,
+    0.04,
+)  # bends, as parts of the length: below, the upper bone says where knees point
+
+
+@dataclass(frozen=True)
+class ControlMotion:
+    """Channels of a control: basis rotations (F, 4) and locations (F, 3), or None if left alone."""
+
+    rotation: np.ndarray | None
+    location: np.ndarray | None
+
+
+def find_planted(rig: ControlRig, clip: Clip, distance: float) -> dict[str, np.ndarray]:
+    """Return when the ball of each leg rests, (F,) by limb: where the toes begin, or the ankle."""
+    legs = [limb for limb in rig.limbs if limb.kind == "leg" and limb.bones]
+    if not legs:
+        return {}
+    positions = clip.compute_world()[1]
+    balls = positions[:, [clip.skeleton.index(limb.bones[-1]) for limb in legs]].astype(np.float64)
+    contacts = find_contacts(balls, clip.fps, PRESETS["article"])
+    return {
+        limb.name: find_stances(balls[:, i], contacts[:, i], distance)
+        for i, limb in enumerate(legs)
+    }
+
+
+def solve_controls(
+    graph: PoseGraph,
+    rig: ControlRig,
+    poses: Mapping[str, Transform],
+    planted: Mapping[str, np.ndarray],
+    by_fk: Collection[str],
+    by_ik: Collection[str],
+) -> dict[str, ControlMotion]:
+    """Solve for the controls, of deform poses (F, ...) by bone in the armature's space.
+
+    `by_fk` and `by_ik` are the names of the limbs whose FK and whose IK controls are wanted.
+    """
+    for control, bone in rig.place.items():
+        graph.give(control, *_follow(graph, control, bone, poses))
+    for control, bone in rig.follow.items():
+        graph.give(control, _follow(graph, control, bone, poses)[0])
+    for control, bone in rig.shift.items():
+        graph.give(control, None, _follow(graph, control, bone, poses)[1])
+    for limb in rig.limbs:
+        if limb.name in by_fk:
+            for control, bone in zip(limb.fk, limb.bones, strict=True):
+                graph.give(control, _follow(graph, control, bone, poses)[0])
+        if limb.name in by_ik:
+            _give_ik(graph, limb, poses, planted)
+    moved = {*rig.place, *rig.shift, *(c for limb in rig.limbs for c in (limb.ik, limb.pole))}
+    still = {*rig.shift, *(limb.pole for limb in rig.limbs)}
+    result = {}
+    for control in list_keyed(rig, by_fk, by_ik):
+        rotation, location = graph.compute_channels(control)
+        result[control] = ControlMotion(
+            None if control in still else rotation, location if control in moved else None
+        )
+    return result
+
+
+def list_keyed(rig: ControlRig, by_fk: Collection[str], by_ik: Collection[str]) -> list[str]:
+    """Return the controls that are keyed for some limbs' FK and some limbs' IK."""
+    left = {c for limb in rig.limbs if limb.name not in by_fk for c in limb.fk}
+    left |= {c for limb in rig.limbs if limb.name not in by_ik for c in limb.ik_controls}
+    return [control for control in rig.controls if control not in left]
+
+
+def _follow(graph: PoseGraph, control: str, bone: str, poses: Mapping[str, Transform]) -> Transform:
+    """Return the poses (F, ...) of a control that is fixed to a deform bone."""
+    offset = graph.compute_offset(control, bone)
+    return compose(poses[bone], (offset[0][None], offset[1][None]))
+
+
+def _give_ik(
+    graph: PoseGraph, limb: Limb, poses: Mapping[str, Transform], planted: Mapping[str, np.ndarray]
+) -> None:
+    joints = [
+        _follow(graph, control, bone, poses)
+        for control, bone in zip(limb.fk[:3], limb.bones[:3], strict=True)
+    ]
+    graph.give(limb.pole, None, compute_pole(graph, limb, joints))
+    end = limb.bones[2]
+    if limb.roll and limb.target and limb.name in planted:
+        target = _follow(graph, limb.target, end, poses)
+        control, roll = split_foot(graph, limb, target, planted[limb.name])
+        graph.give(limb.ik, *control)
+        graph.give(limb.roll, roll)
+    else:
+        graph.give(limb.ik, *_follow(graph, limb.ik, end, poses))
+    if limb.toe and len(limb.bones) > 3:
+        graph.give(limb.toe, _follow(graph, limb.toe, limb.bones[3], poses)[0])
+
+
+def compute_pole(graph: PoseGraph, limb: Limb, joints: list[Transform]) -> np.ndarray:
+    """Return where (F, 3) the pole has to be: before the knee, in the plane of the limb.
+
+    A knee that is almost straight points where the upper bone says, so that the pole does not jump.
+    """
+    rests = [graph.get_rest(control) for control in limb.fk[:3]]
+    rest_out = _measure_bend(*(rest[1] for rest in rests))
+    pole_out = _measure_bend(rests[0][1], graph.get_rest(limb.pole)[1], rests[2][1])
+    size = float(sum(np.linalg.norm(b[1] - a[1]) for a, b in zip(rests, rests[1:], strict=False)))
+    bent = np.linalg.norm(rest_out) > 1e-3 * size
+    ahead = quat.inv_mul_vec(rests[0][0], rest_out if bent else pole_out)
+    hip, knee, ankle = (joint[1] for joint in joints)
+    out = _measure_bend(hip, knee, ankle)
+    way = quat.normalize_vectors(ankle - hip)
+    steady = quat.mul_vec(joints[0][0], ahead)
+    steady = quat.normalize_vectors(steady - np.sum(steady * way, -1, keepdims=True) * way)
+    bend = np.linalg.norm(out, axis=-1, keepdims=True) / size
+    share = smoothstep((bend - _STRAIGHT[0]) / (_STRAIGHT[1] - _STRAIGHT[0]))
+    front = share * quat.normalize_vectors(out) + (1.0 - share) * steady
+    return knee + _POLE * size * quat.normalize_vectors(front)
+
+
+def _measure_bend(start: np.ndarray, middle: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return how far (..., 3) a middle joint lies off the line between the outer ones."""
+    way = quat.normalize_vectors(end - start)
+    along = middle - start
+    return along - np.sum(along * way, axis=-1, keepdims=True) * way

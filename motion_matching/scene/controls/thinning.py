@@ -1,0 +1,247 @@
+"""Fewer keys for controls: leave out those without which no deform bone is off by too much.
+
+Curves keep their slope at the keys left. Controls
+are thinned from the body outwards, and each makes up for what those above it are off. Where the
+deform bones then go is computed: knees that are almost straight move far for little, and get keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...engine.maths import quat
+from ...engine.maths.easing import smoothstep
+from ...engine.maths.runs import find_runs
+from ..blender.rotation_modes import from_mode, to_mode
+from ..blender.smooth_keys import evaluate_smooth_keys
+from ..blender.transforms import Transform
+from .effects import Effect, compute_places, find_causes
+from .pose_graph import PoseGraph
+
+_FIRST = 0.5  # of the limits: what each track alone may cost at first
+_MARGIN = 0.9  # of the limits: the rest is for what the solver of IK is off
+_BLAMED = 0.6  # tracks are to blame whose part in an error is that much of the worst one's
+_TIGHTER = 0.7  # of its error: what a track to blame may be off from now on
+_AROUND = 2  # frames on both sides for which that holds
+_LED, _NEAR = 0.5, 6  # share of an error, and frames beside a stance, for which it is to blame
+_PASSES = 24
+_LEAST_REACH = 0.05  # of what a control's turn moves, in metres
+
+
+@dataclass
+class ControlTrack:
+    """Curves of a control in a rotation mode, or "" for a location, and which frames have keys.
+
+    In each stance (F,) the first and the last frame keep their key, and if it `holds`, it rests in
+    between. `limit` (F,) is how far it may be off, in radians or units.
+    """
+
+    control: str
+    mode: str
+    stances: np.ndarray
+    holds: bool
+    limit: np.ndarray
+    ease: float = 1.0  # how much more than its part it may be off at first
+    values: np.ndarray = field(init=False)  # (C, F)
+    slopes: np.ndarray = field(init=False)  # (C, F) per frame
+    exact: np.ndarray = field(init=False)  # (C, F) before stances are held
+    mask: np.ndarray = field(init=False)  # (F,)
+
+    def fit(self, values: np.ndarray) -> None:
+        """Choose the keys of curves (C, F) anew, by the limits."""
+        self.exact = values
+        self.values = hold_stances(values, self.stances) if self.holds and not self.mode else values
+        self.slopes = np.gradient(self.values, axis=1)
+        self.slopes[:, self.stances & self.holds] = 0.0
+        self.mask = np.zeros(values.shape[1], bool)
+        self.mask[[0, -1]] = True
+        for start, stop in find_runs(self.stances).tolist():
+            self.mask[[start, stop - 1]] = True
+        while len(worst := _find_worst(self._measure_off(), self.mask)):
+            self.mask[worst] = True
+
+    def _measure_off(self) -> np.ndarray:
+        """Return by what part of the limits the curves are off, (F,); 0 where no key may be."""
+        free = ~(self.stances & self.holds) & ~self.mask
+        return np.where(free, self._measure(self.values) / self.limit, 0.0)
+
+    def interpolate(self) -> np.ndarray:
+        """Return the curves (C, F) that the keys left make."""
+        keys, count = np.flatnonzero(self.mask), self.values.shape[1]
+        return evaluate_smooth_keys(keys, self.values[:, keys], self.slopes[:, keys], count)
+
+    def measure_errors(self) -> np.ndarray:
+        """Return how far the curves are off, (F,) in radians or units."""
+        return self._measure(self.exact)
+
+    def _measure(self, wanted: np.ndarray) -> np.ndarray:
+        values = self.interpolate()
+        if not self.mode:
+            return np.linalg.norm(values - wanted, axis=0)
+        a, b = (quat.normalize(from_mode(part, self.mode)) for part in (values, wanted))
+        return quat.angle_between(a, b)
+
+    def tighten(self, frames: np.ndarray, errors: np.ndarray) -> None:
+        """Allow less than the errors (F,) around some frames, and hold shorter stances there."""
+        held = self.stances & self.holds
+        for step in range(-_AROUND, _AROUND + 1):
+            near = np.clip(frames + step, 0, len(errors) - 1)
+            self.limit[near] = np.minimum(self.limit[near], _TIGHTER * errors[frames])
+        if self.mode or not held.any():
+            return
+        led = np.linalg.norm(self.values - self.exact, axis=0)  # to where the stances are held
+        frames = frames[led[frames] > _LED * errors[frames]]
+        for start, stop in find_runs(held).tolist():
+            if np.any((frames >= start - _NEAR) & (frames < stop + _NEAR)):
+                self.stances[start:stop] = _shorten_stance(led[start:stop])
+
+
+def _shorten_stance(errors: np.ndarray) -> np.ndarray:
+    """Return where a stance (N,) still holds if it may be less far off than its worst frame."""
+    result = np.zeros(len(errors), bool)
+    runs = find_runs(errors < _TIGHTER * errors.max())
+    if len(runs):
+        start, stop = runs[np.argmax(runs[:, 1] - runs[:, 0])]
+        result[start:stop] = stop - start > 1
+    return result
+
+
+def _find_worst(off: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Return the worst frame of each stretch between keys where `off` (F,) is above 1."""
+    keys = np.flatnonzero(mask)
+    worst = np.maximum.reduceat(off, keys[:-1])
+    stretch = np.minimum(np.cumsum(mask) - 1, len(worst) - 1)
+    hits = np.flatnonzero((off > 1.0) & (off == worst[stretch]))
+    return hits[np.unique(stretch[hits], return_index=True)[1]]
+
+
+def hold_stances(values: np.ndarray, stances: np.ndarray) -> np.ndarray:
+    """Return locations (3, F) that rest at their mean in each stance, led there smoothly."""
+    away = np.zeros_like(values)
+    for start, stop in find_runs(stances).tolist():
+        part = values[:, start:stop]
+        away[:, start:stop] = part.mean(axis=1, keepdims=True) - part
+    for start, stop in find_runs(~stances).tolist():
+        before = away[:, start - 1] if start > 0 else np.zeros(len(values))
+        after = away[:, stop] if stop < values.shape[1] else np.zeros(len(values))
+        share = smoothstep((np.arange(start, stop) - start + 1.0) / (stop - start + 1.0))
+        away[:, start:stop] = before[:, None] + share * (after - before)[:, None]
+    return values + away
+
+
+class Thinning:
+    """Tracks of controls that are thinned until no effect is off by more than the limits.
+
+    `wanted` are the poses of controls (F, ...) in the armature's space, `places` those of effects.
+    Effects of controls that are only `matched`, those of limbs that are switched to the other kind,
+    get more keys of these alone. The distance is in units of the armature, the angle in radians.
+    """
+
+    def __init__(
+        self,
+        graph: PoseGraph,
+        tracks: Sequence[ControlTrack],
+        wanted: Mapping[str, Transform],
+        effects: list[Effect],
+        matched: Iterable[str],
+    ) -> None:
+        self.graph, self.effects, self.wanted = graph, effects, wanted
+        self.places = compute_places(effects)
+        self.matched = frozenset(matched)
+        self.by_control: dict[str, list[ControlTrack]] = {}
+        for track in tracks:
+            self.by_control.setdefault(track.control, []).append(track)
+        self.causes = [self._restrict(causes) for causes in find_causes(graph, effects)]
+        self.above = {control: self._find_above(control) for control in wanted}
+        self.order = self._sort_controls()
+
+    def run(self, distance: float, angle: float, unit: float) -> None:
+        """Choose the keys of all tracks; a unit of the armature is `unit` metres."""
+        least = _LEAST_REACH / unit
+        distance, angle = _MARGIN * distance, _MARGIN * angle
+        tracks = [track for own in self.by_control.values() for track in own]
+        for track in tracks:
+            reach = max(self._measure_reach(track.control), least)
+            turn = min(angle, distance / reach)
+            track.limit[:] = _FIRST * track.ease * (turn if track.mode else distance)
+        firsts = {id(track): float(track.limit[0]) for track in tracks}
+        changed = set(self.order)
+        for _ in range(_PASSES):
+            for control in self.order:
+                if control in changed or self.above[control] & changed:
+                    changed.add(control)
+                    self._fit(control)
+            off = self._measure_effects(distance, angle)
+            changed = self._blame(_find_peaks(off), firsts)
+            if not changed:
+                return
+
+    def _restrict(self, causes: frozenset[str]) -> frozenset[str]:
+        return causes & self.matched or causes
+
+    def _find_above(self, control: str) -> frozenset[str]:
+        """Return the controls that decide where a control starts from."""
+        self.graph.forget()
+        self.graph.compute_base(control)
+        return frozenset(self.graph.used)
+
+    def _sort_controls(self) -> list[str]:
+        """Return controls, each after those above it, and those that are only matched last."""
+        return sorted(self.by_control, key=lambda c: (c in self.matched, len(self.above[c])))
+
+    def _measure_reach(self, control: str) -> float:
+        """Return how far the controls are that start from this one, in units."""
+        placed = {t.control for ts in self.by_control.values() for t in ts if not t.mode}
+        below = [c for c in self.wanted if control in self.above[c] and c not in placed]
+        direct = [c for c in below if not any(c != d and d in self.above[c] for d in below)]
+        start = self.wanted[control][1]
+        away = [np.linalg.norm(self.wanted[c][1] - start, axis=-1).max() for c in direct]
+        return max(map(float, away), default=0.0)
+
+    def _fit(self, control: str) -> None:
+        """Give a control keys that make up for what the controls above it are off."""
+        base, (rotation, position) = self.graph.compute_base(control), self.wanted[control]
+        own: Transform = self.graph.get_basis(control)
+        turn, shift = own
+        for track in self.by_control[control]:
+            if track.mode:
+                needed = quat.unroll(quat.inv_mul(base[0], rotation))
+                track.fit(to_mode(needed.T, track.mode))
+                turn = quat.normalize(from_mode(track.interpolate(), track.mode))
+            else:
+                track.fit(self.graph.measure_location(control, base, position).T)
+                shift = track.interpolate().T
+        self.graph.give_basis(control, turn, shift)
+
+    def _measure_effects(self, distance: float, angle: float) -> np.ndarray:
+        """Return by what part of the limits each effect is off, (E, F)."""
+        heads, axes = compute_places(self.effects)
+        away = np.linalg.norm(heads - self.places[0], axis=-1) / distance
+        sines = np.linalg.norm(np.cross(axes, self.places[1]), axis=-1)
+        return np.maximum(away, np.arcsin(np.clip(sines, 0.0, 1.0)) / angle)
+
+    def _blame(self, peaks: list[np.ndarray], firsts: dict[int, float]) -> set[str]:
+        """Tighten the tracks to blame where effects are off most; return their controls."""
+        errors = {id(t): t.measure_errors() for ts in self.by_control.values() for t in ts}
+        changed: set[str] = set()
+        for controls, frames in zip(self.causes, peaks, strict=True):
+            tracks = [t for control in controls for t in self.by_control.get(control, ())]
+            if not len(frames) or not tracks:
+                continue
+            parts = np.stack([errors[id(t)][frames] / firsts[id(t)] for t in tracks])
+            blamed = (parts >= _BLAMED * parts.max(axis=0)) & (parts > 1e-3)
+            for track, chosen in zip(tracks, blamed, strict=True):
+                if chosen.any():
+                    track.tighten(frames[chosen], errors[id(track)])
+                    changed.add(track.control)
+        return changed
+
+
+def _find_peaks(off: np.ndarray) -> list[np.ndarray]:
+    """Return the frames of each row's local maxima above 1."""
+    around = np.pad(off, ((0, 0), (1, 1)))
+    peak = (off > 1.0) & (off >= around[:, :-2]) & (off >= around[:, 2:])
+    return [np.flatnonzero(row) for row in peak]
