@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import bpy
 
     from ..scene.retargeting.sources import SourceMotion
+    from ..scene.retargeting.writing import WriteOptions
 
 Bones = Mapping[str, str | Sequence[str]]
 
@@ -71,7 +72,7 @@ def retarget_action(
     sources = scene.retargeting.sources
     made_for = source or sources.find_source_armature(action, armature)
     motions = sources.read_actions(made_for, [action])
-    options: Any = {"name": name, "fewer_keys": fewer_keys}
+    options = scene.retargeting.writing.WriteOptions(name, fewer_keys=fewer_keys)
     return _retarget(motions, armature, settings, source_bones, bones, options)[0]
 
 
@@ -135,7 +136,7 @@ def retarget_file(
         )
     axes: Any = {"up": up, "forward": forward, "scale": scale}
     motions = files.read_file(file, character=character, chosen=actions, **axes)
-    options: Any = {"name": name, "frame_start": frame_start, "fewer_keys": fewer_keys}
+    options = scene.retargeting.writing.WriteOptions(name, frame_start, fewer_keys)
     return _retarget(motions, armature, settings, source_bones, bones, options)
 
 
@@ -145,10 +146,10 @@ def _retarget(
     settings: RetargetSettings | None,
     source_bones: Bones | None,
     bones: Bones | None,
-    options: Mapping[str, Any],
+    options: WriteOptions,
 ) -> list[bpy.types.Action]:
     retargeting = scene.retargeting
     given = source_bones or {}, bones or {}
     request = retargeting.transfer.RetargetRequest(settings or RetargetSettings(), *given)
-    made, _ = retargeting.onto.retarget_onto(armature, motions, request, **options)
+    made, _ = retargeting.onto.retarget_onto(armature, motions, request, options)
     return made

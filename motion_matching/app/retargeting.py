@@ -19,10 +19,12 @@ from ..engine.motion.skeleton import Skeleton
 from ..engine.progress import ReportProgress
 from ..engine.settings import get_descriptions
 from ..scene.blender.actions import find_actions
+from ..scene.controls.bake_controls import ControlSettings
 from ..scene.retargeting import files, sources, targets, transfer, writing
 from ..scene.retargeting.sources import SourceMotion
 from ..scene.retargeting.targets import Target
 from ..scene.retargeting.transfer import Retargeted, RetargetRequest
+from ..scene.retargeting.writing import WriteOptions
 from . import callbacks, items
 from .characters import get_armature, get_bone_choice, resolve_armature
 from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
@@ -83,6 +85,14 @@ def get_request(obj: bpy.types.Object) -> RetargetRequest:
     values["offsets"] = {role: tuple(map(math.degrees, turn)) for role, turn in turned.items()}
     bones = (get_given_bones(group.pairs, side) for side in ("source", "target"))
     return RetargetRequest(RetargetSettings(**values), *bones)
+
+
+def get_write_options(obj: bpy.types.Object) -> WriteOptions:
+    """Return how retargeted motion is written; from files it begins where the scene does."""
+    settings, group = settings_of(obj), settings_of(obj).retarget
+    controls = ControlSettings(legs=group.legs, arms=group.arms)
+    fewer_keys, start = to_plain_value(settings.fewer_keys), bpy.context.scene.frame_start
+    return WriteOptions(frame_start=start, fewer_keys=fewer_keys, controls=controls)
 
 
 def get_given_bones(pairs: Any, side: str) -> dict[str, list[str]]:
@@ -169,9 +179,7 @@ def _retarget_steps(
     retargeted = yield from run_in_background_steps(run, "Retargeting")
     yield "Writing", 1.0
     obj = _find_unchanged(uid, target, request)
-    start, fewer_keys = bpy.context.scene.frame_start, to_plain_value(settings_of(obj).fewer_keys)
-    options: Any = {"frame_start": start, "fewer_keys": fewer_keys}
-    made = writing.write_retargeted(obj, retargeted, **options)
+    made = writing.write_retargeted(obj, retargeted, get_write_options(obj))
     show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, target.skeleton)
     what = f"'{made[0].name}'" if len(made) == 1 else f"{len(made)} actions"
     return f"Retargeted {what}: {settings_of(obj).retarget.summary.lower()} parts of the body"

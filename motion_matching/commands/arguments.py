@@ -203,6 +203,10 @@ _RETARGET: _Groups = {
         "(default: found by names and shape)",
         "--set NAME=VALUE": "change a setting, such as hand_ik=1; may be repeated",
     },
+    "control rigs": {
+        "--legs {ik,fk}": "what moves the legs (default: ik)",
+        "--arms {ik,fk}": "what moves the arms (default: fk)",
+    },
     "the new actions": {
         "--frame FRAME": "their first frame (default: the start of the file's scene)",
         "--fewer-keys METRES": "distance that bones may stray in exchange for fewer keys, such as "
@@ -270,7 +274,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("inspect", "report what a database holds", _INSPECT, _build_settings_help())
     text = "put motion of any skeleton onto a character of a Blender file, without a database"
     retarget = add("retarget", text, _RETARGET, _build_retarget_help())
-    retarget.set_defaults(up="Y", forward="Z")
+    retarget.set_defaults(up="Y", forward="Z", legs="ik", arms="fk")
     text = "write the built-in locomotion clips as motion capture (BVH)"
     add("demo-clips", text, _DEMO_CLIPS).set_defaults(seed=0)
     return whole

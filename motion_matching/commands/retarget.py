@@ -32,9 +32,15 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     settings = _parse_settings(arguments.changes)
     with protect_blender_import():
         retargeting = scene.retargeting
-        files, onto, transfer = retargeting.files, retargeting.onto, retargeting.transfer
+        files, onto = retargeting.files, retargeting.onto
+        transfer, writing = retargeting.transfer, retargeting.writing
+        bake_controls = scene.controls.bake_controls
     given = mapping_preset.load_mapping(arguments.mapping) if arguments.mapping else MappingPreset()
     request = transfer.RetargetRequest(settings, given.source, given.target)
+    options = writing.WriteOptions(
+        fewer_keys=arguments.fewer_keys or 0.0,
+        controls=bake_controls.ControlSettings(arguments.legs.upper(), arguments.arms.upper()),
+    )
     out.show_progress("Reading")
     motions = files.read_file(
         arguments.source,
@@ -50,9 +56,9 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
             request,
             arguments.onto,
             written.output,
+            options,
             armature=arguments.armature,
             frame_start=arguments.frame,
-            fewer_keys=arguments.fewer_keys or 0.0,
             report=out.show_progress,
         )
         report = _make_report(arguments, armature, names, done, request)

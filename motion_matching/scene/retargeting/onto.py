@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -13,30 +14,29 @@ from ..blender.files import find_armature, open_blend, save_after
 from .sources import SourceMotion
 from .targets import read_target
 from .transfer import Retargeted, RetargetRequest, retarget
-from .writing import write_retargeted
+from .writing import WriteOptions, write_retargeted
+
+_DEFAULTS = WriteOptions()
 
 
 def retarget_onto(
     obj: bpy.types.Object,
     motions: Sequence[SourceMotion],
     request: RetargetRequest,
+    options: WriteOptions = _DEFAULTS,
     *,
     bones: str | None = None,
-    name: str = "",
-    frame_start: int = 1,
-    fewer_keys: float = 0.0,
     with_measures: bool = False,
     report: ReportProgress = ignore_progress,
 ) -> tuple[list[bpy.types.Action], Retargeted]:
     """Retarget motion onto an armature object as new actions, of which the first is assigned.
 
-    `bones` is as for `read_skeleton`, the other options as for `write_clips`. Raises RigError, with
-    nothing left behind, if either character or a bone cannot be used.
+    `bones` is as for `read_target`. Raises RigError, with nothing left behind, if either character
+    or a bone cannot be used.
     """
     target = read_target(obj, bones, request.target_bones)
     done = retarget(motions, target, request, report, with_measures=with_measures)
-    made = write_retargeted(obj, done, name=name, frame_start=frame_start, fewer_keys=fewer_keys)
-    return made, done
+    return write_retargeted(obj, done, options), done
 
 
 def retarget_into_copy(
@@ -44,10 +44,10 @@ def retarget_into_copy(
     request: RetargetRequest,
     onto: Path,
     path: Path,
+    options: WriteOptions = _DEFAULTS,
     *,
     armature: str | None = None,
     frame_start: int | None = None,
-    fewer_keys: float = 0.0,
     report: ReportProgress = ignore_progress,
 ) -> tuple[list[str], str, Retargeted]:
     """Retarget motion onto an armature of a Blender file, and save a copy with the new actions.
@@ -60,14 +60,9 @@ def retarget_into_copy(
     open_blend(onto)
     obj = find_armature(onto, armature, "--armature")
     start = bpy.context.scene.frame_start if frame_start is None else frame_start
+    options = replace(options, frame_start=start)
     with save_after(path):
         made, done = retarget_onto(
-            obj,
-            motions,
-            request,
-            frame_start=start,
-            fewer_keys=fewer_keys,
-            with_measures=True,
-            report=report,
+            obj, motions, request, options, with_measures=True, report=report
         )
     return [action.name for action in made], obj.name, done

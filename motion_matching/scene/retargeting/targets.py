@@ -14,6 +14,9 @@ from ...engine.motion.body_roles import find_body_roles
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ..blender import actions
+from ..controls.control_rig import ControlRig
+from ..controls.deform import read_skeleton_of
+from ..controls.match import match_control_rig
 from ..reading.sampling import sample
 from ..rig.armature import check_armature, read_skeleton
 from ..rig.plan import check_follows_keys
@@ -24,10 +27,14 @@ _ACTIONS, _FRAMES = 3, 300  # of a character's own that are looked at
 
 @dataclass(frozen=True)
 class Target:
-    """A character's skeleton, with some of its motion if it does not stand in its rest pose."""
+    """A character's skeleton, with some of its motion if it does not stand in its rest pose.
+
+    Of a control rig, these are the deform bones, and `rig` describes the controls that move them.
+    """
 
     skeleton: Skeleton
     clips: tuple[Clip, ...] = ()
+    rig: ControlRig | None = None
 
     def has_same_bones(self, other: Target) -> bool:
         """Return whether another one has the same bones in the same places."""
@@ -43,10 +50,14 @@ def read_target(
 ) -> Target:
     """Read an armature object that a new action can be given; `bones` is as for `read_skeleton`.
 
-    `given` are bones by role that were set by hand. Raises RigError, which says what to do, if the
-    armature cannot be used.
+    With "all", a control rig is taken for a plain armature. `given` are bones by role that were set
+    by hand. Raises RigError, which says what to do, if the armature cannot be used.
     """
-    skeleton = read_target_skeleton(obj, bones)
+    check_can_be_animated(obj)
+    rig = None if bones == "all" else match_control_rig(obj)
+    if rig is not None:
+        return Target(read_skeleton_of(obj, rig), (), rig)
+    skeleton = read_skeleton(obj, bones)
     try:
         Anatomy.from_clips(skeleton, find_body_roles(skeleton, (), given))
     except RigError:  # it may show in its motion, else this is said again later
@@ -65,11 +76,8 @@ def read_own_motion(obj: bpy.types.Object, bones: str | None = None) -> list[Cli
     return result
 
 
-def read_target_skeleton(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:
-    """Read the skeleton of an armature object that a new action can be given.
-
-    `bones` is as for `read_skeleton`. Raises RigError, which says what to do, if it cannot.
-    """
+def check_can_be_animated(obj: bpy.types.Object) -> None:
+    """Raise RigError, which says what to do, for an object that cannot be given an action."""
     check_armature(obj)
     what = f"armature '{obj.name}'"
     if obj.library and not obj.override_library:
@@ -81,7 +89,6 @@ def read_target_skeleton(obj: bpy.types.Object, bones: str | None = None) -> Ske
         raise RigError(f"{what} is being edited; leave Edit Mode first.")
     if obj.animation_data:
         actions.get_untweaked_data(obj)
-    return read_skeleton(obj, bones)
 
 
 def check_takes_keys(obj: bpy.types.Object, moved: Collection[str], hips: str) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -12,67 +12,52 @@ from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ..blender import actions, playback
 from ..blender.handle import fit_name
+from ..controls.bake_controls import ControlSettings, bake_controls
 from ..rig.fitting import ArmatureState
 from ..rig.root_target import RootTarget
 from ..writing.bake import bake
 from ..writing.pose_guard import preserve_pose
-from .sources import SourceMotion, find_origin, move_clip
+from .sources import find_origin, move_clip
 from .targets import check_takes_keys
 from .transfer import Retargeted
 
+Writer = Callable[[Clip, str, int], bpy.types.Action]
 _STILL = 1e-5  # quaternion components, and metres, that a bone at rest is off its rest at most
 
 
+@dataclass(frozen=True)
+class WriteOptions:
+    """How retargeted motion is written.
+
+    Actions have `name`, or those of their source and character. They begin where their source did,
+    or at `frame_start` if it came from a file. `fewer_keys` is how far, in metres, any bone may
+    stray, for fewer keys. `controls` are for control rigs.
+    """
+
+    name: str = ""
+    frame_start: int = 1
+    fewer_keys: float = 0.0
+    controls: ControlSettings = field(default_factory=ControlSettings)
+
+
 def write_retargeted(
-    obj: bpy.types.Object,
-    retargeted: Retargeted,
-    *,
-    name: str = "",
-    frame_start: int = 1,
-    fewer_keys: float = 0.0,
+    obj: bpy.types.Object, retargeted: Retargeted, options: WriteOptions
 ) -> list[bpy.types.Action]:
-    """Write retargeted motion as `write_clips` does."""
-    options: Any = {"name": name, "frame_start": frame_start, "fewer_keys": fewer_keys}
-    return write_clips(obj, retargeted.pairs, retargeted.hips, retargeted.mapped_bones, **options)
+    """Write retargeted motion onto its armature, of a control rig onto its controls.
 
-
-def write_clips(
-    obj: bpy.types.Object,
-    pairs: Sequence[tuple[SourceMotion, Clip]],
-    hips: str,
-    mapped: Collection[str],
-    *,
-    name: str = "",
-    frame_start: int = 1,
-    fewer_keys: float = 0.0,
-) -> list[bpy.types.Action]:
-    """Write clips of an armature's own skeleton, each with the motion that it came from.
-
-    Each becomes a new action that is kept in the file; the first is assigned. It begins where its
-    source did, or at `frame_start` if that came from a file. The `mapped` bones are keyed, with
-    those above them and those that the clip moves; what the others do is left alone. Raises
-    RigError, with nothing left behind, if the armature does not take the keys.
+    Each clip becomes a new action that is kept in the file; the first is assigned. Raises RigError,
+    with nothing left behind, if the armature does not take the keys.
     """
     made: list[bpy.types.Action] = []
     origin = find_origin(obj)
     try:
         with preserve_pose(obj), playback.preserve_animation(obj):
-            standing = ArmatureState.from_object(obj)
-            for source, clip in pairs:
-                moved = {*mapped, *find_moving_bones(clip)}
-                check_takes_keys(obj, moved, hips)
+            write = _find_writer(obj, retargeted, options)
+            for source, clip in retargeted.pairs:
+                name = fit_name(options.name or f"{source.clip.name} {obj.name}")
                 first = source.first_frame
-                action = bake(
-                    move_clip(clip, origin),
-                    obj,
-                    name=fit_name(name or f"{source.clip.name} {obj.name}"),
-                    frame_start=frame_start if first is None else first,
-                    root=RootTarget.HIPS,
-                    hips=hips,
-                    fewer_keys=fewer_keys,
-                    bones=moved | find_bones_above(clip.skeleton, moved),
-                    standing=standing,
-                )
+                start = options.frame_start if first is None else first
+                action = write(move_clip(clip, origin), name, start)
                 made.append(action)
                 action.use_fake_user = True
                 if source.is_cyclic:
@@ -84,6 +69,48 @@ def write_clips(
     if made:
         actions.assign(obj, made[0])
     return made
+
+
+def _find_writer(obj: bpy.types.Object, retargeted: Retargeted, options: WriteOptions) -> Writer:
+    """Return what writes a clip in the world as an action, given its name and first frame."""
+    if rig := retargeted.target.rig:
+        settings, distance = options.controls, options.fewer_keys
+        if distance:
+            settings = replace(settings, fewer_keys=True, distance=distance)
+        return lambda clip, name, start: bake_controls(obj, rig, clip, settings, start, name)
+    standing = ArmatureState.from_object(obj)
+    hips, mapped = retargeted.hips, retargeted.mapped_bones
+
+    def write(clip: Clip, name: str, start: int) -> bpy.types.Action:
+        return _bake_bones(obj, clip, name, start, hips, mapped, options.fewer_keys, standing)
+
+    return write
+
+
+def _bake_bones(
+    obj: bpy.types.Object,
+    clip: Clip,
+    name: str,
+    start: int,
+    hips: str,
+    mapped: Collection[str],
+    fewer_keys: float,
+    standing: ArmatureState,
+) -> bpy.types.Action:
+    """Key the mapped bones, those above them, and those that move; leave what others do alone."""
+    moved = {*mapped, *find_moving_bones(clip)}
+    check_takes_keys(obj, moved, hips)
+    return bake(
+        clip,
+        obj,
+        name=name,
+        frame_start=start,
+        root=RootTarget.HIPS,
+        hips=hips,
+        fewer_keys=fewer_keys,
+        bones=moved | find_bones_above(clip.skeleton, moved),
+        standing=standing,
+    )
 
 
 def find_moving_bones(clip: Clip) -> list[str]:

@@ -12,6 +12,7 @@ from ...engine.motion.retarget_settings import RetargetSettings
 from ..property_updates import invalidate_status
 from ..typed_properties import (
     Items,
+    choice,
     collection,
     describe_by,
     hidden_text,
@@ -23,6 +24,10 @@ from ..typed_properties import (
     text,
 )
 
+_LIMBS = (
+    ("IK", "IK", "Foot or hand, and a pole target"),
+    ("FK", "FK", "The controls of each segment"),
+)
 _SCALE: Any = {"min": 0.0, "max": 1000.0, "soft_max": 10.0, "precision": 3, "subtype": "FACTOR"}
 _CONFIDENCE: Any = {"min": 0.0, "max": 1.0, "subtype": "FACTOR", "precision": 2}
 
@@ -92,6 +97,8 @@ class MotionMatchingRetarget(bpy.types.PropertyGroup):
         "bones it moves",
         poll=is_armature,
     )
+    legs: str = choice("IK", "Legs", "What moves the legs of a control rig", _LIMBS)
+    arms: str = choice("FK", "Arms", "What moves the arms of a control rig", _LIMBS)
     scale: float = number(
         0.0,
         "Scale",

@@ -257,7 +257,7 @@ def test_an_armature_that_is_linked_asks_for_an_override(tmp_path):
     [hero] = wanted.objects
     bpy.context.scene.collection.objects.link(hero)
     with pytest.raises(RigError, match=r"'Hero' is linked.*library override"):
-        targets.read_target_skeleton(hero)
+        targets.read_target(hero)
     own = hero.override_create(remap_local_usages=True)
     made = retarget(obj, action, own)
     assert own.animation_data.action == made
