@@ -30,7 +30,7 @@ from ..scene.reading import contact_markers
 from ..scene.rig.bone_choice import get_collection_bones
 from ..scene.writing import recording
 from ..scene.writing.bake import bake
-from . import callbacks, items
+from . import callbacks, controls, items
 from .build import load_or_build_steps
 from .characters import get_armature, get_root_target
 from .settings import add_obstacles, get_performer_settings
@@ -249,21 +249,7 @@ def bake_takes(
         ranges = baking.find_contact_ranges(joined, database)
     if joined.settings["foot_lock"]:
         joined = baking.bake_feet(joined, database, ranges)
-    root, root_bone = get_root_target(obj)
-    bones, name = request.find_keyed_bones(obj), find_free_name(request.name)
-    action = bake(
-        joined.to_clip(),
-        obj,
-        name=name,
-        frame_start=request.frame,
-        root=root,
-        root_bone=root_bone,
-        hips=database.role_names["hips"],
-        fewer_keys=settings.fewer_keys,
-        track=name if settings.use_nla else None,
-        bones=bones,
-        beside=bpy.data.actions.get(request.beside) if bones else None,
-    )
+    action = _write(obj, request, joined, database.role_names["hips"])
     legs, step = database.roles.leg_names, get_scene_fps(scene) / joined.fps
     contact_markers.write_markers(action, ranges, legs, request.frame, step)
     _store_performances(action, request, takes)
@@ -272,6 +258,30 @@ def bake_takes(
     if settings.set_frame_range:
         scene.frame_start, scene.frame_end = request.frame, math.floor(action.frame_range[1])
     return action, seconds
+
+
+def _write(obj: bpy.types.Object, request: BakeRequest, taken: Take, hips: str) -> bpy.types.Action:
+    """Write a take onto the controls of an armature, or onto its bones if it has none."""
+    settings, name = settings_of(obj), find_free_name(request.name)
+    track, bones = name if settings.use_nla else None, request.find_keyed_bones(obj)
+    if rig := controls.find_rig(obj):
+        if bones is not None:
+            raise controls.describe_partial(obj, rig)
+        return controls.bake_take(obj, rig, taken, name, request.frame, track)
+    root, root_bone = get_root_target(obj)
+    return bake(
+        taken.to_clip(),
+        obj,
+        name=name,
+        frame_start=request.frame,
+        root=root,
+        root_bone=root_bone,
+        hips=hips,
+        fewer_keys=settings.fewer_keys,
+        track=track,
+        bones=bones,
+        beside=bpy.data.actions.get(request.beside) if bones else None,
+    )
 
 
 def _store_performances(

@@ -116,8 +116,12 @@ def bake_controls(
     settings: ControlSettings | None = None,
     start_frame: int = 1,
     action_name: str = "Controls",
+    *,
+    track: str | None = None,
 ) -> bpy.types.Action:
     """Bake a clip of an armature's deform bones into a new action of its controls.
+
+    The action is assigned, or put onto a new NLA `track`.
 
     Controls keep their rotation modes; switches are set and keyed; controls that the description
     puts at rest get a key if they are not. Frame, mode, selection and other actions stay as they
@@ -130,7 +134,7 @@ def bake_controls(
     channels += [c for name in sorted(resting) for c in _build_rest_channels(obj, name)]
     channels += _build_switch_channels(obj, job.switches)
     frames = start_frame + np.arange(job.clip.frame_count, dtype=np.float64)
-    with actions.create_action(action_name, obj) as action:
+    with actions.create_action(action_name, obj, track=track, frame_start=start_frame) as action:
         for channel in channels:
             _write_channel(action, channel, frames, tracks.get(channel.path))
         set_switches(obj, job.switches)

@@ -1,0 +1,79 @@
+"""The controls of a character: what takes are written to, if a rig moves its bones itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import bpy
+
+from ..engine.control.take import Take
+from ..engine.errors import RigError
+from ..engine.motion.toe_ends import remove_toe_ends
+from ..scene.controls.bake_controls import ControlSettings, bake_controls
+from ..scene.controls.control_rig import ControlRig
+from ..scene.controls.find_controls import find_controls
+from ..scene.controls.match import match_control_rig
+from .characters import get_bone_choice
+from .runtime import runtime
+from .source_skeletons import get_identity
+from .typed import armature_of, settings_of, to_plain_value
+
+
+class _Rigs(dict[tuple[Any, ...], ControlRig | None]):
+    """The controls of armatures, by what these depend on."""
+
+
+def find_rig(obj: bpy.types.Object) -> ControlRig | None:
+    """Return the controls of an armature; None if keys on its bones move it.
+
+    A known rig is described by a preset. Of others, controls are found by trying: that takes a
+    second or two, once. Raises RigError if controls that a known rig needs are missing.
+    """
+    if get_bone_choice(obj) == "all":
+        return None
+    known, key = runtime.get_cache(_Rigs), (*get_identity(obj), _list_constraints(obj))
+    if key not in known:
+        known[key] = match_control_rig(obj) or _find_controls(obj)
+    return known[key]
+
+
+def _list_constraints(obj: bpy.types.Object) -> tuple[str, ...]:
+    """Return the bones that follow a constraint."""
+    return tuple(
+        bone.name
+        for bone in obj.pose.bones
+        if any(not c.mute and c.influence > 0.0 for c in bone.constraints)
+    )
+
+
+def _find_controls(obj: bpy.types.Object) -> ControlRig | None:
+    """Return controls that were found by trying, if bones that deform do not take keys."""
+    bones = armature_of(obj).bones
+    deform = [bone.name for bone in bones if bone.use_deform]
+    if not any(bone.use_deform is False for bone in bones):
+        return None
+    return find_controls(obj) if set(deform) & set(_list_constraints(obj)) else None
+
+
+def get_control_settings(obj: bpy.types.Object) -> ControlSettings:
+    """Return how takes are written to the controls of an armature."""
+    group, distance = settings_of(obj).retarget, to_plain_value(settings_of(obj).fewer_keys)
+    settings = ControlSettings(legs=group.legs, arms=group.arms)
+    return replace(settings, fewer_keys=True, distance=distance) if distance else settings
+
+
+def bake_take(
+    obj: bpy.types.Object, rig: ControlRig, take: Take, name: str, frame: int, track: str | None
+) -> bpy.types.Action:
+    """Bake a take onto the controls of an armature. Raises RigError if they cannot be keyed."""
+    clip = remove_toe_ends(take.to_clip())
+    return bake_controls(obj, rig, clip, get_control_settings(obj), frame, name, track=track)
+
+
+def describe_partial(obj: bpy.types.Object, rig: ControlRig) -> RigError:
+    """Return the error that some of a control rig's bones cannot be keyed alone."""
+    return RigError(
+        f"'{obj.name}' is moved by controls ({rig.label}), so a take of one bone collection cannot "
+        "be baked onto it; bake all of it, and edit its controls."
+    )
