@@ -35,7 +35,7 @@ _BENT = np.radians(8.0)  # a joint that is bent more shows its hinge
 _STRAIGHT = 0.98  # cosine of the bend of an elbow in a stretched zero pose
 _NO_FOOT = 0.02  # of the leg's length: a foot that ends sooner has no known end
 _BALL_AHEAD, _BALL_BELOW = 0.15, 0.8  # of the leg's length and of the ankle's height: a usual foot
-_LOWEST, _FLOOR = 20, 0.05  # percentile of heights of planted balls; of the leg's length around it
+_LOWEST, _FLOOR = 10, 0.05  # percentile of heights of planted balls; of the leg's length around it
 _TRUNK = ("hips", "spine", "neck", "head")
 
 

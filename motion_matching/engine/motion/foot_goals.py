@@ -10,7 +10,7 @@ from .frame_axes import get_axis
 from .smoothing import compute_window, compute_windowed_minimum
 
 _EASING = 0.12  # seconds from a contact until a foot in the air follows the leg's directions
-_SAME_FLOOR = 0.03  # of a leg's length: a contact this near to the floor is on it
+_SAME_FLOOR = 0.015  # of a leg's length: a contact this near to the floor is on it
 _CLEARANCE = 0.5  # of a scaled source's ball in the air: at least this high
 _SMALLER = 0.6  # how much farther than the source's a short foot may be pitched
 _ALIKE, _OTHER = 0.15, 0.4  # logarithms of ratios of feet: pitched not at all, and in full

@@ -25,7 +25,7 @@ _DOWN, _HEAD_UP = 0.7, 0.7  # cosines of legs to the way down and of the head to
 _LEANING = 0.9  # cosine to the vertical from which a rest pose stands in the world as it is
 _ALIKE = 0.06  # of the body's height: how much left and right may differ in a rest pose
 _ON_GROUND = 0.15  # of the body's height: a rest pose that starts farther off has no ground at zero
-_UPRIGHT = 0.85  # of the usual height of the hips: lower frames do not show how a body stands
+_UPRIGHT = 0.85  # of the usual height of hips over feet: lower frames show no standing body
 _FLAT = 30  # percentile of the heights of an ankle in contact below which its foot is flat
 # metres of legs for which limits of contacts are meant: of people from thigh to ankle, of dogs
 _PERSON, _ANIMAL = 0.85, 0.54
@@ -136,7 +136,8 @@ def sample_motion(
         return None
     rotations, positions = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     flat = {name: np.concatenate([part[2][name] for part in parts]) for name in limbs}
-    heights = positions[:, hips, 2] - np.percentile(positions[..., 2].min(axis=1), 10)
+    ends = [limb.end for limb in limbs.values() if limb.kind == "leg"]
+    heights = positions[:, hips, 2] - positions[:, ends, 2].min(axis=1)
     upright = heights >= _UPRIGHT * np.median(heights)
     weights = {name: _normalize(weight[upright]) for name, weight in flat.items()}
     return StandingPoses(rotations[upright], positions[upright], weights)
