@@ -1,0 +1,39 @@
+"""Rotations of anatomical frames: made from two directions, taken apart, and interpolated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..maths import quat
+
+
+def make_frames(along: np.ndarray, toward: np.ndarray) -> np.ndarray:
+    """Return rotations (..., 4) with Y along vectors (..., 3), and Z as near others as may be."""
+    y = quat.normalize_vectors(along)
+    z = quat.normalize_vectors(toward - np.sum(toward * y, axis=-1, keepdims=True) * y)
+    return quat.from_matrix(np.stack([np.cross(y, z), y, z], axis=-1))
+
+
+def rotate(q: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Rotate one vector (3,) by rotations (..., 4)."""
+    return quat.mul_vec(q, np.broadcast_to(vector, (*q.shape[:-1], 3)))
+
+
+def get_axis(q: np.ndarray, axis: int) -> np.ndarray:
+    """Return an axis (..., 3) of frames (..., 4): 0 for X, 1 for Y, 2 for Z."""
+    return rotate(q, np.eye(3)[axis])
+
+
+def average(q: np.ndarray) -> np.ndarray:
+    """Return the mean (4,) of rotations (F, 4): the first eigenvector of their outer products."""
+    return np.linalg.eigh(np.einsum("fi,fj->ij", q, q))[1][:, -1]
+
+
+def slerp(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
+    """Return rotations (F, 4) at a share of the shorter way from `a` to `b`."""
+    if share <= 0.0:
+        return a
+    if share >= 1.0:
+        return b
+    step = quat.to_scaled_angle_axis(quat.positive(quat.inv_mul(a, b)))
+    return quat.mul(a, quat.from_scaled_angle_axis(share * step))

@@ -1,0 +1,93 @@
+"""Bring motion from one skeleton onto another by the roles of their bones.
+
+Torso, arms, hands and feet take the directions of the source in the world. Hips follow the source's
+by the length of the legs, the balls of the feet stand where the source's do, and knees and elbows
+bend to the side that the source's bend to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..errors import RigError, SettingsError
+from .anatomy import Anatomy
+from .body_roles import BODY_ROLES, BodyRoles, find_body_roles
+from .clip import Clip
+from .retarget_plan import RetargetPlan
+from .retarget_settings import RetargetSettings
+from .retarget_steps import Retargeting
+from .skeleton import Skeleton
+
+_DEFAULTS = RetargetSettings()
+
+
+class Retargeter:
+    """Brings clips of one body onto another. Raises SettingsError for unknown roles of offsets."""
+
+    def __init__(
+        self, source: Anatomy, target: Anatomy, settings: RetargetSettings = _DEFAULTS
+    ) -> None:
+        self.source, self.target, self.settings = source, target, settings
+        unknown = [role for role in settings.offsets if role not in BODY_ROLES]
+        if unknown:
+            raise SettingsError(
+                f"'{unknown[0]}' is no part of a body that an offset can turn; give one of "
+                f"{', '.join(BODY_ROLES)}."
+            )
+        self.plan = RetargetPlan.from_bodies(source, target, settings)
+
+    def retarget(self, clip: Clip) -> Clip:
+        """Return the clip on the target's skeleton. Raises RigError for one of another skeleton."""
+        ours, theirs = self.source.skeleton, clip.skeleton
+        if theirs.names != ours.names or not np.array_equal(theirs.parents, ours.parents):
+            raise RigError(
+                f"'{clip.name}' has other bones than the skeleton that it is retargeted from; "
+                "choose clips of that skeleton."
+            )
+        return Retargeting(self.plan, clip).run()
+
+
+def retarget_clips(
+    clips: Sequence[Clip],
+    target: Skeleton,
+    *,
+    source_roles: BodyRoles | Mapping[str, str] | None = None,
+    target_roles: BodyRoles | Mapping[str, str] | None = None,
+    target_clips: Sequence[Clip] = (),
+    settings: RetargetSettings = _DEFAULTS,
+) -> list[Clip]:
+    """Return clips of any skeletons on the target's; those of one skeleton are measured together.
+
+    Roles are found by names and shape where they are not given, or given by bone names in part.
+    """
+    onto = _measure(target, target_clips, target_roles)
+    retargeters: list[tuple[Skeleton, Retargeter]] = []
+    result = []
+    for clip in clips:
+        known = next((r for s, r in retargeters if is_same_skeleton(s, clip.skeleton)), None)
+        if known is None:
+            alike = [other for other in clips if is_same_skeleton(other.skeleton, clip.skeleton)]
+            known = Retargeter(_measure(clip.skeleton, alike, source_roles), onto, settings)
+            retargeters.append((clip.skeleton, known))
+        result.append(known.retarget(clip))
+    return result
+
+
+def _measure(
+    skeleton: Skeleton, clips: Sequence[Clip], roles: BodyRoles | Mapping[str, str] | None
+) -> Anatomy:
+    if not isinstance(roles, BodyRoles):
+        roles = find_body_roles(skeleton, clips, roles)
+    return Anatomy.from_clips(skeleton, roles, clips)
+
+
+def is_same_skeleton(one: Skeleton, two: Skeleton) -> bool:
+    """Return whether skeletons have the same bones that rest alike."""
+    return one is two or (
+        one.names == two.names
+        and np.array_equal(one.parents, two.parents)
+        and np.allclose(one.rest_positions, two.rest_positions, rtol=1e-4, atol=1e-5)
+        and np.allclose(one.rest_rotations, two.rest_rotations, atol=1e-4)
+    )

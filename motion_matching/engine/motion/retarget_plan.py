@@ -1,0 +1,109 @@
+"""What stays the same for all clips that are brought from one body onto another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..maths import quat
+from .anatomy import Anatomy
+from .bone_matches import Match, match_bones
+from .limb_bones import LEGS, SIDES
+from .partial_pose import Link, find_links
+from .retarget_settings import RetargetSettings
+
+_LIMBS = ("collar", "upper_arm", "forearm", "hand", "fore_toe", "thigh", "shin", "foot", "toe")
+_LEGS = ("thigh", "shin")
+
+
+@dataclass(frozen=True)
+class RetargetPlan:
+    """The bodies, how many metres of the target a metre of the source is, and which bones turn.
+
+    `root` is the target's bone above the hips if it moves. `offsets` (4,) are turns by bone in its
+    anatomical frame: `held` of parts that the feet depend on, `added` of all others, whose children
+    follow.
+    """
+
+    source: Anatomy
+    target: Anatomy
+    settings: RetargetSettings
+    scale: float
+    matches: tuple[Match, ...]
+    links: Mapping[int, Link]
+    limbs: tuple[str, ...]
+    root: int | None
+    held: Mapping[int, np.ndarray]
+    added: Mapping[int, np.ndarray]
+
+    @classmethod
+    def from_bodies(
+        cls, source: Anatomy, target: Anatomy, settings: RetargetSettings
+    ) -> RetargetPlan:
+        """Match the bones of two bodies."""
+        matches = match_bones(source, target)
+        root = _find_root(source, target, settings)
+        posed = [match.bone for match in matches] + ([] if root is None else [root])
+        held, added = _find_offsets(target, settings)
+        return cls(
+            source,
+            target,
+            settings,
+            settings.scale or compute_scale(source, target),
+            tuple(matches),
+            find_links(target.skeleton, posed),
+            tuple(name for name in target.limbs if name in source.limbs),
+            root,
+            held,
+            added,
+        )
+
+
+def compute_scale(source: Anatomy, target: Anatomy) -> float:
+    """Return how many metres of the target a metre of the source is, by the lengths of legs."""
+    if not (source.roles.four_legged and target.roles.four_legged):
+        return target.leg / source.leg
+    return compute_limb_scale(source, target, LEGS)
+
+
+def compute_limb_scale(source: Anatomy, target: Anatomy, names: tuple[str, ...]) -> float:
+    """Return the ratio of the heights of two bodies above limbs that stand as the source's."""
+    heights = [
+        np.mean([np.dot(body.limbs[name].lengths, source.limbs[name].stance) for name in names])
+        for body in (source, target)
+    ]
+    return float(heights[1] / heights[0])
+
+
+def _find_root(source: Anatomy, target: Anatomy, settings: RetargetSettings) -> int | None:
+    """Return the target's topmost bone above the hips, if there is one that moves."""
+    roots, ours = (body.roles.chains.get("root", ()) for body in (target, source))
+    moves = {"rest": False, "source": bool(ours), "ground": True}[settings.fit_root]
+    return roots[0] if roots and moves else None
+
+
+def _find_offsets(
+    target: Anatomy, settings: RetargetSettings
+) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
+    held: dict[int, np.ndarray] = {}
+    added: dict[int, np.ndarray] = {}
+    for role, angles in settings.offsets.items():
+        part = role.removeprefix("left_").removeprefix("right_")
+        chain = [bone for bone in target.roles.chains.get(role, ()) if bone in target.frames]
+        if part in _LIMBS:
+            chain = chain[:1]  # the others of a segment rest in it
+        degrees = np.array(angles, float) / max(1, len(chain))
+        is_pinned = settings.foot_ik and part in _LEGS
+        if is_pinned:
+            degrees *= [0.0, 1.0, 0.0]  # pinned legs can only turn about themselves
+        turn = quat.from_euler(np.radians(degrees), "xyz")
+        for bone in chain:
+            (held if is_pinned or part in ("hips", "foot") else added)[bone] = turn
+    return held, added
+
+
+def list_sided(*parts: str) -> list[str]:
+    """Return the roles of parts on both sides."""
+    return [f"{side}_{part}" for side in SIDES for part in parts]
