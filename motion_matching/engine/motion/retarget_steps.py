@@ -9,7 +9,14 @@ import numpy as np
 
 from ..maths import quat
 from .clip import Clip
-from .foot_goals import ease_drop, find_ball_goals, find_drop, find_pitch, measure_mismatch
+from .foot_goals import (
+    bend_toes,
+    ease_drop,
+    find_ball_goals,
+    find_drop,
+    find_pitch,
+    measure_mismatch,
+)
 from .frame_axes import get_axis, rotate, slerp
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
@@ -138,6 +145,16 @@ class Retargeting:
             lower(ease_drop(drops, self.clip.fps))
         for name in names:
             self._solve(name, self._find_ankle(name, goals[name]))
+            self._level_toes(name, goals[name])
+
+    def _level_toes(self, name: str, ball: np.ndarray) -> None:
+        """Keep toes on the ground below a raised heel if the source has none to follow."""
+        ours, theirs = self.source.limbs[name].bones, self.target.limbs[name]
+        toe = theirs.bones.toe
+        if toe is None or ours.toe is not None or self.target.roles.four_legged:
+            return
+        heights = ball[:, 2] - theirs.ball_height
+        self._set_frame(toe, bend_toes(self.aims[name]["end"], heights, self.target.leg))
 
     def _lower_hips(self, drop: np.ndarray) -> None:
         hips = self.target.hips

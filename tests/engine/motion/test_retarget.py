@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -352,6 +353,24 @@ def test_flat_feet_of_a_child_stay_flat(source: Anatomy, walk: Clip, targets):
         assert up[:, 2].min() > np.cos(np.radians(2.0))
 
 
+def test_toes_that_the_source_lacks_stay_above_the_ground(humanoid, walk: Clip, targets):
+    clip = rigs.remove_bones(walk, {"LeftToe", "RightToe"})
+    skeleton = clip.skeleton
+    sites = tuple(
+        (skeleton.index(f"{side}Foot"), (0.0, -0.13, -0.06)) for side in ("Left", "Right")
+    )
+    clip = replace(clip, skeleton=replace(skeleton, end_sites=(*skeleton.end_sites, *sites)))
+    roles = {role: names for role, names in humanoid.roles.items() if "toe" not in role}
+    source = measure_body(Character(clip.skeleton, roles), [clip])
+    target = measure_body(targets["giant"])
+    moved = Retargeter(source, target).retarget(clip)
+    rotations, places = moved.compute_world()
+    for bone, tip in target.skeleton.end_sites:
+        if bone in (target.limbs["left_leg"].bones.toe, target.limbs["right_leg"].bones.toe):
+            end = places[:, bone] + quat.mul_vec(rotations[:, bone], np.array([tip]))
+            assert end[:, 2].min() > -0.02
+
+
 def test_animals_bring_their_gaits_to_others():
     clips = [motion.clip for motion in animals.make_dog_motions()[::4]]
     dog = Character(clips[0].skeleton, characters.DOG_ROLES, True)
@@ -409,6 +428,13 @@ def test_offsets_turn_a_part_and_leave_feet_in_place(source: Anatomy, walk: Clip
     assert np.abs(before[1] - after[1])[:, toes].max() < 0.03
 
 
+def test_settings_can_be_stored():
+    settings = RetargetSettings(hand_ik=0.5, offsets={"head": (1.0, 2.0, 3.0)})
+    assert RetargetSettings(**json.loads(json.dumps(asdict(settings)))) == replace(
+        settings, offsets={"head": [1.0, 2.0, 3.0]}
+    )
+
+
 def test_a_scale_can_be_given(source: Anatomy, walk: Clip, targets):
     target = measure_body(targets["giant"])
     moved = Retargeter(source, target, RetargetSettings(scale=1.0)).retarget(walk)
@@ -446,6 +472,19 @@ def test_clips_of_other_skeletons_are_refused(source: Anatomy, walk: Clip, targe
 def test_settings_without_sense_are_refused(changes, source: Anatomy, targets):
     with pytest.raises(SettingsError):
         Retargeter(source, measure_body(targets["mpfb"]), RetargetSettings(**changes))
+
+
+def test_a_lopsided_rest_pose_serves_if_there_is_no_motion(source: Anatomy, walk: Clip, targets):
+    skeleton = targets["giant"].skeleton
+    rest = skeleton.rest_rotations.copy()
+    bone = skeleton.index("upper_arm.L")
+    lift = quat.from_angle_axis(np.array(0.8), np.array([0.0, 0.0, 1.0]))
+    rest[bone] = quat.mul(rest[bone], lift.astype(np.float32))
+    character = replace(targets["giant"], skeleton=replace(skeleton, rest_rotations=rest))
+    lopsided, target = measure_body(character), measure_body(targets["giant"])
+    moved = find_joints(Retargeter(source, lopsided).retarget(walk), lopsided)
+    expected = find_joints(Retargeter(source, target).retarget(walk), target)
+    assert np.abs(moved - expected).max() < 0.01
 
 
 # everything together
