@@ -73,28 +73,31 @@ def find_arms_by_shape(
     They are the longest pair of branches of the `trunk`, from the hips to the head, without the
     `excluded` bones of legs.
     """
-    pairs = [_find_pair(shape, bone, trunk, excluded) for bone in trunk]
-    pair = max(pairs, key=lambda both: min((reach for reach, _ in both.values()), default=0.0))
-    arms = {side: split_arm(shape, chain) for side, (_, chain) in pair.items()}
-    return arms if len(arms) == 2 and all(arms.values()) else {}
+    pairs = [pair for bone in trunk[1:] for pair in _list_pairs(shape, bone, trunk, excluded)]
+    for _, left, right in sorted(pairs, reverse=True):
+        arms = {"L": split_arm(shape, left), "R": split_arm(shape, right)}
+        if all(arms.values()):
+            return arms
+    return {}
 
 
-def _find_pair(
+def _list_pairs(
     shape: BodyShape, fork: int, trunk: Sequence[int], excluded: Collection[int]
-) -> dict[str, tuple[float, list[int]]]:
-    """Return the longest two branches of a bone that are apart sideways and about as long."""
+) -> list[tuple[float, list[int], list[int]]]:
+    """Return the pairs of branches of a bone that are apart sideways and about as long.
+
+    Each is the shorter one's length, and the longest chains on the left and on the right.
+    """
     children = shape.skeleton.get_children(fork)
     branches = {b: shape.measure_reach(b) for b in children if b not in trunk and b not in excluded}
-    best: dict[str, tuple[float, list[int]]] = {}
+    pairs = []
     for one, two in combinations(branches, 2):
         apart = shape.measure_side(one, fork) - shape.measure_side(two, fork)
         shorter, longer = sorted((branches[one][0], branches[two][0]))
-        if abs(apart) < _ASIDE * shape.height or shorter < _ALIKE * longer:
-            continue
-        left, right = (one, two) if apart > 0.0 else (two, one)
-        if not best or shorter > min(reach for reach, _ in best.values()):
-            best = {"L": branches[left], "R": branches[right]}
-    return best
+        if abs(apart) > _ASIDE * shape.height and shorter > _ALIKE * longer:
+            left, right = (one, two) if apart > 0.0 else (two, one)
+            pairs.append((shorter, branches[left][1], branches[right][1]))
+    return pairs
 
 
 def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ...]]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from .. import files, json_files
 from ..errors import SettingsError
-from .body_roles import BODY_ROLES, BodyRoles
+from .body_roles import BodyRoles
+from .body_search import BODY_ROLES
 from .skeleton import Skeleton
 
 VERSION = 1

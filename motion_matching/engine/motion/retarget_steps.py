@@ -9,7 +9,14 @@ import numpy as np
 
 from ..maths import quat
 from .clip import Clip
-from .foot_goals import ease_drop, find_ball_goals, find_drop, find_pitch, measure_mismatch
+from .foot_goals import (
+    bend_toes,
+    ease_drop,
+    find_ball_goals,
+    find_drop,
+    find_pitch,
+    measure_mismatch,
+)
 from .frame_axes import get_axis, rotate, slerp
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
@@ -19,7 +26,7 @@ from .trunk_tilt import find_tilt
 from .two_bones import REACH, find_pole, solve_two_bones
 
 _MOVES = 0.01  # of a leg's length, and radians: a root bone that moves less is at rest
-_SLIDES = 1e-3  # of a leg's length: a bone that moves less in its parent does not
+_SLIDES = 1e-3  # of a leg's length: a bone that moves less in its parent stays there
 _PARTS = ("upper", "lower", "end")
 
 
@@ -32,6 +39,8 @@ class Retargeting:
         ends = [limb.bones.toe for limb in self.source.limbs.values() if limb.bones.toe is not None]
         self.motion = WorldMotion(clip, [*self.source.frames, *ends])
         self.pose = PartialPose(self.target.skeleton, plan.links, clip.frame_count)
+        self.balls: dict[str, np.ndarray] = {}
+        self.planted: dict[str, np.ndarray] = {}
         self.aims: dict[str, dict[str, np.ndarray]] = {}
 
     def run(self) -> Clip:
@@ -41,6 +50,7 @@ class Retargeting:
                 self._keep_translations()
             self._place_hips()
             if self.settings.foot_ik:
+                self._find_source_balls()
                 self._plant(LEGS, self._lower_hips)
                 self._stand_on_forelegs()
             if self.settings.hand_ik:
@@ -87,21 +97,28 @@ class Retargeting:
 
     def _keep_translations(self) -> None:
         """Move bones of trunk and arms in their parents as the source's, scaled."""
-        legs = {b for leg in LEGS for b in self.target.limbs[leg].bones.joints}
-        least = _SLIDES * self.source.leg
-        for match in self.plan.matches:
-            parent = int(self.source.skeleton.parents[match.first])
-            if (
-                match.share > 0.0
-                or match.bone in legs
-                or match.bone == self.target.hips
-                or parent < 0
-            ):
+        legs = {bone for leg in LEGS for bone in self.target.limbs[leg].bones.joints}
+        moved: dict[int, np.ndarray] = {}
+        for match in sorted(self.plan.matches, key=lambda match: match.bone):
+            if match.bone in legs or match.bone == self.target.hips:
                 continue
-            away = self.clip.positions[:, match.first] - self.source.usual[match.first]
-            if np.abs(away).max() > least:
-                shift = quat.mul_vec(self.motion.rotations[parent], away)
-                self.pose.shifts[match.bone] = self.scale * shift
+            ways = [self._find_translation(bone) for bone in (match.first, match.second)]
+            moved[match.bone] = self.scale * (ways[0] + match.share * (ways[1] - ways[0]))
+            shift = moved[match.bone] - moved.get(self.plan.links[match.bone].anchor, 0.0)
+            if np.abs(shift).max() > _SLIDES * self.target.leg:
+                self.pose.shifts[match.bone] = shift
+
+    def _find_translation(self, bone: int) -> np.ndarray:
+        """Return how far (F, 3) a source's bone is moved by those from the hips down to it."""
+        total = np.zeros((self.clip.frame_count, 3))
+        for below in self.source.skeleton.get_chain_to_root(bone):
+            if below == self.source.hips:
+                break
+            away = self.clip.positions[:, below] - self.source.usual[below]
+            if np.abs(away).max() > 1e-6:
+                above = int(self.source.skeleton.parents[below])
+                total += quat.mul_vec(self.motion.rotations[above], away)
+        return total
 
     # hips and feet
 
@@ -116,27 +133,28 @@ class Retargeting:
 
     def _plant(self, legs: Sequence[str], lower: Callable[[np.ndarray], None]) -> None:
         """Bring the balls of feet to where the source's are; `lower` the body (F,) if needed."""
-        names = self._list_feet(legs)
-        if not names:
-            return
-        balls, planted = self._find_source_balls(names)
+        names = [name for name in legs if name in self.balls]
         goals, drops = {}, np.zeros(self.clip.frame_count)
-        for index, name in enumerate(names):
-            limb = self.target.limbs[name]
-            goals[name] = self._find_goal(name, balls[:, index], planted[:, index])
+        for name in names:
+            limb, planted = self.target.limbs[name], self.planted[name]
+            goals[name] = self._find_goal(name)
             root = self.pose.compute_position(limb.bones.upper)
             ankle = self._find_ankle(name, goals[name])
-            drops = np.maximum(drops, find_drop(root, ankle, REACH * limb.reach, planted[:, index]))
+            drops = np.maximum(drops, find_drop(root, ankle, REACH * limb.reach, planted))
         if drops.any():
             lower(ease_drop(drops, self.clip.fps))
         for name in names:
             self._solve(name, self._find_ankle(name, goals[name]))
+            self._level_toes(name, goals[name])
 
-    def _list_feet(self, legs: Sequence[str]) -> list[str]:
-        """Return the limbs that stand on the ground on both bodies."""
-        shared = [name for name in legs if name in self.plan.limbs]
-        bodies = (self.source, self.target)
-        return [n for n in shared if all(body.limbs[n].ball is not None for body in bodies)]
+    def _level_toes(self, name: str, ball: np.ndarray) -> None:
+        """Keep toes on the ground below a raised heel if the source has none to follow."""
+        ours, theirs = self.source.limbs[name].bones, self.target.limbs[name]
+        toe = theirs.bones.toe
+        if toe is None or ours.toe is not None or self.target.roles.four_legged:
+            return
+        heights = ball[:, 2] - theirs.ball_height
+        self._set_frame(toe, bend_toes(self.aims[name]["end"], heights, self.target.leg))
 
     def _lower_hips(self, drop: np.ndarray) -> None:
         hips = self.target.hips
@@ -144,7 +162,7 @@ class Retargeting:
 
     def _stand_on_forelegs(self) -> None:
         """Bring the chest to a height at which forelegs stand as the source's, and plant them."""
-        names = self._list_feet(ARMS)
+        names = [name for name in ARMS if name in self.balls]
         if len(names) < 2:
             return
         scale = compute_limb_scale(self.source, self.target, ARMS)
@@ -169,26 +187,31 @@ class Retargeting:
         for bone in [*spine, *(bone for bone in collars if bone in self.pose.rotations)]:
             self.pose.rotations[bone] = quat.mul(turn, self.pose.rotations[bone])
 
-    def _find_source_balls(self, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the source's balls (F, L, 3), and when they rest (F, L)."""
-        balls = []
-        for name in names:
-            limb = self.source.limbs[name]
-            ankle = self.motion.positions[limb.bones.end]
-            balls.append(ankle + rotate(self._get_frame(limb.bones.end), limb.foot))
-        joined = np.stack(balls, axis=1)
+    def _find_source_balls(self) -> None:
+        """Find the source's balls (F, 3), and when they rest (F,), of limbs that both stand on."""
+        bodies = (self.source, self.target)
+        for name in self.plan.limbs:
+            if all(body.limbs[name].ball is not None for body in bodies):
+                limb = self.source.limbs[name]
+                ankle = self.motion.positions[limb.bones.end]
+                way = rotate(self._get_frame(limb.bones.end), limb.foot)
+                self.balls[name] = ankle + way
+        # feet of animals are told from one another's speeds, so all at once
+        joined = np.stack(list(self.balls.values()), axis=1)
         animal = self.source.roles.four_legged
-        return joined, find_planted(joined, self.clip.fps, self.source.leg, animal)
+        planted = find_planted(joined, self.clip.fps, self.source.leg, animal)
+        self.planted = dict(zip(self.balls, planted.T, strict=True))
 
-    def _find_goal(self, name: str, ball: np.ndarray, planted: np.ndarray) -> np.ndarray:
+    def _find_goal(self, name: str) -> np.ndarray:
         """Return where (F, 3) the ball of a foot goes, and pitch the foot for it."""
         ours, theirs, aims = self.source.limbs[name], self.target.limbs[name], self.aims[name]
         root = self.pose.compute_position(theirs.bones.upper)
         upper, lower = theirs.lengths[0], theirs.lengths[1]
         leg = upper * get_axis(aims["upper"], 1) + lower * get_axis(aims["lower"], 1)
         ideal = root + leg + rotate(aims["end"], theirs.foot) - theirs.ball_height * UP
-        scaled = self.scale * (ball - ours.ball_height * UP)
-        goal = find_ball_goals(scaled, ideal, planted, self.clip.fps, self.target.leg)
+        scaled = self.scale * (self.balls[name] - ours.ball_height * UP)
+        planted, leg_length = self.planted[name], self.target.leg
+        goal = find_ball_goals(scaled, ideal, planted, self.clip.fps, leg_length)
         goal = goal + theirs.ball_height * UP
         self._pitch_foot(name, root, goal, np.linalg.norm(leg, axis=-1))
         return goal
