@@ -27,6 +27,7 @@ from ..scene.retargeting.transfer import Retargeted, RetargetRequest
 from ..scene.retargeting.writing import WriteOptions
 from . import callbacks, items
 from .characters import get_armature, get_bone_choice, resolve_armature
+from .settings import get_roles
 from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
 from .typed import settings_of, to_plain_value
 
@@ -83,8 +84,17 @@ def get_request(obj: bpy.types.Object) -> RetargetRequest:
     values["scale"] = values["scale"] or None
     turned = {pair.role: pair.offset for pair in group.pairs if any(pair.offset)}
     values["offsets"] = {role: tuple(map(math.degrees, turn)) for role, turn in turned.items()}
-    bones = (get_given_bones(group.pairs, side) for side in ("source", "target"))
-    return RetargetRequest(RetargetSettings(**values), *bones)
+    source, target = (get_given_bones(group.pairs, side) for side in SIDES)
+    return RetargetRequest(RetargetSettings(**values), source, get_leg_roles(obj) | target)
+
+
+def get_leg_roles(obj: bpy.types.Object) -> dict[str, str | list[str]]:
+    """Return what was given in the panel *Roles*, of which retargeting knows hips, legs and head.
+
+    There, the spine is one bone, and the root is none that a body needs.
+    """
+    given = get_roles(settings_of(obj))
+    return {role: bone for role, bone in given.items() if role not in ("spine", "root")}
 
 
 def get_write_options(obj: bpy.types.Object) -> WriteOptions:

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...engine.errors import RigError
 from ...engine.motion.anatomy import Anatomy
-from ...engine.motion.body_roles import find_body_roles
+from ...engine.motion.body_roles import BodyRoles, find_body_roles
+from ...engine.motion.bone_mapping import NEEDED
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ..blender import actions
@@ -32,6 +33,7 @@ class Target:
     Of a control rig, these are the deform bones, and `rig` describes the controls that move them.
     """
 
+    name: str
     skeleton: Skeleton
     clips: tuple[Clip, ...] = ()
     rig: ControlRig | None = None
@@ -56,13 +58,24 @@ def read_target(
     check_can_be_animated(obj)
     rig = None if bones == "all" else match_control_rig(obj)
     if rig is not None:
-        return Target(read_skeleton_of(obj, rig), (), rig)
-    skeleton = read_skeleton(obj, bones)
+        return Target(obj.name, read_skeleton_of(obj, rig), (), rig)
+    skeleton, what = read_skeleton(obj, bones), f"The character '{obj.name}'"
     try:
-        Anatomy.from_clips(skeleton, find_body_roles(skeleton, (), given))
+        Anatomy.from_clips(skeleton, find_roles(what, skeleton, (), given or {}))
     except RigError:  # it may show in its motion, else this is said again later
-        return Target(skeleton, tuple(read_own_motion(obj, bones)))
-    return Target(skeleton)
+        return Target(obj.name, skeleton, tuple(read_own_motion(obj, bones)))
+    return Target(obj.name, skeleton)
+
+
+def find_roles(who: str, skeleton: Skeleton, clips: Sequence[Clip], given: BoneNames) -> BodyRoles:
+    """Find the roles of a character by names, shape and motion; errors say whose."""
+    for role in NEEDED:
+        if role in given and given[role] in ("", [""], ("",)):
+            raise RigError(f"{who} cannot do without {role.replace('_', ' ')}; name its bone.")
+    try:
+        return find_body_roles(skeleton, clips, given)
+    except RigError as error:
+        raise RigError(f"{who}: {error}") from error
 
 
 def read_own_motion(obj: bpy.types.Object, bones: str | None = None) -> list[Clip]:

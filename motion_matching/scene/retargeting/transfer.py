@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...engine.motion.anatomy import Anatomy
-from ...engine.motion.bone_mapping import BoneMapping, map_bones
+from ...engine.motion.bone_mapping import BoneMapping, pair_roles
 from ...engine.motion.clip import Clip
 from ...engine.motion.retarget import Retargeter, is_same_skeleton
 from ...engine.motion.retarget_report import measure_retargeted
 from ...engine.motion.retarget_settings import RetargetSettings
 from ...engine.progress import ReportProgress, ignore_progress
 from .sources import SourceMotion
-from .targets import BoneNames, Target
+from .targets import BoneNames, Target, find_roles
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,13 @@ def find_mapping(
 ) -> BoneMapping:
     """Pair the bones of motion on one skeleton with those of the target.
 
-    Raises RigError, which names the bone or role, if hips or legs are missing.
+    Raises RigError, which names the character and the bone or role, if hips or legs are missing.
     """
     clips = [motion.clip for motion in motions]
-    overrides = request.source_bones, request.target_bones
-    return map_bones(clips[0].skeleton, target.skeleton, clips, target.clips, *overrides)
+    skeleton = clips[0].skeleton
+    source = find_roles(f"The source '{clips[0].name}'", skeleton, clips, request.source_bones)
+    own = f"The character '{target.name}'", target.skeleton, target.clips
+    return pair_roles(skeleton, target.skeleton, source, find_roles(*own, request.target_bones))
 
 
 def retarget(

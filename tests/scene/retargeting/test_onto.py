@@ -24,6 +24,7 @@ from tests.scene.retargeting.armatures import (
     add_walker,
     make_walk,
     read_directions,
+    select,
 )
 from tests.scene.rigs import MODES, assert_same, edit_bones, read_state
 
@@ -216,13 +217,38 @@ def test_a_scaled_parent_is_fine():
     np.testing.assert_allclose(moved.compute_world()[1], plain.compute_world()[1], atol=2e-3)
 
 
-def test_bones_by_hand_that_do_not_exist_are_named():
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"target_bones": {"left_thigh": "Thigh.L"}}, r"character 'Hero'.*'Thigh\.L'"),
+        ({"target_bones": {"hips": ""}}, r"character 'Hero' cannot do without hips; name its bone"),
+        ({"source_bones": {"right_shin": [""]}}, r"source 'walk' cannot do without right shin"),
+        ({"source_bones": {"nose": "Nose"}}, r"source 'walk'.*'nose' is not a role"),
+    ],
+)
+def test_bones_by_hand_that_make_no_sense_are_named(given, said):
     obj, action = add_walker()
     hero = add_mixamo()
     motions = sources.read_actions(obj, [action])
-    request = RetargetRequest(target_bones={"left_thigh": "Thigh.L"})
-    with pytest.raises(RigError, match=r"'Thigh\.L'"):
-        onto.retarget_onto(hero, motions, request)
+    before = read_state(hero)
+    with pytest.raises(RigError, match=said):
+        onto.retarget_onto(hero, motions, RetargetRequest(**given))
+    assert_same(before, read_state(hero))
+
+
+def test_two_characters_in_one_armature_are_named():
+    obj, action = add_walker()
+    hero, other = add_mixamo(), add_mixamo("Other")
+
+    def rename(bones):
+        for bone in bones:
+            bone.name = f"B_{bone.name}"
+
+    edit_bones(other, rename)
+    select(hero, other)
+    bpy.ops.object.join()
+    with pytest.raises(RigError, match=r"'Hero': .*more than one character, below 'mixamorig:Hips"):
+        retarget(obj, action, hero)
 
 
 def test_a_skeleton_without_legs_is_refused():
