@@ -185,18 +185,24 @@ def _create_track(job: _Job, channel: Channel, planted: Mapping[str, np.ndarray]
     legs = [limb for limb in job.rig.limbs if limb.ik == channel.group]
     stances = [planted.get(limb.name, np.zeros(count, bool)) for limb in legs]
     # rotation and location share an array, so that they hold the same frames
-    return ControlTrack(
-        channel.group,
-        channel.mode or "",
-        stances[0] if stances else np.zeros(count, bool),
-        bool(legs and legs[0].roll),
-        np.zeros(count),
-        _EASE_OF_POLES
-        if channel.group in {limb.pole for limb in job.rig.limbs}
-        else _EASE_OF_IK
-        if legs and not channel.mode
-        else 1.0,
-    )
+    stance = stances[0] if stances else np.zeros(count, bool)
+    holds = bool(legs and legs[0].roll)
+    ease = 1.0 if channel.mode else _choose_ease(job, channel.group)
+    return ControlTrack(channel.group, channel.mode or "", stance, holds, np.zeros(count), ease)
+
+
+def _choose_ease(job: _Job, control: str) -> float:
+    """Return how much more than its part of the distance a control's location may be off."""
+    rig, bones = job.rig, job.obj.data.bones
+    if control in {limb.pole for limb in rig.limbs}:
+        return _EASE_OF_POLES
+    if control in {limb.ik for limb in rig.limbs}:
+        return _EASE_OF_IK
+    ends = {c.name: b for b in rig.shift.values() for c in (bones[b], *bones[b].children)}
+    if (bone := ends.get(rig.shift.get(control) or rig.place.get(control, ""))) is None:
+        return 1.0
+    length = bones[bone].length * compute_rest_frame(job.obj)[1]  # a bone between two locations
+    return min(1.0, float(np.radians(job.settings.degrees)) * length / job.settings.distance)
 
 
 def _write_channel(

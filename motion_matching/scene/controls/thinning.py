@@ -119,16 +119,18 @@ def _find_worst(off: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def hold_stances(values: np.ndarray, stances: np.ndarray) -> np.ndarray:
-    """Return locations (3, F) that rest at their mean in each stance, led there smoothly."""
+    """Return locations (3, F) that rest at their mean in each stance, led there in a few frames."""
     away = np.zeros_like(values)
     for start, stop in find_runs(stances).tolist():
         part = values[:, start:stop]
         away[:, start:stop] = part.mean(axis=1, keepdims=True) - part
     for start, stop in find_runs(~stances).tolist():
+        inside = np.arange(start, stop)
         before = away[:, start - 1] if start > 0 else np.zeros(len(values))
         after = away[:, stop] if stop < values.shape[1] else np.zeros(len(values))
-        share = smoothstep((np.arange(start, stop) - start + 1.0) / (stop - start + 1.0))
-        away[:, start:stop] = before[:, None] + share * (after - before)[:, None]
+        late, early = (inside - start + 1.0) / (_NEAR + 1.0), (stop - inside) / (_NEAR + 1.0)
+        away[:, start:stop] = before[:, None] * (1.0 - smoothstep(late))
+        away[:, start:stop] += after[:, None] * (1.0 - smoothstep(early))
     return values + away
 
 
@@ -168,12 +170,16 @@ class Thinning:
             turn = min(angle, distance / reach)
             track.limit[:] = _FIRST * track.ease * (turn if track.mode else distance)
         firsts = {id(track): float(track.limit[0]) for track in tracks}
-        changed = set(self.order)
+        changed, before = set(self.order), [np.zeros(0, bool)] * len(tracks)
         for _ in range(_PASSES):
             for control in self.order:
                 if control in changed or self.above[control] & changed:
                     changed.add(control)
                     self._fit(control)
+            masks = [track.mask for track in tracks]
+            if all(map(np.array_equal, masks, before)):
+                return  # more keys do not help
+            before = masks
             off = self._measure_effects(distance, angle)
             changed = self._blame(_find_peaks(off), firsts)
             if not changed:
