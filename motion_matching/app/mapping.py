@@ -235,7 +235,7 @@ def _make_key(skeleton: Skeleton, character: Character) -> tuple[Any, ...]:
         (one.names, one.parents.tobytes(), one.rest_positions.tobytes())
         for one in (skeleton, character.skeleton)
     )
-    return *shapes, *chosen.items(), *character.roles.items()
+    return *shapes, repr(chosen), repr(character.roles)
 
 
 def _map(skeleton: Skeleton, character: Character, *clips: Clip) -> SourceState:
