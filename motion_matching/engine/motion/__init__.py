@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import (
         attachment,
         body_roles,
+        body_search,
         body_subset,
         bone_mapping,
         bone_names,

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .body_roles import BODY_ROLES, BodyRoles, find_body_roles
+from .body_roles import BodyRoles, find_body_roles
+from .body_search import BODY_ROLES
 from .clip import Clip
 from .skeleton import Skeleton
 

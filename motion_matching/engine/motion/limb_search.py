@@ -57,6 +57,11 @@ class BodyShape:
         offset = self.positions[:, below].mean(axis=1) - self.positions[:, middle]
         return float(np.mean(np.sum(offset * self.left, axis=-1)))
 
+    def measure_tip(self, bone: int) -> float:
+        """Return the length of a bone at the end of a chain, 0 if it is not known."""
+        ends = [np.linalg.norm(offset) for last, offset in self.skeleton.end_sites if last == bone]
+        return float(max(ends, default=0.0))
+
     def measure_steps(self, chain: Sequence[int]) -> list[float]:
         """Return the distances between bones that follow each other in a chain."""
         return [
@@ -73,28 +78,31 @@ def find_arms_by_shape(
     They are the longest pair of branches of the `trunk`, from the hips to the head, without the
     `excluded` bones of legs.
     """
-    pairs = [_find_pair(shape, bone, trunk, excluded) for bone in trunk]
-    pair = max(pairs, key=lambda both: min((reach for reach, _ in both.values()), default=0.0))
-    arms = {side: split_arm(shape, chain) for side, (_, chain) in pair.items()}
-    return arms if len(arms) == 2 and all(arms.values()) else {}
+    pairs = [pair for bone in trunk[1:] for pair in _list_pairs(shape, bone, trunk, excluded)]
+    for _, left, right in sorted(pairs, reverse=True):
+        arms = {"L": split_arm(shape, left), "R": split_arm(shape, right)}
+        if all(arms.values()):
+            return arms
+    return {}
 
 
-def _find_pair(
+def _list_pairs(
     shape: BodyShape, fork: int, trunk: Sequence[int], excluded: Collection[int]
-) -> dict[str, tuple[float, list[int]]]:
-    """Return the longest two branches of a bone that are apart sideways and about as long."""
+) -> list[tuple[float, list[int], list[int]]]:
+    """Return the pairs of branches of a bone that are apart sideways and about as long.
+
+    Each is the shorter one's length, and the longest chains on the left and on the right.
+    """
     children = shape.skeleton.get_children(fork)
     branches = {b: shape.measure_reach(b) for b in children if b not in trunk and b not in excluded}
-    best: dict[str, tuple[float, list[int]]] = {}
+    pairs = []
     for one, two in combinations(branches, 2):
         apart = shape.measure_side(one, fork) - shape.measure_side(two, fork)
         shorter, longer = sorted((branches[one][0], branches[two][0]))
-        if abs(apart) < _ASIDE * shape.height or shorter < _ALIKE * longer:
-            continue
-        left, right = (one, two) if apart > 0.0 else (two, one)
-        if not best or shorter > min(reach for reach, _ in best.values()):
-            best = {"L": branches[left], "R": branches[right]}
-    return best
+        if abs(apart) > _ASIDE * shape.height and shorter > _ALIKE * longer:
+            left, right = (one, two) if apart > 0.0 else (two, one)
+            pairs.append((shorter, branches[left][1], branches[right][1]))
+    return pairs
 
 
 def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ...]]:
@@ -108,6 +116,7 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
     if palm is not None:
         joints = joints[: palm + 1]
     at = np.cumsum([0.0, *shape.measure_steps(joints)])
+    tip = shape.measure_tip(joints[-1])
     best: tuple[float, tuple[int, ...]] = (-np.inf, ())
     for i in range(len(joints)):
         for j in range(i + 1, len(joints)):
@@ -118,8 +127,10 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
                 if palm not in (None, k):
                     continue
                 fork = len(shape.skeleton.get_children(joints[k])) > 1
-                score = (upper + lower) / at[-1] - (1.0 - min(upper, lower) / max(upper, lower))
-                score += _FORK * fork - _LAST * (k == len(joints) - 1 and not fork)
+                score = (upper + lower) / (at[-1] + tip) - (
+                    1.0 - min(upper, lower) / max(upper, lower)
+                )
+                score += _FORK * fork - _LAST * (k == len(joints) - 1 and not fork and tip == 0.0)
                 best = max(best, (float(score), (joints[i], joints[j], joints[k])))
     if not best[1]:
         return {}

@@ -14,6 +14,7 @@ import numpy as np
 from ..maths import quat
 from .clip import Clip
 from .contacts import find_contacts
+from .frame_axes import rotate
 from .limb_bones import ARMS, LEGS, LimbBones
 from .settings import ContactSettings
 from .skeleton import Skeleton
@@ -154,15 +155,13 @@ def _sample_clip(
         clip.rotations.astype(np.float64), clip.positions.astype(np.float64), clip.skeleton.parents
     )
     turns = quat.inv(find_facing(positions, limbs))[:, None]
-    flat = {}
-    for name, limb in limbs.items():
-        low = limb.end if limb.toe is None else limb.toe
-        point = positions[:, low] + quat.mul_vec(
-            rotations[:, low],
-            np.broadcast_to(limb.tip if limb.toe is None else 0.0 * limb.tip, (len(rotations), 3)),
-        )
-        down = find_planted(point[:, None], clip.fps, leg, animal)[:, 0]
-        height = positions[:, limb.end, 2]
+    # hands of people stand on nothing, and those of animals are feet
+    feet = [name for name, limb in limbs.items() if animal or limb.kind == "leg"]
+    balls = np.stack([_find_ball(limbs[name], rotations, positions) for name in feet], axis=1)
+    planted = find_planted(balls, clip.fps, leg, animal)
+    flat = {name: np.ones(len(rotations)) for name in limbs}
+    for name, down in zip(feet, planted.T, strict=True):
+        height = positions[:, limbs[name].end, 2]
         rests = height[down] if down.any() else height
         flat[name] = (down | ~down.any()) & (height <= np.percentile(rests, _FLAT))
     return (
@@ -170,3 +169,10 @@ def _sample_clip(
         quat.mul_vec(turns, positions),
         {name: frames.astype(np.float64) for name, frames in flat.items()},
     )
+
+
+def _find_ball(limb: LimbBones, rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Return where (F, 3) a limb stands: at its toe, or at the tip of its last bone."""
+    if limb.toe is not None:
+        return positions[:, limb.toe]
+    return positions[:, limb.end] + rotate(rotations[:, limb.end], limb.tip)

@@ -32,6 +32,8 @@ class Retargeting:
         ends = [limb.bones.toe for limb in self.source.limbs.values() if limb.bones.toe is not None]
         self.motion = WorldMotion(clip, [*self.source.frames, *ends])
         self.pose = PartialPose(self.target.skeleton, plan.links, clip.frame_count)
+        self.balls: dict[str, np.ndarray] = {}
+        self.planted: dict[str, np.ndarray] = {}
         self.aims: dict[str, dict[str, np.ndarray]] = {}
 
     def run(self) -> Clip:
@@ -41,6 +43,7 @@ class Retargeting:
                 self._keep_translations()
             self._place_hips()
             if self.settings.foot_ik:
+                self._find_source_balls()
                 self._plant(LEGS, self._lower_hips)
                 self._stand_on_forelegs()
             if self.settings.hand_ik:
@@ -116,27 +119,18 @@ class Retargeting:
 
     def _plant(self, legs: Sequence[str], lower: Callable[[np.ndarray], None]) -> None:
         """Bring the balls of feet to where the source's are; `lower` the body (F,) if needed."""
-        names = self._list_feet(legs)
-        if not names:
-            return
-        balls, planted = self._find_source_balls(names)
+        names = [name for name in legs if name in self.balls]
         goals, drops = {}, np.zeros(self.clip.frame_count)
-        for index, name in enumerate(names):
-            limb = self.target.limbs[name]
-            goals[name] = self._find_goal(name, balls[:, index], planted[:, index])
+        for name in names:
+            limb, planted = self.target.limbs[name], self.planted[name]
+            goals[name] = self._find_goal(name)
             root = self.pose.compute_position(limb.bones.upper)
             ankle = self._find_ankle(name, goals[name])
-            drops = np.maximum(drops, find_drop(root, ankle, REACH * limb.reach, planted[:, index]))
+            drops = np.maximum(drops, find_drop(root, ankle, REACH * limb.reach, planted))
         if drops.any():
             lower(ease_drop(drops, self.clip.fps))
         for name in names:
             self._solve(name, self._find_ankle(name, goals[name]))
-
-    def _list_feet(self, legs: Sequence[str]) -> list[str]:
-        """Return the limbs that stand on the ground on both bodies."""
-        shared = [name for name in legs if name in self.plan.limbs]
-        bodies = (self.source, self.target)
-        return [n for n in shared if all(body.limbs[n].ball is not None for body in bodies)]
 
     def _lower_hips(self, drop: np.ndarray) -> None:
         hips = self.target.hips
@@ -144,7 +138,7 @@ class Retargeting:
 
     def _stand_on_forelegs(self) -> None:
         """Bring the chest to a height at which forelegs stand as the source's, and plant them."""
-        names = self._list_feet(ARMS)
+        names = [name for name in ARMS if name in self.balls]
         if len(names) < 2:
             return
         scale = compute_limb_scale(self.source, self.target, ARMS)
@@ -169,26 +163,31 @@ class Retargeting:
         for bone in [*spine, *(bone for bone in collars if bone in self.pose.rotations)]:
             self.pose.rotations[bone] = quat.mul(turn, self.pose.rotations[bone])
 
-    def _find_source_balls(self, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the source's balls (F, L, 3), and when they rest (F, L)."""
-        balls = []
-        for name in names:
-            limb = self.source.limbs[name]
-            ankle = self.motion.positions[limb.bones.end]
-            balls.append(ankle + rotate(self._get_frame(limb.bones.end), limb.foot))
-        joined = np.stack(balls, axis=1)
+    def _find_source_balls(self) -> None:
+        """Find the source's balls (F, 3), and when they rest (F,), of limbs that both stand on."""
+        bodies = (self.source, self.target)
+        for name in self.plan.limbs:
+            if all(body.limbs[name].ball is not None for body in bodies):
+                limb = self.source.limbs[name]
+                ankle = self.motion.positions[limb.bones.end]
+                way = rotate(self._get_frame(limb.bones.end), limb.foot)
+                self.balls[name] = ankle + way
+        # feet of animals are told from one another's speeds, so all at once
+        joined = np.stack(list(self.balls.values()), axis=1)
         animal = self.source.roles.four_legged
-        return joined, find_planted(joined, self.clip.fps, self.source.leg, animal)
+        planted = find_planted(joined, self.clip.fps, self.source.leg, animal)
+        self.planted = dict(zip(self.balls, planted.T, strict=True))
 
-    def _find_goal(self, name: str, ball: np.ndarray, planted: np.ndarray) -> np.ndarray:
+    def _find_goal(self, name: str) -> np.ndarray:
         """Return where (F, 3) the ball of a foot goes, and pitch the foot for it."""
         ours, theirs, aims = self.source.limbs[name], self.target.limbs[name], self.aims[name]
         root = self.pose.compute_position(theirs.bones.upper)
         upper, lower = theirs.lengths[0], theirs.lengths[1]
         leg = upper * get_axis(aims["upper"], 1) + lower * get_axis(aims["lower"], 1)
         ideal = root + leg + rotate(aims["end"], theirs.foot) - theirs.ball_height * UP
-        scaled = self.scale * (ball - ours.ball_height * UP)
-        goal = find_ball_goals(scaled, ideal, planted, self.clip.fps, self.target.leg)
+        scaled = self.scale * (self.balls[name] - ours.ball_height * UP)
+        planted, leg_length = self.planted[name], self.target.leg
+        goal = find_ball_goals(scaled, ideal, planted, self.clip.fps, leg_length)
         goal = goal + theirs.ball_height * UP
         self._pitch_foot(name, root, goal, np.linalg.norm(leg, axis=-1))
         return goal

@@ -38,9 +38,11 @@ def rate_roles(
     named = {role: _is_named(skeleton, role, chain) for role, chain in chains.items()}
     uneven = _find_uneven(skeleton, clips, chains)
     anchored = named.get("left_thigh", False) and named.get("right_thigh", False)
+    # a body that seems to have no arms may be another one than it seems
+    by_shape = SHAPED if {"left_upper_arm", "right_upper_arm"} <= set(chains) else DOUBTFUL
     rated = {}
     for role in chains:
-        value = NAMED if named[role] else SHAPED
+        value = NAMED if named[role] else by_shape
         follows = anchored and role in ("hips", "spine", "neck", "head")
         if not named[role] and (follows or named.get(_get_part_above(role), False)):
             value = BETWEEN
