@@ -25,6 +25,7 @@ from .neutral_pose import (
     AHEAD,
     LEFT,
     UP,
+    StandingPoses,
     find_left,
     sample_motion,
     stand_at_rest,
@@ -35,7 +36,7 @@ _BENT = np.radians(8.0)  # a joint that is bent more shows its hinge
 _STRAIGHT = 0.98  # cosine of the bend of an elbow in a stretched zero pose
 _NO_FOOT = 0.02  # of the leg's length: a foot that ends sooner has no known end
 _BALL_AHEAD, _BALL_BELOW = 0.15, 0.8  # of the leg's length and of the ankle's height: a usual foot
-_LOWEST, _FLOOR = 20, 0.05  # percentile of heights of planted balls; of the leg's length around it
+_LOWEST, _FLOOR = 10, 0.05  # percentile of heights of planted balls; of the leg's length around it
 _TRUNK = ("hips", "spine", "neck", "head")
 
 
@@ -121,19 +122,22 @@ class _Measuring:
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
         self.hips = roles.chains["hips"][0]
-        rest = stand_at_rest(skeleton, self.bones, self.hips, get_first(roles, "head"), self.animal)
         offsets = np.linalg.norm(skeleton.rest_positions.astype(np.float64), axis=-1)
         leg = self.bones["left_leg"]
         chain = skeleton.get_chain_to_root(leg.end)
         rough = float(offsets[chain[: chain.index(leg.upper)]].sum())
         moving = sample_motion(clips, self.bones, self.hips, rough, self.animal)
-        poses = rest or moving
+        poses = self._stand_at_rest(True) or moving or self._stand_at_rest(False)
         if poses is None:
             raise RigError(
                 f"The skeleton below '{skeleton.names[0]}' does not stand in its rest pose; add "
                 "motion of it, or choose an armature whose rest pose stands."
             )
         self.poses, self.moving = poses, moving
+
+    def _stand_at_rest(self, strict: bool) -> StandingPoses | None:
+        head = get_first(self.roles, "head")
+        return stand_at_rest(self.skeleton, self.bones, self.hips, head, self.animal, strict)
 
     def build(self) -> Anatomy:
         frames = self._measure_torso()

@@ -10,7 +10,7 @@ import numpy as np
 from ..maths import quat
 from .anatomy import Anatomy
 from .bone_matches import Match, match_bones
-from .limb_bones import LEGS, SIDES
+from .limb_bones import LEGS
 from .partial_pose import Link, find_links
 from .retarget_settings import RetargetSettings
 
@@ -45,7 +45,8 @@ class RetargetPlan:
         """Match the bones of two bodies."""
         matches = match_bones(source, target)
         root = _find_root(source, target, settings)
-        posed = [match.bone for match in matches] + ([] if root is None else [root])
+        posed = [match.bone for match in matches]
+        posed += [bone for bone in (root, *_list_level_toes(source, target)) if bone is not None]
         held, added = _find_offsets(target, settings)
         return cls(
             source,
@@ -59,6 +60,14 @@ class RetargetPlan:
             held,
             added,
         )
+
+
+def _list_level_toes(source: Anatomy, target: Anatomy) -> list[int | None]:
+    """Return toes that the source lacks: they stay level where the foot stands on its ball."""
+    if target.roles.four_legged:
+        return []
+    legs = [name for name in LEGS if source.limbs[name].bones.toe is None]
+    return [target.limbs[name].bones.toe for name in legs]
 
 
 def compute_scale(source: Anatomy, target: Anatomy) -> float:
@@ -102,8 +111,3 @@ def _find_offsets(
         for bone in chain:
             (held if is_pinned or part in ("hips", "foot") else added)[bone] = turn
     return held, added
-
-
-def list_sided(*parts: str) -> list[str]:
-    """Return the roles of parts on both sides."""
-    return [f"{side}_{part}" for side in SIDES for part in parts]

@@ -33,7 +33,7 @@ def measure_retargeted(
     'against': frames in which a knee or elbow is bent to the other side than the source's. 'jump':
     by how much more than the source's such a side turns between two frames, at most.
     """
-    ours, theirs = _Body(source, source_clip), _Body(target, target_clip)
+    ours, theirs = _BodyMotion(source, source_clip), _BodyMotion(target, target_clip)
     scale = compute_scale(source, target)
     names = [name for name in source.limbs if name in target.limbs]
     feet = [n for n in names if all(b.limbs[n].ball is not None for b in (source, target))]
@@ -52,7 +52,7 @@ def measure_retargeted(
     }
 
 
-class _Body:
+class _BodyMotion:
     """World motion of a body's joints; all arrays are over frames."""
 
     def __init__(self, anatomy: Anatomy, clip: Clip) -> None:
@@ -87,7 +87,7 @@ class _Body:
 
 
 def _measure_feet(
-    ours: _Body, theirs: _Body, names: list[str], scale: float, fps: float
+    ours: _BodyMotion, theirs: _BodyMotion, names: list[str], scale: float, fps: float
 ) -> dict[str, float]:
     source, target = ours.anatomy, theirs.anatomy
     balls = np.stack([ours.find_ball(source.limbs[name]) for name in names], axis=1)
@@ -117,7 +117,7 @@ def _measure_slide(balls: np.ndarray, planted: np.ndarray, fps: float) -> float:
     return float(speeds[both].mean()) if both.any() else 0.0
 
 
-def _measure_directions(ours: _Body, theirs: _Body, name: str) -> np.ndarray:
+def _measure_directions(ours: _BodyMotion, theirs: _BodyMotion, name: str) -> np.ndarray:
     """Return the angles (2F,) in degrees between the segments of a limb."""
     pairs = zip(ours.get_segments(name), theirs.get_segments(name), strict=True)
     return np.concatenate([_measure_angle(a, b) for a, b in pairs])
@@ -128,7 +128,7 @@ def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.degrees(2.0 * np.arcsin(np.clip(0.5 * np.linalg.norm(a - b, axis=-1), 0.0, 1.0)))
 
 
-def _measure_torso(ours: _Body, theirs: _Body) -> float:
+def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
     """Return the mean angle in degrees between torsos, but for how they differ when standing."""
     (way, stance), (other, standing) = (
         (body.find_shoulders(), body.anatomy.shoulders) for body in (ours, theirs)
@@ -146,7 +146,7 @@ def _measure_torso(ours: _Body, theirs: _Body) -> float:
     return float(_measure_angle(way, other).mean())
 
 
-def _measure_hinges(ours: _Body, theirs: _Body, names: list[str]) -> tuple[int, float]:
+def _measure_hinges(ours: _BodyMotion, theirs: _BodyMotion, names: list[str]) -> tuple[int, float]:
     """Return in how many frames hinges are bent against the source's, and their most new jump."""
     against, jump = 0, 0.0
     for name in names:
@@ -163,7 +163,7 @@ def _measure_hinges(ours: _Body, theirs: _Body, names: list[str]) -> tuple[int, 
     return against, jump
 
 
-def _find_hinge(body: _Body, name: str) -> np.ndarray:
+def _find_hinge(body: _BodyMotion, name: str) -> np.ndarray:
     """Return the axis (F, 3) about which a limb is bent, as long as the sine of its bend."""
     upper, lower = body.get_segments(name)
     return np.cross(lower, upper)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from ..errors import SettingsError
 from ..settings import LARGEST, check, describe, is_number
@@ -49,9 +48,7 @@ class RetargetSettings:
     fit_root: str = describe(
         "source", "Root Bone", "What a bone above the hips does", choices=_ROOTS
     )
-    offsets: Mapping[str, tuple[float, float, float]] = field(
-        default_factory=lambda: MappingProxyType({})
-    )
+    offsets: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check(self, "retargeting setting")

@@ -9,7 +9,14 @@ import numpy as np
 
 from ..maths import quat
 from .clip import Clip
-from .foot_goals import ease_drop, find_ball_goals, find_drop, find_pitch, measure_mismatch
+from .foot_goals import (
+    bend_toes,
+    ease_drop,
+    find_ball_goals,
+    find_drop,
+    find_pitch,
+    measure_mismatch,
+)
 from .frame_axes import get_axis, rotate, slerp
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
@@ -19,7 +26,7 @@ from .trunk_tilt import find_tilt
 from .two_bones import REACH, find_pole, solve_two_bones
 
 _MOVES = 0.01  # of a leg's length, and radians: a root bone that moves less is at rest
-_SLIDES = 1e-3  # of a leg's length: a bone that moves less in its parent does not
+_SLIDES = 1e-3  # of a leg's length: a bone that moves less in its parent stays there
 _PARTS = ("upper", "lower", "end")
 
 
@@ -90,21 +97,28 @@ class Retargeting:
 
     def _keep_translations(self) -> None:
         """Move bones of trunk and arms in their parents as the source's, scaled."""
-        legs = {b for leg in LEGS for b in self.target.limbs[leg].bones.joints}
-        least = _SLIDES * self.source.leg
-        for match in self.plan.matches:
-            parent = int(self.source.skeleton.parents[match.first])
-            if (
-                match.share > 0.0
-                or match.bone in legs
-                or match.bone == self.target.hips
-                or parent < 0
-            ):
+        legs = {bone for leg in LEGS for bone in self.target.limbs[leg].bones.joints}
+        moved: dict[int, np.ndarray] = {}
+        for match in sorted(self.plan.matches, key=lambda match: match.bone):
+            if match.bone in legs or match.bone == self.target.hips:
                 continue
-            away = self.clip.positions[:, match.first] - self.source.usual[match.first]
-            if np.abs(away).max() > least:
-                shift = quat.mul_vec(self.motion.rotations[parent], away)
-                self.pose.shifts[match.bone] = self.scale * shift
+            ways = [self._find_translation(bone) for bone in (match.first, match.second)]
+            moved[match.bone] = self.scale * (ways[0] + match.share * (ways[1] - ways[0]))
+            shift = moved[match.bone] - moved.get(self.plan.links[match.bone].anchor, 0.0)
+            if np.abs(shift).max() > _SLIDES * self.target.leg:
+                self.pose.shifts[match.bone] = shift
+
+    def _find_translation(self, bone: int) -> np.ndarray:
+        """Return how far (F, 3) a source's bone is moved by those from the hips down to it."""
+        total = np.zeros((self.clip.frame_count, 3))
+        for below in self.source.skeleton.get_chain_to_root(bone):
+            if below == self.source.hips:
+                break
+            away = self.clip.positions[:, below] - self.source.usual[below]
+            if np.abs(away).max() > 1e-6:
+                above = int(self.source.skeleton.parents[below])
+                total += quat.mul_vec(self.motion.rotations[above], away)
+        return total
 
     # hips and feet
 
@@ -131,6 +145,16 @@ class Retargeting:
             lower(ease_drop(drops, self.clip.fps))
         for name in names:
             self._solve(name, self._find_ankle(name, goals[name]))
+            self._level_toes(name, goals[name])
+
+    def _level_toes(self, name: str, ball: np.ndarray) -> None:
+        """Keep toes on the ground below a raised heel if the source has none to follow."""
+        ours, theirs = self.source.limbs[name].bones, self.target.limbs[name]
+        toe = theirs.bones.toe
+        if toe is None or ours.toe is not None or self.target.roles.four_legged:
+            return
+        heights = ball[:, 2] - theirs.ball_height
+        self._set_frame(toe, bend_toes(self.aims[name]["end"], heights, self.target.leg))
 
     def _lower_hips(self, drop: np.ndarray) -> None:
         hips = self.target.hips
