@@ -21,12 +21,13 @@ from ..blender.curves import build_bone_path, create_curve
 from ..blender.evaluation import EvaluationCopy
 from ..blender.rotation_modes import get_rotation_property, to_mode
 from ..blender.smooth_keys import write_smooth_keys
-from ..blender.transforms import REST
+from ..blender.transforms import REST, Transform
 from ..rig.armature import compute_rest_frame
 from .control_rig import ControlRig, Switch, matches
 from .deform import check_bones, compute_deform_poses
 from .effects import list_effects
 from .pose_graph import PoseGraph
+from .snapping import snap_controls
 from .solve_controls import ControlMotion, find_planted, solve_controls
 from .switches import build_switch_path, choose_modes, find_owner, list_switches, set_switches
 from .thinning import ControlTrack, Thinning
@@ -85,6 +86,7 @@ class _Job:
     settings: ControlSettings
     by_fk: frozenset[str]
     by_ik: frozenset[str]
+    shown_by_ik: frozenset[str]  # the limbs that are switched to IK
     matched: frozenset[str]  # controls of limbs that are switched to the other kind
     switches: tuple[Switch, ...]
 
@@ -106,7 +108,8 @@ class _Job:
             for control in (limb.fk if modes[limb.name] == "IK" else limb.ik_controls)
         )
         switches = tuple(list_switches(rig, modes))
-        return cls(obj, rig, clip, settings, by_fk, by_ik, matched, switches)
+        shown = frozenset(name for name, mode in modes.items() if mode == "IK")
+        return cls(obj, rig, clip, settings, by_fk, by_ik, shown, matched, switches)
 
 
 def bake_controls(
@@ -146,7 +149,7 @@ def _build_all(job: _Job, graph: PoseGraph) -> tuple[list[Channel], dict[str, Co
         c for name, motion in motions.items() for c in build_channels(job.obj, name, motion)
     ]
     if job.settings.fewer_keys and job.clip.frame_count > 2:
-        return channels, _thin(job, graph, motions, channels, planted)
+        return channels, _thin(job, graph, motions, channels, (poses, planted))
     return channels, {}
 
 
@@ -155,9 +158,10 @@ def _thin(
     graph: PoseGraph,
     motions: Mapping[str, ControlMotion],
     channels: list[Channel],
-    planted: Mapping[str, np.ndarray],
+    take: tuple[Mapping[str, Transform], Mapping[str, np.ndarray]],
 ) -> dict[str, ControlTrack]:
     """Return channels with fewer keys, and with planted feet held, by data path."""
+    poses, planted = take
     posed = PoseGraph(graph.obj, graph.at_rest)
     for name, motion in motions.items():
         still, nowhere = quat.IDENTITY[None], np.zeros((1, 3))
@@ -170,7 +174,11 @@ def _thin(
     }
     wanted = {name: graph.compute_pose(name) for name in motions}
     effects = list_effects(posed, job.rig, job.by_fk, job.by_ik)
-    thinning = Thinning(posed, list(tracks.values()), wanted, effects, job.matched)
+
+    def snap() -> Mapping[str, Transform]:
+        return snap_controls(posed, job.rig, job.shown_by_ik, poses, planted)
+
+    thinning = Thinning(posed, list(tracks.values()), wanted, effects, job.matched, snap)
     scale = compute_rest_frame(job.obj)[1]
     thinning.run(job.settings.distance / scale, float(np.radians(job.settings.degrees)), scale)
     return tracks
@@ -181,18 +189,24 @@ def _create_track(job: _Job, channel: Channel, planted: Mapping[str, np.ndarray]
     legs = [limb for limb in job.rig.limbs if limb.ik == channel.group]
     stances = [planted.get(limb.name, np.zeros(count, bool)) for limb in legs]
     # rotation and location share an array, so that they hold the same frames
-    return ControlTrack(
-        channel.group,
-        channel.mode or "",
-        stances[0] if stances else np.zeros(count, bool),
-        bool(legs and legs[0].roll),
-        np.zeros(count),
-        _EASE_OF_POLES
-        if channel.group in {limb.pole for limb in job.rig.limbs}
-        else _EASE_OF_IK
-        if legs and not channel.mode
-        else 1.0,
-    )
+    stance = stances[0] if stances else np.zeros(count, bool)
+    holds = bool(legs and legs[0].roll)
+    ease = 1.0 if channel.mode else _choose_ease(job, channel.group)
+    return ControlTrack(channel.group, channel.mode or "", stance, holds, np.zeros(count), ease)
+
+
+def _choose_ease(job: _Job, control: str) -> float:
+    """Return how much more than its part of the distance a control's location may be off."""
+    rig, bones = job.rig, job.obj.data.bones
+    if control in {limb.pole for limb in rig.limbs}:
+        return _EASE_OF_POLES
+    if control in {limb.ik for limb in rig.limbs}:
+        return _EASE_OF_IK
+    ends = {c.name: b for b in rig.shift.values() for c in (bones[b], *bones[b].children)}
+    if (bone := ends.get(rig.shift.get(control) or rig.place.get(control, ""))) is None:
+        return 1.0
+    length = bones[bone].length * compute_rest_frame(job.obj)[1]  # a bone between two locations
+    return min(1.0, float(np.radians(job.settings.degrees)) * length / job.settings.distance)
 
 
 def _write_channel(

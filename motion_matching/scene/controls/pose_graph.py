@@ -38,6 +38,8 @@ class PoseGraph:
         self._poses: dict[str, Transform] = {}
         self._entered: set[str] = set()
         self.used: set[str] = set()  # bones whose channels were given and asked for
+        self._uses: dict[str, set[str]] = {}  # the same, for each pose that is known
+        self._noted = [self.used]
         self._rests: dict[str, Transform] = {}
 
     def give(
@@ -45,16 +47,25 @@ class PoseGraph:
     ) -> None:
         """Give a bone's rotation (F, 4) and position (F, 3) as they shall be; None stays free."""
         self._given[name] = rotation, position
-        self._poses.clear()
+        self.forget()
 
     def give_basis(self, name: str, rotation: np.ndarray, location: np.ndarray) -> None:
         """Give what a bone's own channels are: rotation (F, 4) and location (F, 3)."""
         self._basis[name] = rotation, location
-        self._poses.clear()
+        for other in [other for other, used in self._uses.items() if name in used]:
+            del self._poses[other], self._uses[other]
+
+    def copy(self) -> PoseGraph:
+        """Return another graph in which the same channels and poses are given."""
+        other = PoseGraph(self.obj, self.at_rest)
+        other._given, other._basis = dict(self._given), dict(self._basis)
+        other._rests = self._rests
+        return other
 
     def forget(self) -> None:
         """Compute everything anew, and count anew which channels are used."""
         self._poses.clear()
+        self._uses.clear()
         self.used.clear()
 
     def get_rest(self, name: str) -> Transform:
@@ -85,10 +96,14 @@ class PoseGraph:
             if name in self._entered:  # a cycle: Blender breaks it somewhere, too
                 return self.compute_base(name)
             self._entered.add(name)
+            self._noted.append(set())
             try:
-                self._poses[name] = self._compute_pose(name)
+                pose = self._compute_pose(name)
             finally:
                 self._entered.discard(name)
+                used = self._noted.pop()
+            self._poses[name], self._uses[name] = pose, used
+        self._noted[-1] |= self._uses[name]
         return self._poses[name]
 
     def compute_channels(self, name: str) -> Transform:
@@ -126,7 +141,7 @@ class PoseGraph:
 
     def _add_basis(self, name: str, base: Transform) -> Transform:
         if name in self._basis:
-            self.used.add(name)
+            self._noted[-1].add(name)
             rotation, location = self._basis[name]
         elif name in self.at_rest:
             return base
