@@ -25,9 +25,8 @@ from ..scene.retargeting.targets import Target
 from ..scene.retargeting.transfer import Retargeted, RetargetRequest
 from ..scene.retargeting.writing import WriteOptions
 from . import callbacks, items
-from .characters import get_armature, get_bone_choice, resolve_armature
+from .characters import get_armature, get_bone_choice, get_roles, resolve_armature
 from .controls import get_control_settings
-from .settings import get_roles
 from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
 from .typed import settings_of, to_plain_value
 
