@@ -21,7 +21,7 @@ from .frame_axes import get_axis, rotate, slerp
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
 from .partial_pose import PartialPose, WorldMotion
-from .retarget_plan import RetargetPlan, compute_limb_scale
+from .retarget_plan import RetargetPlan, compute_limb_scale, list_shared_feet
 from .trunk_tilt import find_tilt
 from .two_bones import REACH, find_pole, solve_two_bones
 
@@ -132,7 +132,7 @@ class Retargeting:
         source, target = self.source, self.target
         turn = self.motion.rotations[source.hips]
         middle = self.motion.positions[source.hips] + rotate(turn, source.hip_middle)
-        middle = self.scale * (middle - source.ankle * UP) + target.ankle * UP
+        middle = self.plan.travel * (middle - source.ankle * UP) + target.ankle * UP
         offset = rotate(self.pose.rotations[target.hips], target.hip_middle)
         self.pose.placed[target.hips] = middle - offset
 
@@ -169,6 +169,7 @@ class Retargeting:
         """Bring the chest to a height at which forelegs stand as the source's, and plant them."""
         names = [name for name in ARMS if name in self.balls]
         if len(names) < 2:
+            self._plant(ARMS, lambda drop: None)
             return
         scale = compute_limb_scale(self.source, self.target, ARMS)
         shoulders, grounds = [], []
@@ -194,13 +195,10 @@ class Retargeting:
 
     def _find_source_balls(self) -> None:
         """Find the source's balls (F, 3), and when they rest (F,), of limbs that both stand on."""
-        bodies = (self.source, self.target)
-        for name in self.plan.limbs:
-            if all(body.limbs[name].ball is not None for body in bodies):
-                limb = self.source.limbs[name]
-                ankle = self.motion.positions[limb.bones.end]
-                way = rotate(self._get_frame(limb.bones.end), limb.foot)
-                self.balls[name] = ankle + way
+        for name in list_shared_feet(self.source, self.target):
+            limb = self.source.limbs[name]
+            ankle = self.motion.positions[limb.bones.end]
+            self.balls[name] = ankle + rotate(self._get_frame(limb.bones.end), limb.foot)
         # feet of animals are told from one another's speeds, so all at once
         joined = np.stack(list(self.balls.values()), axis=1)
         animal = self.source.roles.four_legged
@@ -214,7 +212,7 @@ class Retargeting:
         upper, lower = theirs.lengths[0], theirs.lengths[1]
         leg = upper * get_axis(aims["upper"], 1) + lower * get_axis(aims["lower"], 1)
         ideal = root + leg + rotate(aims["end"], theirs.foot) - theirs.ball_height * UP
-        scaled = self.scale * (self.balls[name] - ours.ball_height * UP)
+        scaled = self.plan.travel * (self.balls[name] - ours.ball_height * UP)
         planted, leg_length = self.planted[name], self.target.leg
         goal = find_ball_goals(scaled, ideal, planted, self.clip.fps, leg_length)
         goal = goal + theirs.ball_height * UP
@@ -289,7 +287,7 @@ class Retargeting:
             return np.tile(quat.IDENTITY, (len(rotation), 1)), np.zeros((len(rotation), 3))
         turn = self._get_frame(bone)
         rest = self.source.root_place
-        return turn, self.scale * (position - rotate(turn, rest))
+        return turn, self.plan.travel * (position - rotate(turn, rest))
 
     def _follow_hips(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the hips face (F, 4), and their place on the ground (F, 3)."""
