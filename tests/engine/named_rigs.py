@@ -4,8 +4,12 @@ bones, tips and bones above the hips.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from motion_matching.engine.motion.skeleton import Skeleton
 from tests.engine.characters import (
     FINGERS,
     Chain,
@@ -324,6 +328,25 @@ def rename(character: Character, pattern: str) -> Character:
     roles = {role: tuple(new[bone] for bone in chain) for role, chain in character.roles.items()}
     skeleton = character.skeleton.with_names(tuple(new[bone] for bone in bones))
     return replace(character, skeleton=skeleton, roles=roles)
+
+
+def leave_out(character: Character, names: Collection[str]) -> Character:
+    """Leave bones out, with those below them."""
+    skeleton = character.skeleton
+    gone = {skeleton.index(name) for name in names}
+    kept = [b for b in range(skeleton.bone_count) if gone.isdisjoint(skeleton.get_chain_to_root(b))]
+    number = {bone: index for index, bone in enumerate(kept)}
+    smaller = Skeleton(
+        tuple(skeleton.names[bone] for bone in kept),
+        np.array([number.get(int(skeleton.parents[bone]), -1) for bone in kept]),
+        skeleton.rest_positions[kept],
+        skeleton.rest_rotations[kept],
+        tuple((number[bone], end) for bone, end in skeleton.end_sites if bone in number),
+    )
+    roles = {
+        role: chain for role, chain in character.roles.items() if set(chain) <= set(smaller.names)
+    }
+    return replace(character, skeleton=smaller, roles=roles)
 
 
 def _list_trunk(names: Names) -> list[Chain]:

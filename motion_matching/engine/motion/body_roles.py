@@ -106,14 +106,17 @@ def _find_given(
     given = {}
     for role, value in names.items():
         if role not in BODY_ROLES:
-            near = difflib.get_close_matches(role, BODY_ROLES, n=1, cutoff=0.0)
-            raise RigError(f"'{role}' is not a role of a body; did you mean '{near[0]}'?")
+            ending = [known_role for known_role in BODY_ROLES if known_role.endswith(role)]
+            near = ending[:2] or difflib.get_close_matches(role, BODY_ROLES, n=2, cutoff=0.0)
+            raise RigError(
+                f"'{role}' is not a role of a body; use one such as {join_quoted(near)}."
+            )
         wanted = [value] if isinstance(value, str) else list(value)
         wanted = [name for name in wanted if name]
         for name in wanted:
             if name not in known:
                 near = difflib.get_close_matches(name, skeleton.names, n=3, cutoff=0.4)
-                hint = f"did you mean {join_quoted(near)}?" if near else "choose another bone."
+                hint = f"likely ones are {join_quoted(near)}." if near else "choose another one."
                 part = role.replace("_", " ")
                 raise RigError(f"The bone '{name}' given for the {part} does not exist; {hint}")
         given[role] = tuple(known[name] for name in wanted)

@@ -39,7 +39,7 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
     """Return the bones of the smaller skeleton by role, and whether the body has four legs."""
     skeleton = body.skeleton
     core = {
-        role: skeleton.names[given[role][-1 if role == "spine" else 0]]
+        role: skeleton.names[given[role][-1 if role in ("hips", "spine") else 0]]
         for role in _CORE
         if given.get(role)
     }

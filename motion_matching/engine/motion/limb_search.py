@@ -57,6 +57,11 @@ class BodyShape:
         offset = self.positions[:, below].mean(axis=1) - self.positions[:, middle]
         return float(np.mean(np.sum(offset * self.left, axis=-1)))
 
+    def measure_tip(self, bone: int) -> float:
+        """Return the length of a bone at the end of a chain, 0 if it is not known."""
+        ends = [np.linalg.norm(offset) for last, offset in self.skeleton.end_sites if last == bone]
+        return float(max(ends, default=0.0))
+
     def measure_steps(self, chain: Sequence[int]) -> list[float]:
         """Return the distances between bones that follow each other in a chain."""
         return [
@@ -111,6 +116,7 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
     if palm is not None:
         joints = joints[: palm + 1]
     at = np.cumsum([0.0, *shape.measure_steps(joints)])
+    tip = shape.measure_tip(joints[-1])
     best: tuple[float, tuple[int, ...]] = (-np.inf, ())
     for i in range(len(joints)):
         for j in range(i + 1, len(joints)):
@@ -121,8 +127,10 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
                 if palm not in (None, k):
                     continue
                 fork = len(shape.skeleton.get_children(joints[k])) > 1
-                score = (upper + lower) / at[-1] - (1.0 - min(upper, lower) / max(upper, lower))
-                score += _FORK * fork - _LAST * (k == len(joints) - 1 and not fork)
+                score = (upper + lower) / (at[-1] + tip) - (
+                    1.0 - min(upper, lower) / max(upper, lower)
+                )
+                score += _FORK * fork - _LAST * (k == len(joints) - 1 and not fork and tip == 0.0)
                 best = max(best, (float(score), (joints[i], joints[j], joints[k])))
     if not best[1]:
         return {}

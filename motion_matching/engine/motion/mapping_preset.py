@@ -34,8 +34,12 @@ class MappingPreset:
     def from_roles(
         cls, source: tuple[Skeleton, BodyRoles], target: tuple[Skeleton, BodyRoles]
     ) -> MappingPreset:
-        """Return all bones of the roles of a source and a target, whoever found them."""
-        names = [dict(roles.to_names(skeleton)) for skeleton, roles in (source, target)]
+        """Return all bones of the roles of a source and a target, whoever found them.
+
+        A part that only one of them has is '' for the other, so that none is found for it.
+        """
+        missing = dict.fromkeys({*source[1].chains, *target[1].chains}, "")
+        names = [missing | roles.to_names(skeleton) for skeleton, roles in (source, target)]
         return cls(names[0], names[1])
 
 

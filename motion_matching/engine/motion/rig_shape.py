@@ -155,9 +155,6 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
     }
     joints = _leave_out_arms(body, clips, joints, limbs, hips)
     legs = [(joint, limbs[foot]) for foot, joint in joints.items()]
-    whole = [leg for leg in legs if "foot" in leg[1]]
-    # helpers below a leg that reach the ground have too few bones
-    legs = whole if len(whole) > 1 else legs
     legs.sort(key=lambda leg: (skeleton.get_depth(leg[0]), leg[0]))
     hips = _lift_hips(body, hips, joints)
     upper = _find_upper_body(body, hips, joints)
