@@ -63,7 +63,7 @@ class RetargetPlan:
             np.array([travel, travel, size]),
             tuple(matches),
             _find_constants(source, target, matches, held),
-            find_links(target.skeleton, posed),
+            find_links(target.usual, posed),
             tuple(name for name in target.limbs if name in source.limbs),
             root,
             held,

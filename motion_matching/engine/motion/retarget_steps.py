@@ -39,7 +39,7 @@ class Retargeting:
         joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
         roots = self.source.roles.chains.get("root", ())[:1]
         self.motion = WorldMotion(clip, self.source.frames, [self.source.hips, *joints, *roots])
-        self.pose = PartialPose(self.target.skeleton, plan.links, clip.frame_count)
+        self.pose = PartialPose(self.target.usual, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
         self.aims: dict[str, dict[str, np.ndarray]] = {}
@@ -119,7 +119,7 @@ class Retargeting:
         for below in self.source.skeleton.get_chain_to_root(bone):
             if below == self.source.hips:
                 break
-            away = self.clip.positions[:, below] - self.source.usual[below]
+            away = self.clip.positions[:, below] - self.source.usual.rest_positions[below]
             if np.abs(away).max() > 1e-6:
                 above = int(self.source.skeleton.parents[below])
                 total += quat.mul_vec(self.motion.rotations[above], away)
@@ -271,7 +271,7 @@ class Retargeting:
         root = self.plan.root
         if root is None:
             return
-        rotations, places = self.target.skeleton.compute_rest_world()
+        rotations, places = self.target.usual.compute_rest_world()
         turn, place = (
             self._follow_hips() if self.settings.fit_root == "ground" else self._follow_root()
         )
