@@ -55,15 +55,14 @@ def measure_angles(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def humanoid() -> Character:
-    skeleton = generate(0)[0].skeleton
-    return Character(skeleton, characters.HUMANOID_ROLES)
+def walk() -> Clip:
+    """Twelve seconds of walking in all directions."""
+    return generate(0)[3].crop(0, 360)
 
 
 @pytest.fixture(scope="module")
-def walk() -> Clip:
-    """Half a minute of walking in all directions, the first twelve seconds of it."""
-    return generate(0)[3].crop(0, 360)
+def humanoid(walk: Clip) -> Character:
+    return Character(walk.skeleton, characters.HUMANOID_ROLES)
 
 
 @pytest.fixture(scope="module")
@@ -76,13 +75,13 @@ def targets() -> dict[str, Character]:
     return {name: make() for name, make in characters.TARGETS.items()}
 
 
-def assert_good(measures: dict[str, float], unit: float, legs: float, torso: float = 3.0) -> None:
+def assert_good(measures: dict[str, float], unit: float, legs: float) -> None:
     """Assert the limits of a cell of the matrix."""
     assert measures["slide"] / unit <= measures["source_slide"] / unit + 0.1
     assert measures["height"] / unit <= 1.0
     assert 0.98 <= measures["hips"] <= 1.02
     assert measures["legs"] <= legs
-    assert measures["torso"] <= torso
+    assert measures["torso"] <= 3.0
     assert measures["against"] == 0
     assert measures["jump"] <= 15.0
 
@@ -400,7 +399,7 @@ def test_animals_bring_their_gaits_to_others(forelegs: float):
     for clip in clips:
         moved = Retargeter(source, target).retarget(clip)
         measures = measure_retargeted(clip, moved, source, target)
-        assert_good(measures, 1.0, 10.0, torso=5.0)
+        assert_good(measures, 1.0, 10.0)
 
 
 # settings
