@@ -21,7 +21,7 @@ from .frame_axes import get_axis, rotate, slerp
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
 from .partial_pose import PartialPose, WorldMotion
-from .retarget_plan import RetargetPlan, compute_limb_scale
+from .retarget_plan import RetargetPlan, compute_limb_scale, list_shared_feet
 from .trunk_tilt import find_tilt
 from .two_bones import REACH, find_pole, solve_two_bones
 
@@ -36,8 +36,9 @@ class Retargeting:
     def __init__(self, plan: RetargetPlan, clip: Clip) -> None:
         self.plan, self.clip, self.scale = plan, clip, plan.scale
         self.source, self.target, self.settings = plan.source, plan.target, plan.settings
-        ends = [limb.bones.toe for limb in self.source.limbs.values() if limb.bones.toe is not None]
-        self.motion = WorldMotion(clip, [*self.source.frames, *ends])
+        joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
+        roots = self.source.roles.chains.get("root", ())[:1]
+        self.motion = WorldMotion(clip, self.source.frames, [self.source.hips, *joints, *roots])
         self.pose = PartialPose(self.target.skeleton, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
@@ -81,11 +82,15 @@ class Retargeting:
 
     def _turn_bones(self) -> None:
         """Give all bones the directions of the source's."""
+        direct = [match for match in self.plan.matches if match.share == 0.0]
+        worlds = np.stack([self.motion.rotations[match.first] for match in direct], axis=1)
+        turned = quat.mul(worlds, self.plan.constants)
+        for index, match in enumerate(direct):
+            self.pose.rotations[match.bone] = turned[:, index]
         for match in self.plan.matches:
-            frame = self._get_frame(match.first)
             if match.share > 0.0:
-                frame = slerp(frame, self._get_frame(match.second), match.share)
-            self._set_frame(match.bone, self._turn_held(match.bone, frame))
+                before, after = map(self._get_frame, (match.first, match.second))
+                self._set_frame(match.bone, slerp(before, after, match.share))
         for name in self.plan.limbs:
             bones, others = self.source.limbs[name].bones, self.target.limbs[name].bones
             self.aims[name] = {part: self._get_frame(getattr(bones, part)) for part in _PARTS}
@@ -127,7 +132,7 @@ class Retargeting:
         source, target = self.source, self.target
         turn = self.motion.rotations[source.hips]
         middle = self.motion.positions[source.hips] + rotate(turn, source.hip_middle)
-        middle = self.scale * (middle - source.ankle * UP) + target.ankle * UP
+        middle = self.plan.travel * (middle - source.ankle * UP) + target.ankle * UP
         offset = rotate(self.pose.rotations[target.hips], target.hip_middle)
         self.pose.placed[target.hips] = middle - offset
 
@@ -164,6 +169,7 @@ class Retargeting:
         """Bring the chest to a height at which forelegs stand as the source's, and plant them."""
         names = [name for name in ARMS if name in self.balls]
         if len(names) < 2:
+            self._plant(ARMS, lambda drop: None)
             return
         scale = compute_limb_scale(self.source, self.target, ARMS)
         shoulders, grounds = [], []
@@ -189,13 +195,10 @@ class Retargeting:
 
     def _find_source_balls(self) -> None:
         """Find the source's balls (F, 3), and when they rest (F,), of limbs that both stand on."""
-        bodies = (self.source, self.target)
-        for name in self.plan.limbs:
-            if all(body.limbs[name].ball is not None for body in bodies):
-                limb = self.source.limbs[name]
-                ankle = self.motion.positions[limb.bones.end]
-                way = rotate(self._get_frame(limb.bones.end), limb.foot)
-                self.balls[name] = ankle + way
+        for name in list_shared_feet(self.source, self.target):
+            limb = self.source.limbs[name]
+            ankle = self.motion.positions[limb.bones.end]
+            self.balls[name] = ankle + rotate(self._get_frame(limb.bones.end), limb.foot)
         # feet of animals are told from one another's speeds, so all at once
         joined = np.stack(list(self.balls.values()), axis=1)
         animal = self.source.roles.four_legged
@@ -209,7 +212,7 @@ class Retargeting:
         upper, lower = theirs.lengths[0], theirs.lengths[1]
         leg = upper * get_axis(aims["upper"], 1) + lower * get_axis(aims["lower"], 1)
         ideal = root + leg + rotate(aims["end"], theirs.foot) - theirs.ball_height * UP
-        scaled = self.scale * (self.balls[name] - ours.ball_height * UP)
+        scaled = self.plan.travel * (self.balls[name] - ours.ball_height * UP)
         planted, leg_length = self.planted[name], self.target.leg
         goal = find_ball_goals(scaled, ideal, planted, self.clip.fps, leg_length)
         goal = goal + theirs.ball_height * UP
@@ -284,7 +287,7 @@ class Retargeting:
             return np.tile(quat.IDENTITY, (len(rotation), 1)), np.zeros((len(rotation), 3))
         turn = self._get_frame(bone)
         rest = self.source.root_place
-        return turn, self.scale * (position - rotate(turn, rest))
+        return turn, self.plan.travel * (position - rotate(turn, rest))
 
     def _follow_hips(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the hips face (F, 4), and their place on the ground (F, 3)."""
