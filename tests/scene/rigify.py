@@ -19,6 +19,9 @@ def enabled_rigify() -> Iterator[None]:
         yield
     finally:
         addon_utils.disable("rigify", default_set=True)
+        for handler in list(bpy.app.handlers.load_post):
+            if handler.__module__.startswith("rigify"):  # it leaves some, which then fail
+                bpy.app.handlers.load_post.remove(handler)
 
 
 def generate_rig(kind: str) -> bpy.types.Object:
