@@ -63,7 +63,7 @@ class RetargetPlan:
             np.array([travel, travel, size]),
             tuple(matches),
             _find_constants(source, target, matches, held),
-            find_links(target.skeleton, posed),
+            find_links(target.usual, posed),
             tuple(name for name in target.limbs if name in source.limbs),
             root,
             held,
@@ -89,12 +89,12 @@ def compute_size(source: Anatomy, target: Anatomy) -> float:
 def compute_travel(source: Anatomy, target: Anatomy) -> float:
     """Return how many metres the target goes for each metre of the source.
 
-    Steps of animals are a compromise of what suits their hind legs and their forelegs.
+    Steps of animals are as long as the shorter ones of their hind legs and forelegs can reach.
     """
     size, feet = compute_size(source, target), list_shared_feet(source, target)
     if not set(ARMS) <= set(feet):
         return size
-    return float(np.sqrt(size * compute_limb_scale(source, target, ARMS)))
+    return min(size, compute_limb_scale(source, target, ARMS))
 
 
 def list_shared_feet(source: Anatomy, target: Anatomy) -> list[str]:

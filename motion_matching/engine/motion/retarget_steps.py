@@ -22,7 +22,7 @@ from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
 from .partial_pose import PartialPose, WorldMotion
 from .retarget_plan import RetargetPlan, compute_limb_scale, list_shared_feet
-from .trunk_tilt import find_tilt
+from .trunk_tilt import TILT_SLACK, find_tilt
 from .two_bones import REACH, find_pole, solve_two_bones
 
 _MOVES = 0.01  # of a leg's length, and radians: a root bone that moves less is at rest
@@ -39,7 +39,7 @@ class Retargeting:
         joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
         roots = self.source.roles.chains.get("root", ())[:1]
         self.motion = WorldMotion(clip, self.source.frames, [self.source.hips, *joints, *roots])
-        self.pose = PartialPose(self.target.skeleton, plan.links, clip.frame_count)
+        self.pose = PartialPose(self.target.usual, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
         self.aims: dict[str, dict[str, np.ndarray]] = {}
@@ -119,7 +119,7 @@ class Retargeting:
         for below in self.source.skeleton.get_chain_to_root(bone):
             if below == self.source.hips:
                 break
-            away = self.clip.positions[:, below] - self.source.usual[below]
+            away = self.clip.positions[:, below] - self.source.usual.rest_positions[below]
             if np.abs(away).max() > 1e-6:
                 above = int(self.source.skeleton.parents[below])
                 total += quat.mul_vec(self.motion.rotations[above], away)
@@ -178,17 +178,21 @@ class Retargeting:
             shoulders.append(self.motion.positions[ours.bones.upper][:, 2])
             grounds.append(theirs.ball_height - scale * ours.ball_height)
         heights = scale * np.mean(shoulders, axis=0) + np.mean(grounds)
-        self._tilt_trunk(heights)
-        self._plant(ARMS, lambda drop: self._tilt_trunk(heights - drop))
+        self._tilt_trunk(heights - self._find_chest()[:, 2], TILT_SLACK)
+        self._plant(ARMS, lambda drop: self._tilt_trunk(-drop, 0.0))
 
-    def _tilt_trunk(self, heights: np.ndarray) -> None:
-        """Turn the spine about its lowest bone so that the shoulders are at `heights` (F,)."""
+    def _find_chest(self) -> np.ndarray:
+        """Return the middle (F, 3) between the joints of shoulders and upper arms."""
+        joints = [self.target.limbs[name].bones.upper for name in ARMS]
+        return np.mean([self.pose.compute_position(bone) for bone in joints], axis=0)
+
+    def _tilt_trunk(self, rise: np.ndarray, slack: float) -> None:
+        """Turn the spine about its lowest bone so that the shoulders `rise` (F,)."""
         spine = [bone for bone in self.target.get_chain("spine") if bone in self.pose.rotations]
         if not spine:
             return
-        joints = [self.target.limbs[name].bones.upper for name in ARMS]
-        chest = np.mean([self.pose.compute_position(bone) for bone in joints], axis=0)
-        turn = find_tilt(self.pose.compute_position(spine[0]), chest, heights, self.clip.fps)
+        pivot = self.pose.compute_position(spine[0])
+        turn = find_tilt(self._find_chest() - pivot, rise, slack, self.clip.fps)
         collars = [self.target.limbs[name].bones.collar for name in ARMS]
         for bone in [*spine, *(bone for bone in collars if bone in self.pose.rotations)]:
             self.pose.rotations[bone] = quat.mul(turn, self.pose.rotations[bone])
@@ -271,7 +275,7 @@ class Retargeting:
         root = self.plan.root
         if root is None:
             return
-        rotations, places = self.target.skeleton.compute_rest_world()
+        rotations, places = self.target.usual.compute_rest_world()
         turn, place = (
             self._follow_hips() if self.settings.fit_root == "ground" else self._follow_root()
         )
