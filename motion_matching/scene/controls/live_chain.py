@@ -22,14 +22,15 @@ _SEED = 5
 class Level:
     """Controls (N,) whose `carriers` (N,) are posed before them, or -1; `relative` is how they rest.
 
-    `placed` (N,) have positions of their own; the locations of `local` (N,) turn with the carrier.
+    `placed` (N,) have positions of their own. `axes` (N, 4) lead from the axes of locations to the
+    controls' own.
     """
 
     controls: np.ndarray
     carriers: np.ndarray
     relative: Transform
     placed: np.ndarray
-    local: np.ndarray
+    axes: np.ndarray
 
 
 def build_levels(graph: PoseGraph, controls: Sequence[str], placed: Sequence[bool]) -> list[Level]:
@@ -44,6 +45,7 @@ def build_levels(graph: PoseGraph, controls: Sequence[str], placed: Sequence[boo
     rests = [graph.get_rest(name) for name in controls]
     rotations, positions = (np.stack(part) for part in zip(*rests, strict=True))
     local = np.array([graph.obj.data.bones[name].use_local_location for name in controls])
+    axes = np.where(local[:, None], quat.IDENTITY, rotations)
     levels = []
     for step in range(int(depth.max()) + 1):
         own = np.flatnonzero(depth == step)
@@ -51,7 +53,7 @@ def build_levels(graph: PoseGraph, controls: Sequence[str], placed: Sequence[boo
         rest = rotations[own], positions[own]
         if step:
             rest = compose(invert((rotations[over], positions[over])), rest)
-        levels.append(Level(own, over, rest, np.array(placed)[own], local[own]))
+        levels.append(Level(own, over, rest, np.array(placed)[own], axes[own]))
     return levels
 
 
@@ -98,6 +100,5 @@ def pose_controls(
         rotations[own] = np.where(turns[own, None], rotations[own], base_r)
         positions[own] = np.where(level.placed[:, None], positions[own], base_p)
         channels[own] = quat.inv_mul(base_r, rotations[own])
-        away = positions[own] - base_p
-        locations[own] = np.where(level.local[:, None], quat.inv_mul_vec(base_r, away), away)
+        locations[own] = quat.inv_mul_vec(quat.mul_inv(base_r, level.axes), positions[own] - base_p)
     return channels, locations
