@@ -218,12 +218,8 @@ ROOMS: dict[str, set[str]] = {
     "rig": {"blender", "rig"},
     "reading": {"blender", "rig", "reading"},
     "writing": {"blender", "rig", "writing"},
-<<<<<<< HEAD
     "controls": {"blender", "rig", "reading", "writing", "controls"},
     "retargeting": {"blender", "rig", "reading", "writing", "controls", "retargeting"},
-=======
-    "controls": {"blender", "rig", "controls"},
->>>>>>> controls
     "staging": {"blender", "rig", "reading", "writing", "staging"},
 }
 
