@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import bpy
 
-from ..engine.database.skeletons import Character, compute_signature
+from ..engine.database.skeletons import Character, compute_signature, retarget_clips
 from ..engine.errors import MotionMatchingError, RigError, SettingsError
 from ..engine.motion import bvh, mapping_preset
 from ..engine.motion.bone_mapping import BoneMapping, map_bones
@@ -219,6 +219,14 @@ def find_source_state_steps(uid: int, index: int) -> Steps[SourceState]:
     if find_character(get_armature(uid)) is None:
         return SAME
     return (yield from find_state_steps(uid, index))
+
+
+def retarget_source(obj: bpy.types.Object, source: Any, clip: Clip) -> Clip:
+    """Return the clip of a source as the character's motion, if it is known to be mapped."""
+    status = runtime.statuses.by_uid.get(obj.session_uid)
+    state = status.states.get(source.name, SAME) if status else SAME
+    character = find_character(obj) if state.kind == "mapped" else None
+    return retarget_clips([clip], character)[0][0] if character else clip
 
 
 def _fits(obj: bpy.types.Object, source: Any, skeleton: Skeleton, own: Skeleton) -> bool:

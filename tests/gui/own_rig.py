@@ -52,7 +52,7 @@ def generate_rig():
     addon_utils.enable("rigify", default_set=True)
     window, area, region = view()
     with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.object.armature_basic_human_metarig_add()
+        bpy.ops.object.armature_human_metarig_add()
         metarig = bpy.context.object
         bpy.ops.pose.rigify_generate()
         rig = bpy.context.object

@@ -145,7 +145,7 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
     app.sources.check_source(obj, source)
     began = time.perf_counter()
     use, first = app.build.read_source(obj, source, by_hand=False)
-    clip = use.load(app.characters.get_axes(settings))
+    clip = app.mapping.retarget_source(obj, source, use.load(app.characters.get_axes(settings)))
     previews, placed = scene.reading.path_preview, None
     if source.kind == "ACTION":
         placed = previews.read_placement(obj, source.action)

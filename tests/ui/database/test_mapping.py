@@ -14,6 +14,7 @@ from motion_matching.app.typed import settings_of
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
 from motion_matching.scene.rig.armature import create_armature
+from motion_matching.ui.database import ground_paths
 from tests.demo import generate_clips
 from tests.engine import characters
 from tests.scene import rigify
@@ -193,3 +194,21 @@ def test_rigify_plays_files_on_its_controls(files):
         toe = obj.data.bones[f"DEF-toe.{side}"]
         height = find_path(obj, toe.name)[:, 2]
         assert abs(np.percentile(height, 10) - toe.head_local.z) < 0.01
+
+
+def test_the_path_of_a_mapped_source_is_the_characters(files):
+    """A child goes less far than the performer of the file; by hand, its path can be edited."""
+    obj = create_target(characters.make_child)
+    add_files(files)
+    status.refresh(obj)
+    settings = settings_of(obj)
+    settings.source_index = settings.sources.find("walk_curves")
+    settings.show_path = True
+    ground_paths.refresh()
+    assert not ground_paths.get_cache().note
+    path = ground_paths.get_cache().snapshot.tracks["smoothed"].positions
+    clip = next(clip for clip in generate_clips(fps=24) if clip.name == "walk_curves")
+    whole = np.ptp(clip.positions[:, 0, :2], axis=0).max()
+    assert 0.3 * whole < np.ptp(path, axis=0).max() < 0.8 * whole
+    assert OPS.edit_path() == {"FINISHED"}
+    assert OPS.build() == {"FINISHED"}
