@@ -181,7 +181,7 @@ def test_a_preview_shows_the_source_beside_the_character(files):
 def test_rigify_plays_files_on_its_controls(files):
     """Keys are on controls alone, feet stand on the ground, and an edit of the foot is followed."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    obj = rigify.generate_rig("basic_human")
+    obj = rigify.create_rigify_rig("basic_human")
     bpy.context.view_layer.objects.active = obj
     obj.select_set(True)
     add_files(files)
