@@ -361,6 +361,17 @@ def test_a_floor_below_zero_lets_nothing_float(source: Anatomy, humanoid, walk: 
     assert np.abs(moved - expected).max() < 0.005
 
 
+def test_swimmers_are_measured_at_rest(humanoid: Character, source: Anatomy):
+    still = humanoid.skeleton
+    positions = np.repeat(still.rest_positions[None], 60, axis=0)
+    positions[:, 0] += np.arange(60)[:, None] * np.array([0.0, -0.03, 0.01]) + [0.0, 0.0, 2.0]
+    rotations = np.repeat(still.rest_rotations[None], 60, axis=0)
+    swims = measure_body(
+        humanoid, [Clip("swim", still, positions.astype(np.float32), rotations, 30.0)]
+    )
+    assert swims.ankle == pytest.approx(source.ankle, abs=0.005)
+
+
 def test_flat_feet_of_a_child_stay_flat(source: Anatomy, walk: Clip, targets):
     target = measure_body(targets["child"])
     moved = Retargeter(source, target).retarget(walk)
