@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..maths import quat
 from ..maths.easing import smoothstep
 from ..maths.runs import count_frames_to, find_runs
 from .frame_axes import get_axis
 from .smoothing import compute_window, compute_windowed_minimum
 
 _EASING = 0.12  # seconds from a contact until a foot in the air follows the leg's directions
-_SAME_FLOOR = 0.03  # of a leg's length: a contact this near to the floor is on it
+_SAME_FLOOR = 0.015  # of a leg's length: a contact this near to the floor is on it
 _CLEARANCE = 0.5  # of a scaled source's ball in the air: at least this high
 _SMALLER = 0.6  # how much farther than the source's a short foot may be pitched
 _ALIKE, _OTHER = 0.15, 0.4  # logarithms of ratios of feet: pitched not at all, and in full
 _TURNED = np.radians(120.0)  # a foot that is pitched more is nearly upside down
+_MOST_BEND = np.radians(60.0)  # of toes against the foot
+_LIFTED = 0.08  # of a leg's length: toes of a ball that is higher follow the foot
 _STEADY = 0.12  # seconds over which pitches are smoothed
 _DROP = 0.3  # seconds by which hips sink before a foot would be out of reach
 
@@ -28,21 +31,18 @@ def find_ball_goals(
     would be by the directions of the leg alone. A foot of another length, or hips of another width,
     shift it: by a vector that is constant while the ball rests.
     """
-    shift = ideal - source
-    shift[:, 2] = 0.0
-    runs = find_runs(planted)
-    if not len(runs):
-        return source + shift
-    means = _average_runs(shift, runs)
-    means[:, 2] = (
-        find_floor_heights(source[:, 2], runs, leg) - _average_runs(source[:, 2:], runs)[:, 0]
-    )
-    held = _hold(means, runs, len(source))
-    away = smoothstep(count_frames_to(planted) / (_EASING * fps))[:, None]
-    free = source + shift
+    free = ideal.copy()
     # long feet reach lower on the way from and to the ground
     free[:, 2] = np.maximum(ideal[:, 2], _CLEARANCE * source[:, 2])
-    return source + held + away * (free - source - held)
+    runs = find_runs(planted)
+    if not len(runs):
+        return free
+    means = _average_runs(ideal - source, runs)
+    floors = find_floor_heights(source[:, 2], runs, leg)
+    means[:, 2] = floors - _average_runs(source[:, 2:], runs)[:, 0]
+    held = source + _hold(means, runs, len(source))
+    away = smoothstep(count_frames_to(planted) / (_EASING * fps))[:, None]
+    return held + away * (free - held)
 
 
 def _average_runs(values: np.ndarray, runs: np.ndarray) -> np.ndarray:
@@ -106,6 +106,17 @@ def find_pitch(
     pitch = _measure_pitch(y, z)
     least, most = np.minimum(-_SMALLER * pitch, pitch), np.maximum(-_SMALLER * pitch, pitch)
     return smooth(np.clip(turn, least, most), compute_window(_STEADY, fps))
+
+
+def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
+    """Return frames (F, 4) of toes that stay level below the raised heel of a `foot` (F, 4).
+
+    `heights` (F,) are those of its ball over where it stands: in the air toes follow the foot.
+    """
+    x, y, z = (get_axis(foot, axis) for axis in range(3))
+    near = 1.0 - smoothstep(heights / (_LIFTED * leg))
+    bend = near * np.clip(_measure_pitch(y, z), 0.0, _MOST_BEND)
+    return quat.mul(quat.from_angle_axis(bend, x), foot)
 
 
 def _measure_pitch(ahead: np.ndarray, up: np.ndarray) -> np.ndarray:

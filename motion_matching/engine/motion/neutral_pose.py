@@ -20,12 +20,14 @@ from .settings import ContactSettings
 from .skeleton import Skeleton
 
 UP, AHEAD, LEFT = np.eye(3)[2], -np.eye(3)[1], np.eye(3)[0]
+_CONTACTS = ContactSettings()
 _MOST_FRAMES, _MOST_CLIPS = 6000, 40
 _DOWN, _HEAD_UP = 0.7, 0.7  # cosines of legs to the way down and of the head to the way up
+_LEVEL = 0.3  # cosine of the line of the hip joints to the way up
 _LEANING = 0.9  # cosine to the vertical from which a rest pose stands in the world as it is
 _ALIKE = 0.06  # of the body's height: how much left and right may differ in a rest pose
 _ON_GROUND = 0.15  # of the body's height: a rest pose that starts farther off has no ground at zero
-_UPRIGHT = 0.85  # of the usual height of the hips: lower frames do not show how a body stands
+_UPRIGHT = 0.85  # of the usual height of hips over feet: lower frames show no standing body
 _FLAT = 30  # percentile of the heights of an ankle in contact below which its foot is flat
 # metres of legs for which limits of contacts are meant: of people from thigh to ankle, of dogs
 _PERSON, _ANIMAL = 0.85, 0.54
@@ -55,36 +57,38 @@ def find_planted(balls: np.ndarray, fps: float, leg: float, four_legged: bool) -
     """Return when balls (F, L, 3) of feet rest, (F, L), whatever the length `leg` of the legs."""
     size = _ANIMAL if four_legged else _PERSON
     lengths = np.full(balls.shape[1], size)
-    return find_contacts(balls * (size / leg), fps, ContactSettings(), lengths)
+    return find_contacts(balls * (size / leg), fps, _CONTACTS, lengths)
 
 
 def stand_at_rest(
-    skeleton: Skeleton, limbs: Mapping[str, LimbBones], hips: int, head: int | None, animal: bool
+    skeleton: Skeleton,
+    limbs: Mapping[str, LimbBones],
+    hips: int,
+    head: int | None,
+    animal: bool,
+    strict: bool = True,
 ) -> StandingPoses | None:
-    """Return the rest pose facing -Y, if a body stands so; turned upright if it lies as a whole."""
+    """Return the rest pose facing -Y, if a body stands so; turned upright if it lies as a whole.
+
+    It has to be symmetric if `strict`: steps are not alike on both sides, and bind poses are.
+    """
     rotations, positions = (part.astype(np.float64) for part in skeleton.compute_rest_world())
     legs = [limb for limb in limbs.values() if animal or limb.kind == "leg"]
     ways = [quat.normalize_vectors(positions[leg.end] - positions[leg.upper]) for leg in legs]
     up = quat.normalize_vectors(-np.mean(ways, axis=0))
     left = find_left(positions, limbs)
-    if max(float(way @ -up) for way in ways) < 0.0 or min(float(way @ -up) for way in ways) < _DOWN:
-        return None
-    if head is not None and not animal:
-        above = quat.normalize_vectors(positions[head] - positions[hips])
-        if above @ up < _HEAD_UP:
-            return None
-    if abs(left @ up) > 0.3:
+    above = quat.normalize_vectors(positions[hips if head is None else head] - positions[hips])
+    hangs = min(float(way @ -up) for way in ways) >= _DOWN and abs(left @ up) < _LEVEL
+    if not hangs or not (animal or head is None or above @ up >= _HEAD_UP):
         return None
     turn = _face_ahead(left, UP if up[2] > _LEANING else up)
     rotations, positions = quat.mul(turn, rotations), quat.mul_vec(turn, positions)
     height = float(np.ptp(positions[:, 2]))
-    if _measure_asymmetry(positions, limbs, hips) > _ALIKE * height:
+    if strict and _measure_asymmetry(positions, limbs, hips) > _ALIKE * height:
         return None
     feet = [limb.end if limb.toe is None else limb.toe for limb in legs]
     low = float(positions[feet, 2].min())
     if abs(low) > _ON_GROUND * height:
-        tips = [positions[leg.toe] if leg.toe is not None else positions[leg.end] for leg in legs]
-        low = float(np.min(tips, axis=0)[2])
         positions = positions - low * UP
     flat = {name: np.ones(1) for name in limbs}
     return StandingPoses(rotations[None], positions[None], flat, True)
@@ -136,7 +140,8 @@ def sample_motion(
         return None
     rotations, positions = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     flat = {name: np.concatenate([part[2][name] for part in parts]) for name in limbs}
-    heights = positions[:, hips, 2] - np.percentile(positions[..., 2].min(axis=1), 10)
+    ends = [limb.end for limb in limbs.values() if limb.kind == "leg"]
+    heights = positions[:, hips, 2] - positions[:, ends, 2].min(axis=1)
     upright = heights >= _UPRIGHT * np.median(heights)
     weights = {name: _normalize(weight[upright]) for name, weight in flat.items()}
     return StandingPoses(rotations[upright], positions[upright], weights)

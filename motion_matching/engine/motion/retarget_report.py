@@ -15,7 +15,7 @@ from .frame_axes import get_axis, rotate
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
 from .partial_pose import WorldMotion
-from .retarget_plan import compute_scale
+from .retarget_plan import compute_size, compute_travel, list_shared_feet
 
 _BENT = np.sin(np.radians(15.0))  # a joint that is bent less has no clear side
 _CM = 100.0
@@ -33,17 +33,17 @@ def measure_retargeted(
     'against': frames in which a knee or elbow is bent to the other side than the source's. 'jump':
     by how much more than the source's such a side turns between two frames, at most.
     """
-    ours, theirs = _Body(source, source_clip), _Body(target, target_clip)
-    scale = compute_scale(source, target)
+    ours, theirs = _BodyMotion(source, source_clip), _BodyMotion(target, target_clip)
+    size = compute_size(source, target)
     names = [name for name in source.limbs if name in target.limbs]
-    feet = [n for n in names if all(b.limbs[n].ball is not None for b in (source, target))]
-    result = _measure_feet(ours, theirs, feet, scale, source_clip.fps)
+    feet = list_shared_feet(source, target)
+    result = _measure_feet(ours, theirs, feet, source_clip.fps)
     heights = [float(np.mean(body.middle[:, 2])) - body.anatomy.ankle for body in (ours, theirs)]
     legs = np.concatenate([_measure_directions(ours, theirs, name) for name in feet])
     against, jump = _measure_hinges(ours, theirs, names)
     return {
         **result,
-        "hips": heights[1] / (scale * heights[0]),
+        "hips": heights[1] / (size * heights[0]),
         "legs": float(legs.mean()),
         "legs_p95": float(np.percentile(legs, 95)),
         "torso": _measure_torso(ours, theirs),
@@ -52,13 +52,13 @@ def measure_retargeted(
     }
 
 
-class _Body:
+class _BodyMotion:
     """World motion of a body's joints; all arrays are over frames."""
 
     def __init__(self, anatomy: Anatomy, clip: Clip) -> None:
         self.anatomy = anatomy
         bones = [b for limb in anatomy.limbs.values() for b in limb.bones.joints]
-        self.motion = WorldMotion(clip, [anatomy.hips, *bones])
+        self.motion = WorldMotion(clip, [], [anatomy.hips, *bones])
         places = self.motion.positions
         self.middle = np.mean([places[anatomy.limbs[leg].bones.upper] for leg in LEGS], axis=0)
 
@@ -87,16 +87,17 @@ class _Body:
 
 
 def _measure_feet(
-    ours: _Body, theirs: _Body, names: list[str], scale: float, fps: float
+    ours: _BodyMotion, theirs: _BodyMotion, names: list[str], fps: float
 ) -> dict[str, float]:
     source, target = ours.anatomy, theirs.anatomy
+    size, travel = compute_size(source, target), compute_travel(source, target)
     balls = np.stack([ours.find_ball(source.limbs[name]) for name in names], axis=1)
     moved = np.stack([theirs.find_ball(target.limbs[name]) for name in names], axis=1)
     planted = find_planted(balls, fps, source.leg, source.roles.four_legged)
-    slides = [_measure_slide(points, planted, fps) for points in (scale * balls, moved)]
+    slides = [_measure_slide(points, planted, fps) for points in (travel * balls, moved)]
     misses = [np.zeros(0)]
     for index, name in enumerate(names):
-        heights = scale * (balls[:, index, 2] - source.limbs[name].ball_height)
+        heights = size * (balls[:, index, 2] - source.limbs[name].ball_height)
         runs = find_runs(planted[:, index])
         floors = find_floor_heights(heights, runs, target.leg)
         for (start, stop), floor in zip(runs, floors, strict=True):
@@ -117,7 +118,7 @@ def _measure_slide(balls: np.ndarray, planted: np.ndarray, fps: float) -> float:
     return float(speeds[both].mean()) if both.any() else 0.0
 
 
-def _measure_directions(ours: _Body, theirs: _Body, name: str) -> np.ndarray:
+def _measure_directions(ours: _BodyMotion, theirs: _BodyMotion, name: str) -> np.ndarray:
     """Return the angles (2F,) in degrees between the segments of a limb."""
     pairs = zip(ours.get_segments(name), theirs.get_segments(name), strict=True)
     return np.concatenate([_measure_angle(a, b) for a, b in pairs])
@@ -128,7 +129,7 @@ def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.degrees(2.0 * np.arcsin(np.clip(0.5 * np.linalg.norm(a - b, axis=-1), 0.0, 1.0)))
 
 
-def _measure_torso(ours: _Body, theirs: _Body) -> float:
+def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
     """Return the mean angle in degrees between torsos, but for how they differ when standing."""
     (way, stance), (other, standing) = (
         (body.find_shoulders(), body.anatomy.shoulders) for body in (ours, theirs)
@@ -146,7 +147,7 @@ def _measure_torso(ours: _Body, theirs: _Body) -> float:
     return float(_measure_angle(way, other).mean())
 
 
-def _measure_hinges(ours: _Body, theirs: _Body, names: list[str]) -> tuple[int, float]:
+def _measure_hinges(ours: _BodyMotion, theirs: _BodyMotion, names: list[str]) -> tuple[int, float]:
     """Return in how many frames hinges are bent against the source's, and their most new jump."""
     against, jump = 0, 0.0
     for name in names:
@@ -163,7 +164,7 @@ def _measure_hinges(ours: _Body, theirs: _Body, names: list[str]) -> tuple[int, 
     return against, jump
 
 
-def _find_hinge(body: _Body, name: str) -> np.ndarray:
+def _find_hinge(body: _BodyMotion, name: str) -> np.ndarray:
     """Return the axis (F, 3) about which a limb is bent, as long as the sine of its bend."""
     upper, lower = body.get_segments(name)
     return np.cross(lower, upper)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from ..errors import SettingsError
 from ..settings import LARGEST, check, describe, is_number
@@ -43,15 +42,13 @@ class RetargetSettings:
     scale: float | None = describe(
         None,
         "Scale",
-        "How far the character moves for each metre of the source; none goes by the legs' lengths",
+        "How far the character goes for each metre of the source; none goes by the legs' lengths",
         least=1e-4,
     )
     fit_root: str = describe(
         "source", "Root Bone", "What a bone above the hips does", choices=_ROOTS
     )
-    offsets: Mapping[str, tuple[float, float, float]] = field(
-        default_factory=lambda: MappingProxyType({})
-    )
+    offsets: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check(self, "retargeting setting")

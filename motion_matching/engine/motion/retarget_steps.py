@@ -9,17 +9,24 @@ import numpy as np
 
 from ..maths import quat
 from .clip import Clip
-from .foot_goals import ease_drop, find_ball_goals, find_drop, find_pitch, measure_mismatch
+from .foot_goals import (
+    bend_toes,
+    ease_drop,
+    find_ball_goals,
+    find_drop,
+    find_pitch,
+    measure_mismatch,
+)
 from .frame_axes import get_axis, rotate, slerp
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
 from .partial_pose import PartialPose, WorldMotion
-from .retarget_plan import RetargetPlan, compute_limb_scale
-from .trunk_tilt import find_tilt
+from .retarget_plan import RetargetPlan, compute_limb_scale, list_shared_feet
+from .trunk_tilt import TILT_SLACK, find_tilt
 from .two_bones import REACH, find_pole, solve_two_bones
 
 _MOVES = 0.01  # of a leg's length, and radians: a root bone that moves less is at rest
-_SLIDES = 1e-3  # of a leg's length: a bone that moves less in its parent does not
+_SLIDES = 1e-3  # of a leg's length: a bone that moves less in its parent stays there
 _PARTS = ("upper", "lower", "end")
 
 
@@ -29,9 +36,10 @@ class Retargeting:
     def __init__(self, plan: RetargetPlan, clip: Clip) -> None:
         self.plan, self.clip, self.scale = plan, clip, plan.scale
         self.source, self.target, self.settings = plan.source, plan.target, plan.settings
-        ends = [limb.bones.toe for limb in self.source.limbs.values() if limb.bones.toe is not None]
-        self.motion = WorldMotion(clip, [*self.source.frames, *ends])
-        self.pose = PartialPose(self.target.skeleton, plan.links, clip.frame_count)
+        joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
+        roots = self.source.roles.chains.get("root", ())[:1]
+        self.motion = WorldMotion(clip, self.source.frames, [self.source.hips, *joints, *roots])
+        self.pose = PartialPose(self.target.usual, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
         self.aims: dict[str, dict[str, np.ndarray]] = {}
@@ -74,11 +82,15 @@ class Retargeting:
 
     def _turn_bones(self) -> None:
         """Give all bones the directions of the source's."""
+        direct = [match for match in self.plan.matches if match.share == 0.0]
+        worlds = np.stack([self.motion.rotations[match.first] for match in direct], axis=1)
+        turned = quat.mul(worlds, self.plan.constants)
+        for index, match in enumerate(direct):
+            self.pose.rotations[match.bone] = turned[:, index]
         for match in self.plan.matches:
-            frame = self._get_frame(match.first)
             if match.share > 0.0:
-                frame = slerp(frame, self._get_frame(match.second), match.share)
-            self._set_frame(match.bone, self._turn_held(match.bone, frame))
+                before, after = map(self._get_frame, (match.first, match.second))
+                self._set_frame(match.bone, slerp(before, after, match.share))
         for name in self.plan.limbs:
             bones, others = self.source.limbs[name].bones, self.target.limbs[name].bones
             self.aims[name] = {part: self._get_frame(getattr(bones, part)) for part in _PARTS}
@@ -90,21 +102,28 @@ class Retargeting:
 
     def _keep_translations(self) -> None:
         """Move bones of trunk and arms in their parents as the source's, scaled."""
-        legs = {b for leg in LEGS for b in self.target.limbs[leg].bones.joints}
-        least = _SLIDES * self.source.leg
-        for match in self.plan.matches:
-            parent = int(self.source.skeleton.parents[match.first])
-            if (
-                match.share > 0.0
-                or match.bone in legs
-                or match.bone == self.target.hips
-                or parent < 0
-            ):
+        legs = {bone for leg in LEGS for bone in self.target.limbs[leg].bones.joints}
+        moved: dict[int, np.ndarray] = {}
+        for match in sorted(self.plan.matches, key=lambda match: match.bone):
+            if match.bone in legs or match.bone == self.target.hips:
                 continue
-            away = self.clip.positions[:, match.first] - self.source.usual[match.first]
-            if np.abs(away).max() > least:
-                shift = quat.mul_vec(self.motion.rotations[parent], away)
-                self.pose.shifts[match.bone] = self.scale * shift
+            ways = [self._find_translation(bone) for bone in (match.first, match.second)]
+            moved[match.bone] = self.scale * (ways[0] + match.share * (ways[1] - ways[0]))
+            shift = moved[match.bone] - moved.get(self.plan.links[match.bone].anchor, 0.0)
+            if np.abs(shift).max() > _SLIDES * self.target.leg:
+                self.pose.shifts[match.bone] = shift
+
+    def _find_translation(self, bone: int) -> np.ndarray:
+        """Return how far (F, 3) a source's bone is moved by those from the hips down to it."""
+        total = np.zeros((self.clip.frame_count, 3))
+        for below in self.source.skeleton.get_chain_to_root(bone):
+            if below == self.source.hips:
+                break
+            away = self.clip.positions[:, below] - self.source.usual.rest_positions[below]
+            if np.abs(away).max() > 1e-6:
+                above = int(self.source.skeleton.parents[below])
+                total += quat.mul_vec(self.motion.rotations[above], away)
+        return total
 
     # hips and feet
 
@@ -113,7 +132,7 @@ class Retargeting:
         source, target = self.source, self.target
         turn = self.motion.rotations[source.hips]
         middle = self.motion.positions[source.hips] + rotate(turn, source.hip_middle)
-        middle = self.scale * (middle - source.ankle * UP) + target.ankle * UP
+        middle = self.plan.travel * (middle - source.ankle * UP) + target.ankle * UP
         offset = rotate(self.pose.rotations[target.hips], target.hip_middle)
         self.pose.placed[target.hips] = middle - offset
 
@@ -131,6 +150,16 @@ class Retargeting:
             lower(ease_drop(drops, self.clip.fps))
         for name in names:
             self._solve(name, self._find_ankle(name, goals[name]))
+            self._level_toes(name, goals[name])
+
+    def _level_toes(self, name: str, ball: np.ndarray) -> None:
+        """Keep toes on the ground below a raised heel if the source has none to follow."""
+        ours, theirs = self.source.limbs[name].bones, self.target.limbs[name]
+        toe = theirs.bones.toe
+        if toe is None or ours.toe is not None or self.target.roles.four_legged:
+            return
+        heights = ball[:, 2] - theirs.ball_height
+        self._set_frame(toe, bend_toes(self.aims[name]["end"], heights, self.target.leg))
 
     def _lower_hips(self, drop: np.ndarray) -> None:
         hips = self.target.hips
@@ -140,6 +169,7 @@ class Retargeting:
         """Bring the chest to a height at which forelegs stand as the source's, and plant them."""
         names = [name for name in ARMS if name in self.balls]
         if len(names) < 2:
+            self._plant(ARMS, lambda drop: None)
             return
         scale = compute_limb_scale(self.source, self.target, ARMS)
         shoulders, grounds = [], []
@@ -148,30 +178,31 @@ class Retargeting:
             shoulders.append(self.motion.positions[ours.bones.upper][:, 2])
             grounds.append(theirs.ball_height - scale * ours.ball_height)
         heights = scale * np.mean(shoulders, axis=0) + np.mean(grounds)
-        self._tilt_trunk(heights)
-        self._plant(ARMS, lambda drop: self._tilt_trunk(heights - drop))
+        self._tilt_trunk(heights - self._find_chest()[:, 2], TILT_SLACK)
+        self._plant(ARMS, lambda drop: self._tilt_trunk(-drop, 0.0))
 
-    def _tilt_trunk(self, heights: np.ndarray) -> None:
-        """Turn the spine about its lowest bone so that the shoulders are at `heights` (F,)."""
+    def _find_chest(self) -> np.ndarray:
+        """Return the middle (F, 3) between the joints of shoulders and upper arms."""
+        joints = [self.target.limbs[name].bones.upper for name in ARMS]
+        return np.mean([self.pose.compute_position(bone) for bone in joints], axis=0)
+
+    def _tilt_trunk(self, rise: np.ndarray, slack: float) -> None:
+        """Turn the spine about its lowest bone so that the shoulders `rise` (F,)."""
         spine = [bone for bone in self.target.get_chain("spine") if bone in self.pose.rotations]
         if not spine:
             return
-        joints = [self.target.limbs[name].bones.upper for name in ARMS]
-        chest = np.mean([self.pose.compute_position(bone) for bone in joints], axis=0)
-        turn = find_tilt(self.pose.compute_position(spine[0]), chest, heights, self.clip.fps)
+        pivot = self.pose.compute_position(spine[0])
+        turn = find_tilt(self._find_chest() - pivot, rise, slack, self.clip.fps)
         collars = [self.target.limbs[name].bones.collar for name in ARMS]
         for bone in [*spine, *(bone for bone in collars if bone in self.pose.rotations)]:
             self.pose.rotations[bone] = quat.mul(turn, self.pose.rotations[bone])
 
     def _find_source_balls(self) -> None:
         """Find the source's balls (F, 3), and when they rest (F,), of limbs that both stand on."""
-        bodies = (self.source, self.target)
-        for name in self.plan.limbs:
-            if all(body.limbs[name].ball is not None for body in bodies):
-                limb = self.source.limbs[name]
-                ankle = self.motion.positions[limb.bones.end]
-                way = rotate(self._get_frame(limb.bones.end), limb.foot)
-                self.balls[name] = ankle + way
+        for name in list_shared_feet(self.source, self.target):
+            limb = self.source.limbs[name]
+            ankle = self.motion.positions[limb.bones.end]
+            self.balls[name] = ankle + rotate(self._get_frame(limb.bones.end), limb.foot)
         # feet of animals are told from one another's speeds, so all at once
         joined = np.stack(list(self.balls.values()), axis=1)
         animal = self.source.roles.four_legged
@@ -185,7 +216,7 @@ class Retargeting:
         upper, lower = theirs.lengths[0], theirs.lengths[1]
         leg = upper * get_axis(aims["upper"], 1) + lower * get_axis(aims["lower"], 1)
         ideal = root + leg + rotate(aims["end"], theirs.foot) - theirs.ball_height * UP
-        scaled = self.scale * (self.balls[name] - ours.ball_height * UP)
+        scaled = self.plan.travel * (self.balls[name] - ours.ball_height * UP)
         planted, leg_length = self.planted[name], self.target.leg
         goal = find_ball_goals(scaled, ideal, planted, self.clip.fps, leg_length)
         goal = goal + theirs.ball_height * UP
@@ -244,7 +275,7 @@ class Retargeting:
         root = self.plan.root
         if root is None:
             return
-        rotations, places = self.target.skeleton.compute_rest_world()
+        rotations, places = self.target.usual.compute_rest_world()
         turn, place = (
             self._follow_hips() if self.settings.fit_root == "ground" else self._follow_root()
         )
@@ -260,7 +291,7 @@ class Retargeting:
             return np.tile(quat.IDENTITY, (len(rotation), 1)), np.zeros((len(rotation), 3))
         turn = self._get_frame(bone)
         rest = self.source.root_place
-        return turn, self.scale * (position - rotate(turn, rest))
+        return turn, self.plan.travel * (position - rotate(turn, rest))
 
     def _follow_hips(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the hips face (F, 4), and their place on the ground (F, 3)."""
