@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         effects,
         find_controls,
         foot_roll,
+        ik_stretch,
+        live_chain,
         match,
         pose_graph,
         snapping,

@@ -22,7 +22,7 @@ from ..blender.playback import PlaybackState
 from ..blender.rotation_modes import to_mode_near
 from ..blender.transforms import REST, Transform, compose, decompose_similarity, read_property
 from .bake_controls import ControlSettings, check_editable, check_existing, find_resting, open_graph
-from .control_rig import ControlRig, Limb, Switch
+from .control_rig import ControlLimb, ControlRig, Switch
 from .live_chain import build_levels, pose_controls
 from .match import read_deform_skeleton
 from .pose_graph import PoseGraph
@@ -64,7 +64,7 @@ class ControlDriver:
         self._stand = quat.inv(turn), shift, float(scale)
         self._saved: _Saved | None = None
 
-    def _plan(self, graph: PoseGraph, rig: ControlRig, solved: list[Limb]) -> None:
+    def _plan(self, graph: PoseGraph, rig: ControlRig, solved: list[ControlLimb]) -> None:
         """Note which deform bone each control follows, and what carries it."""
         bones = {**rig.place, **rig.follow}
         for limb in rig.limbs:
@@ -180,7 +180,9 @@ class _Saved:
 class _Pole:
     """Where the pole of a limb has to be, by the poses of its deform bones."""
 
-    def __init__(self, graph: PoseGraph, limb: Limb, control: int, place: dict[str, int]) -> None:
+    def __init__(
+        self, graph: PoseGraph, limb: ControlLimb, control: int, place: dict[str, int]
+    ) -> None:
         self.control, self._graph, self._limb = control, PoseGraph(graph.obj), limb
         self._bones = [place[bone] for bone in limb.bones[:3]]
         pairs = zip(limb.fk[:3], limb.bones[:3], strict=True)

@@ -20,10 +20,10 @@ _SEED = 5
 
 @dataclass(frozen=True)
 class Level:
-    """Controls (N,) whose `carriers` (N,) are posed before them, or -1; `relative` is how they rest.
+    """Controls (N,) whose `carriers` (N,) are posed before them, or -1.
 
-    `placed` (N,) have positions of their own. `axes` (N, 4) lead from the axes of locations to the
-    controls' own.
+    `relative` is how they rest in these. `placed` (N,) have positions of their own. `axes` (N, 4)
+    lead from the axes of locations to the controls' own.
     """
 
     controls: np.ndarray

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ...engine.maths.easing import smoothstep
 from ...engine.motion.clip import Clip
 from ...engine.motion.contacts import PRESETS, find_contacts
 from ..blender.transforms import Transform, compose
-from .control_rig import ControlRig, Limb
+from .control_rig import ControlLimb, ControlRig
 from .foot_roll import find_stances, split_foot
 from .pose_graph import PoseGraph
 
@@ -98,7 +99,10 @@ def follow(graph: PoseGraph, control: str, bone: str, poses: Mapping[str, Transf
 
 
 def give_ik(
-    graph: PoseGraph, limb: Limb, poses: Mapping[str, Transform], planted: Mapping[str, np.ndarray]
+    graph: PoseGraph,
+    limb: ControlLimb,
+    poses: Mapping[str, Transform],
+    planted: Mapping[str, np.ndarray],
 ) -> None:
     joints = [
         follow(graph, control, bone, poses)
@@ -117,7 +121,7 @@ def give_ik(
         graph.give(limb.toe, follow(graph, limb.toe, limb.bones[3], poses)[0])
 
 
-def compute_pole(graph: PoseGraph, limb: Limb, joints: list[Transform]) -> np.ndarray:
+def compute_pole(graph: PoseGraph, limb: ControlLimb, joints: list[Transform]) -> np.ndarray:
     """Return where (F, 3) the pole has to be: before the knee, in the plane of the limb.
 
     A knee that is almost straight points where the upper bone says, so that the pole does not jump.
@@ -125,7 +129,7 @@ def compute_pole(graph: PoseGraph, limb: Limb, joints: list[Transform]) -> np.nd
     rests = [graph.get_rest(control) for control in limb.fk[:3]]
     rest_out = _measure_bend(*(rest[1] for rest in rests))
     pole_out = _measure_bend(rests[0][1], graph.get_rest(limb.pole)[1], rests[2][1])
-    size = float(sum(np.linalg.norm(b[1] - a[1]) for a, b in zip(rests, rests[1:], strict=False)))
+    size = float(sum(np.linalg.norm(b[1] - a[1]) for a, b in pairwise(rests)))
     bent = np.linalg.norm(rest_out) > 1e-3 * size
     ahead = quat.inv_mul_vec(rests[0][0], rest_out if bent else pole_out)
     hip, knee, ankle = (joint[1] for joint in joints)

@@ -32,10 +32,12 @@ def create_rigify_human(kind: str = "basic_human") -> bpy.types.Object:
 
 
 @cache
-def make_walk(fps: float = 30.0) -> Clip:
-    """Make a walk with a curve and a stop, on the skeleton of the generated motion."""
+def make_walk(fps: float = 30.0, stop: int = 90) -> Clip:
+    """Make a walk with a curve, on the skeleton of the generated motion, from before it starts."""
     moves = [Move(1.5, 1.3), Move(1.5, 1.3, turn=30.0)]
-    return perform("walk", moves, fps, np.random.default_rng(3)).crop(25, 115)
+    return perform("walk", moves, fps, np.random.default_rng(3)).crop(
+        round(0.8 * fps), round(0.8 * fps) + round(stop * fps / 30.0)
+    )
 
 
 def retarget_walk(skeleton: Skeleton) -> Clip:
@@ -169,7 +171,9 @@ def name_auto_rig_pro() -> bpy.types.Object:
     """Create a rig with the published bone names of Auto-Rig Pro."""
     deform, fk = {}, {}
     middle = ("root", "spine_01", "spine_02", "spine_03", "neck", "head")
-    for name, part in zip(("Hips", "Spine", "Chest", "UpperChest", "Neck", "Head"), middle, strict=True):
+    for name, part in zip(
+        ("Hips", "Spine", "Chest", "UpperChest", "Neck", "Head"), middle, strict=True
+    ):
         deform[name], fk[name] = f"{part}.x", f"c_{part}.x"
     ik = {}
     for side, s in (("Left", "l"), ("Right", "r")):
@@ -194,7 +198,9 @@ def name_unreal() -> bpy.types.Object:
     """Create a rig with the published names of Unreal's mannequin and of its controls."""
     deform, fk = {}, {}
     middle = ("pelvis", "spine_01", "spine_02", "spine_03", "neck_01", "head")
-    for name, part in zip(("Hips", "Spine", "Chest", "UpperChest", "Neck", "Head"), middle, strict=True):
+    for name, part in zip(
+        ("Hips", "Spine", "Chest", "UpperChest", "Neck", "Head"), middle, strict=True
+    ):
         deform[name], fk[name] = part, f"{part}_ctrl".replace("pelvis", "hips")
     ik = {}
     for side, s in (("Left", "l"), ("Right", "r")):
@@ -215,7 +221,9 @@ def name_unreal() -> bpy.types.Object:
     obj = create_named_rig(deform, fk, ik, ("fk_ik_switch", 1.0), "body_ctrl")
     for side in "lr":  # Unreal has a switch of its own for each limb
         for limb, end in (("leg", "foot"), ("arm", "hand")):
-            _rename_switch(obj, f"{end}_{side}_ik_ctrl", "fk_ik_switch", f"{limb}_{side}_fk_ik_switch")
+            _rename_switch(
+                obj, f"{end}_{side}_ik_ctrl", "fk_ik_switch", f"{limb}_{side}_fk_ik_switch"
+            )
     return obj
 
 
