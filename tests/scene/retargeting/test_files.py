@@ -51,7 +51,7 @@ def test_a_prop_beside_a_character_is_no_second_one(tmp_path):
 
 
 def test_an_fbx_file_is_read_and_leaves_nothing_behind(tmp_path):
-    obj, action = add_walker(frames=12)
+    obj, _ = add_walker(frames=12)
     wanted = make_walk(12)
     path = tmp_path / "walk.fbx"
     select(obj)

@@ -104,5 +104,3 @@ def test_an_action_without_another_armature_says_what_to_do():
     bpy.data.objects.remove(obj)
     with pytest.raises(SettingsError, match=r"no armature whose bones the action 'walk' moves"):
         sources.find_source_armature(action)
-
-
