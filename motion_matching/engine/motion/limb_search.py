@@ -15,7 +15,8 @@ from .skeleton import Skeleton
 _ASIDE = 0.03  # of the body's height: a branch farther from the middle belongs to a side
 _ALIKE = 0.6  # an upper arm and a forearm are at least this much alike in length
 _FORK = 0.35  # how much it speaks for a hand that fingers branch from it
-_LAST = 0.15  # and against it that nothing is below
+_LAST = 0.15  # and against it that nothing is below, and the bone itself is short
+_HAND = 0.25  # of a forearm's length: a hand is longer
 _BACK = 0.03  # of a foreleg's length: an elbow points farther back
 _SEGMENT = 0.12  # of a foreleg's length: segments at its elbow are longer
 _INLINE = 1e-4  # 1 - cosine: joints that never bend more only halve a segment
@@ -118,20 +119,15 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
     at = np.cumsum([0.0, *shape.measure_steps(joints)])
     tip = shape.measure_tip(joints[-1])
     best: tuple[float, tuple[int, ...]] = (-np.inf, ())
-    for i in range(len(joints)):
-        for j in range(i + 1, len(joints)):
-            for k in range(j + 1, len(joints)):
-                upper, lower = at[j] - at[i], at[k] - at[j]
-                if min(upper, lower) <= _ALIKE * max(upper, lower):
-                    continue
-                if palm not in (None, k):
-                    continue
-                fork = len(shape.skeleton.get_children(joints[k])) > 1
-                score = (upper + lower) / (at[-1] + tip) - (
-                    1.0 - min(upper, lower) / max(upper, lower)
-                )
-                score += _FORK * fork - _LAST * (k == len(joints) - 1 and not fork and tip == 0.0)
-                best = max(best, (float(score), (joints[i], joints[j], joints[k])))
+    for i, j, k in combinations(range(len(joints)), 3):
+        upper, lower = at[j] - at[i], at[k] - at[j]
+        alike = min(upper, lower) / max(upper, lower, 1e-9)
+        if alike <= _ALIKE or palm not in (None, k):
+            continue
+        fork = len(shape.skeleton.get_children(joints[k])) > 1
+        stub = k == len(joints) - 1 and not fork and tip < _HAND * lower
+        score = (upper + lower) / (at[-1] + tip) - (1.0 - alike) + _FORK * fork - _LAST * stub
+        best = max(best, (float(score), (joints[i], joints[j], joints[k])))
     if not best[1]:
         return {}
     upper_arm, forearm, hand = (list(chain).index(bone) for bone in best[1])
