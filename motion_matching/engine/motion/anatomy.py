@@ -105,12 +105,6 @@ class Anatomy:
     def hips(self) -> int:
         return self.roles.chains["hips"][0]
 
-    @property
-    def hip_width(self) -> float:
-        """The distance of the hip joints at rest."""
-        ends = self.usual.compute_rest_world()[1][[self.limbs[leg].bones.upper for leg in LEGS]]
-        return float(np.linalg.norm(ends[0] - ends[1]))
-
     def get_chain(self, *roles: str) -> list[int]:
         """Return the bones of roles that follow one another, top to bottom."""
         return [bone for role in roles for bone in self.roles.chains.get(role, ())]

@@ -18,6 +18,8 @@ from .clip import Clip
 from .role_confidence import rate_roles
 from .skeleton import Skeleton
 
+_DOUBTFUL = 0.55  # mean confidence: what clips show is compared with what the rest pose shows
+
 
 @dataclass(frozen=True)
 class BodyRoles:
@@ -30,6 +32,11 @@ class BodyRoles:
     chains: Mapping[str, tuple[int, ...]]
     confidence: Mapping[str, float]
     four_legged: bool = False
+
+    @property
+    def sureness(self) -> float:
+        """The mean confidence of all roles."""
+        return sum(self.confidence.values()) / max(len(self.confidence), 1)
 
     def to_names(self, skeleton: Skeleton) -> dict[str, str | list[str]]:
         """Return bone names by role: one name, or a list where a part has several bones."""
@@ -55,11 +62,25 @@ def find_body_roles(
     """Find the bones of all parts of a body by names, otherwise by shape and motion.
 
     `overrides` holds bone names by role: one, from which the part follows, or all that it has, or
-    '' for a part that the body shall not have. Clips of one skeleton are looked at together.
+    '' for a part that the body shall not have. Clips of one skeleton are looked at together,
+    and the rest pose where they leave doubts.
     Raises RigError for missing hips or legs (with likely bones), for unknown bones and roles, and
     for two bodies in one skeleton.
     """
     given = _find_given(skeleton, overrides or {})
+    roles = _find_roles(skeleton, clips, given)
+    if clips and roles.sureness < _DOUBTFUL:
+        try:
+            return max(roles, _find_roles(skeleton, (), given), key=lambda found: found.sureness)
+        except RigError:
+            pass  # the rest pose shows even less
+    return roles
+
+
+def _find_roles(
+    skeleton: Skeleton, clips: Sequence[Clip], given: Mapping[str, tuple[int, ...]]
+) -> BodyRoles:
+    """Find roles from clips, or from the rest pose without clips."""
     wanted = sorted({bone for chain in given.values() for bone in chain})
     body = choose_body(skeleton, clips, wanted)
     inner = {role: tuple(body.bones.index(bone) for bone in chain) for role, chain in given.items()}

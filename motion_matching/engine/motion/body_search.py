@@ -43,9 +43,7 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
         for role in _CORE
         if given.get(role)
     }
-    roles = find_roles(skeleton, body.clips, core)
-    if any(role.endswith("thigh") for role in core):
-        roles = add_forelegs(skeleton, body.clips, roles)
+    roles = _find_core(body, core)
     sides = {leg.side: leg for leg in reversed(roles.legs) if leg.side}
     if set(sides) != {"L", "R"}:
         raise RigError(
@@ -68,6 +66,26 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
     for role in set(chains) - set(given):
         chains[role] = tuple(bone for bone in chains[role] if bone not in taken)
     return {role: chain for role, chain in chains.items() if chain}, forelegs
+
+
+def _find_core(body: BodySubset, given: Mapping[str, str]) -> Roles:
+    """Return the hips, legs and head; the rest pose shows them if the clips do not.
+
+    An animal may lie in all clips, so that only the rest pose shows that it has forelegs.
+    """
+    try:
+        roles = find_roles(body.skeleton, body.clips, given)
+    except RigError as in_clips:
+        if not body.clips:
+            raise
+        try:
+            roles = find_roles(body.skeleton, (), given)
+        except RigError:
+            raise in_clips from None
+    for clips in (body.clips, ()):
+        if len(roles.legs) < 4:
+            roles = add_forelegs(body.skeleton, clips, roles)
+    return roles
 
 
 def _give(skeleton: Skeleton, role: str, given: tuple[int, ...], chains: Chains) -> tuple[int, ...]:

@@ -31,6 +31,7 @@ _END = re.compile(r"(?:[_\-. ](?:end|tip|site|leaf|nub)|End|Nub|Site|_end\d*)(?:
 _TARGETS = re.compile(r"^(?:MCH|WGT|VIS|ORG)-")
 _DEFORM = "DEF-"
 _MOST_FRAMES = 2000
+_MOST_CLIPS = 60
 _LEAST_RATE = 15.0  # Hz; slower, a foot's rest cannot be seen
 _ALONG = 0.95  # of a segment: a leaf that lies before is inside it
 _ASIDE = 0.02  # of a segment's length: a leaf that lies farther off is outside
@@ -140,13 +141,16 @@ def _lies_inside(skeleton: Skeleton, leaf: int) -> bool:
 
 
 def _thin_clips(clips: Sequence[Clip]) -> list[Clip]:
-    """Return fewer frames of the clips, at a rate at which steps can still be seen."""
+    """Return frames from the middles of clips, at a rate at which steps can still be seen."""
     chosen = [clip for clip in clips if clip.frame_count]
+    chosen = chosen[:: max(1, len(chosen) // _MOST_CLIPS)]
     total = sum(clip.frame_count for clip in chosen)
+    share = max(2, _MOST_FRAMES // max(len(chosen), 1))
     thinned = []
     for clip in chosen:
         step = max(1, min(int(clip.fps / _LEAST_RATE), -(-total // _MOST_FRAMES)))
-        part = slice(None, None, step)
+        start = max(0, (clip.frame_count - share * step) // 2)
+        part = slice(start, start + share * step, step)
         thinned.append(
             replace(
                 clip,
