@@ -332,7 +332,9 @@ class _Measuring:
         self, name: str, limb: Limb, frames: Mapping[int, np.ndarray], leg: float
     ) -> Limb:
         # motion tells better than a rest pose how high the ball is where it stands
-        poses = self.moving if self.moving is not None else self.poses
+        poses = self.poses
+        if self.moving is not None and name in self.moving.grounded:
+            poses = self.moving
         bones, weights = limb.bones, poses.flat[name]
         points = poses.positions
         foot = quat.mul(poses.rotations[:, bones.end], frames[bones.end])

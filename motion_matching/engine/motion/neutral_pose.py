@@ -37,12 +37,14 @@ _PERSON, _ANIMAL = 0.85, 0.54
 class StandingPoses:
     """World rotations (F, B, 4) and positions (F, B, 3) that face -Y on a ground at zero.
 
-    `flat` weighs the frames (F,) by limb in which its foot stands flat; they sum up to 1.
+    `flat` weighs the frames (F,) by limb in which its foot stands flat; they sum up to 1. Feet
+    that are not in `grounded` never stand, so that all of their frames count.
     """
 
     rotations: np.ndarray
     positions: np.ndarray
     flat: Mapping[str, np.ndarray]
+    grounded: frozenset[str]
     is_rest: bool = False
 
     def average_direction(self, bone: int, vectors: np.ndarray, limb: str = "") -> np.ndarray:
@@ -91,7 +93,7 @@ def stand_at_rest(
     if abs(low) > _ON_GROUND * height:
         positions = positions - low * UP
     flat = {name: np.ones(1) for name in limbs}
-    return StandingPoses(rotations[None], positions[None], flat, True)
+    return StandingPoses(rotations[None], positions[None], flat, frozenset(flat), True)
 
 
 def find_left(positions: np.ndarray, limbs: Mapping[str, LimbBones]) -> np.ndarray:
@@ -143,8 +145,9 @@ def sample_motion(
     ends = [limb.end for limb in limbs.values() if limb.kind == "leg"]
     heights = positions[:, hips, 2] - positions[:, ends, 2].min(axis=1)
     upright = heights >= _UPRIGHT * np.median(heights)
+    grounded = frozenset(name for name, weight in flat.items() if weight[upright].any())
     weights = {name: _normalize(weight[upright]) for name, weight in flat.items()}
-    return StandingPoses(rotations[upright], positions[upright], weights)
+    return StandingPoses(rotations[upright], positions[upright], weights, grounded)
 
 
 def _normalize(weights: np.ndarray) -> np.ndarray:
@@ -167,8 +170,9 @@ def _sample_clip(
     flat = {name: np.ones(len(rotations)) for name in limbs}
     for name, down in zip(feet, planted.T, strict=True):
         height = positions[:, limbs[name].end, 2]
-        rests = height[down] if down.any() else height
-        flat[name] = (down | ~down.any()) & (height <= np.percentile(rests, _FLAT))
+        flat[name] = np.zeros(len(height))
+        if down.any():
+            flat[name][down & (height <= np.percentile(height[down], _FLAT))] = 1.0
     return (
         quat.mul(turns, rotations),
         quat.mul_vec(turns, positions),

@@ -89,12 +89,12 @@ def compute_size(source: Anatomy, target: Anatomy) -> float:
 def compute_travel(source: Anatomy, target: Anatomy) -> float:
     """Return how many metres the target goes for each metre of the source.
 
-    Steps of animals are as long as the shorter ones of their hind legs and forelegs can reach.
+    Steps of animals are a compromise of what suits their hind legs and their forelegs.
     """
     size, feet = compute_size(source, target), list_shared_feet(source, target)
     if not set(ARMS) <= set(feet):
         return size
-    return min(size, compute_limb_scale(source, target, ARMS))
+    return float(np.sqrt(size * compute_limb_scale(source, target, ARMS)))
 
 
 def list_shared_feet(source: Anatomy, target: Anatomy) -> list[str]:
@@ -104,9 +104,13 @@ def list_shared_feet(source: Anatomy, target: Anatomy) -> list[str]:
 
 
 def compute_limb_scale(source: Anatomy, target: Anatomy, names: tuple[str, ...]) -> float:
-    """Return the ratio of the heights of two bodies above limbs that stand as the source's."""
+    """Return the ratio of the heights of two bodies above limbs that stand alike.
+
+    How they stand is the mean of both, so that the way back has the inverse ratio.
+    """
+    stances = [0.5 * (source.limbs[name].stance + target.limbs[name].stance) for name in names]
     heights = [
-        np.mean([np.dot(body.limbs[name].lengths, source.limbs[name].stance) for name in names])
+        sum(np.dot(body.limbs[n].lengths, s) for n, s in zip(names, stances, strict=True))
         for body in (source, target)
     ]
     return float(heights[1] / heights[0])

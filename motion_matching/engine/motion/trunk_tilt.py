@@ -10,7 +10,7 @@ from .foot_goals import smooth
 from .neutral_pose import UP
 from .smoothing import compute_window
 
-TILT_SLACK = np.radians(3.0)  # by which a trunk may lean otherwise than the source's
+TILT_SLACK = np.radians(4.0)  # by which a trunk may lean otherwise than the source's
 _MOST = np.radians(35.0)
 _STEEP, _STEEPEST = np.radians(45.0), np.radians(75.0)  # a rearing trunk is tilted less and less
 _STEADY = 0.12  # seconds over which tilts are smoothed
