@@ -25,7 +25,7 @@ from ..blender.transforms import REST, Transform
 from ..rig.armature import compute_rest_frame
 from .control_rig import ControlRig, Switch, matches
 from .deform import check_bones, compute_deform_poses
-from .effects import list_effects
+from .effects import find_above, find_causes, list_effects
 from .pose_graph import PoseGraph
 from .snapping import snap_controls
 from .solve_controls import ControlMotion, find_planted, solve_controls
@@ -182,7 +182,12 @@ def _thin(
     def snap() -> Mapping[str, Transform]:
         return snap_controls(posed, job.rig, job.shown_by_ik, poses, planted)
 
-    thinning = Thinning(posed, list(tracks.values()), wanted, effects, job.matched, snap)
+    first = posed.copy_first()
+    causes = find_causes(first, list_effects(first, job.rig, job.by_fk, job.by_ik))
+    above = find_above(first, motions)
+    thinning = Thinning(
+        posed, list(tracks.values()), wanted, effects, causes, above, job.matched, snap
+    )
     scale = compute_rest_frame(job.obj)[1]
     thinning.run(job.settings.distance / scale, float(np.radians(job.settings.degrees)), scale)
     return tracks

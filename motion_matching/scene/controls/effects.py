@@ -6,7 +6,7 @@ between them keeps the pose.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -58,9 +58,19 @@ def find_causes(graph: PoseGraph, effects: list[Effect]) -> list[frozenset[str]]
     """Return the controls whose channels decide each effect."""
     result = []
     for effect in effects:
-        graph.forget()
+        graph.used.clear()
         effect.compute()
         result.append(frozenset(graph.used))
+    return result
+
+
+def find_above(graph: PoseGraph, controls: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the controls that decide where each control starts from."""
+    result = {}
+    for control in controls:
+        graph.used.clear()
+        graph.compute_base(control)
+        result[control] = frozenset(graph.used)
     return result
 
 

@@ -66,7 +66,7 @@ def find_carriers(graph: PoseGraph, controls: Sequence[str]) -> np.ndarray:
         posed.give_basis(name, turn, np.zeros((_POSES, 3)))
     result = np.full(len(controls), -1)
     for index, name in enumerate(controls):
-        posed.forget()
+        posed.used.clear()
         base = posed.compute_base(name)
         used = [i for i, other in enumerate(controls) if other in posed.used]
         errors = [_measure_slack(posed, name, base, controls[i]) for i in used]

@@ -42,6 +42,7 @@ class PoseGraph:
         self._noted = [self.used]
         self._stretches: dict[str, np.ndarray] = {}  # lengths (F or 1,) of bones that stretch
         self._rests: dict[str, Transform] = {}
+        self._offsets: dict[tuple[str, str], Transform] = {}
 
     def give(
         self, name: str, rotation: np.ndarray | None, position: np.ndarray | None = None
@@ -60,14 +61,20 @@ class PoseGraph:
         """Return another graph in which the same channels and poses are given."""
         other = PoseGraph(self.obj, self.at_rest)
         other._given, other._basis = dict(self._given), dict(self._basis)
-        other._rests = self._rests
+        other._rests, other._offsets = self._rests, self._offsets
+        return other
+
+    def copy_first(self) -> PoseGraph:
+        """Return a graph of the first frame alone, to find out what depends on what."""
+        other = self.copy()
+        for name, (rotation, location) in self._basis.items():
+            other._basis[name] = rotation[:1], location[:1]
         return other
 
     def forget(self) -> None:
-        """Compute everything anew, and count anew which channels are used."""
+        """Compute everything anew."""
         self._poses.clear()
         self._uses.clear()
-        self.used.clear()
 
     def get_rest(self, name: str) -> Transform:
         """Return a bone's rest rotation (4,) and position (3,) in the armature."""
@@ -78,7 +85,9 @@ class PoseGraph:
 
     def compute_offset(self, name: str, other: str) -> Transform:
         """Return one bone's rest seen from that of another."""
-        return compose(invert(self.get_rest(other)), self.get_rest(name))
+        if (name, other) not in self._offsets:
+            self._offsets[name, other] = compose(invert(self.get_rest(other)), self.get_rest(name))
+        return self._offsets[name, other]
 
     def compute_base(self, name: str) -> Transform:
         """Return the pose that a bone has while its own channels are at rest."""

@@ -18,7 +18,7 @@ from ...engine.maths.runs import find_runs
 from ..blender.rotation_modes import from_mode, to_mode
 from ..blender.smooth_keys import evaluate_smooth_keys
 from ..blender.transforms import Transform
-from .effects import Effect, compute_places, find_causes
+from .effects import Effect, compute_places
 from .pose_graph import PoseGraph
 
 _FIRST = 0.6  # of the limits: what each track alone may cost at first
@@ -138,7 +138,8 @@ class Thinning:
 
     `wanted` are the poses of controls (F, ...) in the armature's space. Controls that are `matched`
     belong to limbs that are switched to the other kind: they come last, and `snap` gives their
-    poses then. Distances are in units of the armature, angles in radians.
+    poses then. `causes` are the controls that decide each effect, and `above` those that decide
+    where each control starts from. Distances are in units of the armature, angles in radians.
     """
 
     def __init__(
@@ -147,6 +148,8 @@ class Thinning:
         tracks: Sequence[ControlTrack],
         wanted: Mapping[str, Transform],
         effects: list[Effect],
+        causes: Sequence[frozenset[str]],
+        above: Mapping[str, frozenset[str]],
         matched: frozenset[str],
         snap: Callable[[], Mapping[str, Transform]],
     ) -> None:
@@ -156,9 +159,8 @@ class Thinning:
         self.by_control: dict[str, list[ControlTrack]] = {}
         for track in tracks:
             self.by_control.setdefault(track.control, []).append(track)
-        causes = find_causes(graph, effects)
         self.causes = [controls & matched or controls for controls in causes]
-        self.above = {control: self._find_above(control) for control in wanted}
+        self.above = above
 
     def run(self, distance: float, angle: float, unit: float) -> None:
         """Choose the keys of all tracks; a unit of the armature is `unit` metres."""
@@ -203,12 +205,6 @@ class Thinning:
             changed = self._blame(_find_peaks(off), firsts, _TIGHTER ** (1.0 + turn))
             if not changed:
                 return
-
-    def _find_above(self, control: str) -> frozenset[str]:
-        """Return the controls that decide where a control starts from."""
-        self.graph.forget()
-        self.graph.compute_base(control)
-        return frozenset(self.graph.used)
 
     def _measure_reach(self, control: str) -> float:
         """Return how far the controls are that start from this one, in units."""
