@@ -10,13 +10,21 @@ from bpy_extras.io_utils import ImportHelper
 from ... import app, scene
 from ...app.characters import get_active_armature
 from ...app.typed import settings_of
-from ..database.operators_import import FilesOption, filter_files, find_files, get_chosen_paths
+from ...engine.errors import SettingsError
+from ..database.operators_import import (
+    EXTENSION,
+    FilesOption,
+    filter_files,
+    find_files,
+    get_chosen_paths,
+)
 from ..operator_base import (
     CHARACTER,
     CHARACTER_ALSO_LIVE,
     Operator,
     SteppedOperator,
     can_assign_action,
+    in_object_mode,
     n_,
 )
 from ..typed_properties import text
@@ -86,6 +94,9 @@ any names and rest pose; nothing else of the files is kept"""
         endings = scene.retargeting.files.READABLE
         chosen = get_chosen_paths(self, endings)
         paths = [path for one in chosen for path in find_files(one, endings)]
+        imported = [path for path in paths if path.suffix.lower() != EXTENSION]
+        if imported and (problem := in_object_mode(context)):
+            raise SettingsError(f"{problem}, as Blender's importer of {imported[0].name} needs it.")
         obj = get_active_armature(context)
         character = self.character or None
         return (yield from app.retargeting.retarget_files_steps(obj, paths, character))

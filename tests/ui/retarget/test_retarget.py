@@ -86,6 +86,21 @@ def test_what_cannot_be_retargeted_changes_nothing(tmp_path):
     assert read_state() == before
 
 
+def test_pose_mode_stays_and_importers_are_refused_there(tmp_path):
+    hero, _ = add_pair()
+    hero.motion_matching.retarget.action = bpy.data.actions["walk"]
+    select(hero)
+    bpy.ops.object.mode_set(mode="POSE")
+    assert ops.retarget_action() == {"FINISHED"}
+    bvh.save(make_walk(10), tmp_path / "one.bvh")
+    assert ops.retarget_file(filepath=str(tmp_path / "one.bvh")) == {"FINISHED"}
+    (tmp_path / "two.fbx").write_bytes(b"no FBX")
+    before = read_state()
+    said = expect_refusal(ops.retarget_file, "Object Mode", filepath=str(tmp_path / "two.fbx"))
+    assert "two.fbx" in said
+    assert (read_state(), bpy.context.mode) == (before, "POSE")
+
+
 def test_undo_takes_the_action_away():
     add_pair()
     bpy.ops.ed.undo_push(message="before")
