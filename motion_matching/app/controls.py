@@ -12,13 +12,12 @@ from ..engine.errors import RigError
 from ..engine.motion.toe_ends import remove_toe_ends
 from ..scene.controls.bake_controls import ControlSettings, bake_controls
 from ..scene.controls.control_rig import ControlRig
-from ..scene.controls.find_controls import find_controls
 from ..scene.controls.ik_stretch import find_stretching_bones, set_ik_stretch_off
-from ..scene.controls.match import match_control_rig
+from ..scene.controls.match import find_control_rig, list_followers, match_control_rig
 from .characters import get_bone_choice
 from .runtime import runtime
 from .source_skeletons import get_identity
-from .typed import armature_of, settings_of, to_plain_value
+from .typed import settings_of, to_plain_value
 
 
 class _Rigs(dict[tuple[Any, ...], ControlRig | None]):
@@ -35,7 +34,7 @@ def find_rig(obj: bpy.types.Object) -> ControlRig | None:
         return None
     known, key = runtime.get_cache(_Rigs), _make_key(obj)
     if key not in known:
-        known[key] = match_control_rig(obj) or _find_controls(obj)
+        known[key] = find_control_rig(obj)
         refresh(obj)
     return known[key]
 
@@ -78,25 +77,7 @@ def switch_stretch_off(obj: bpy.types.Object) -> list[str]:
 
 
 def _make_key(obj: bpy.types.Object) -> tuple[Any, ...]:
-    return *get_identity(obj), _list_constraints(obj)
-
-
-def _list_constraints(obj: bpy.types.Object) -> tuple[str, ...]:
-    """Return the bones that follow a constraint."""
-    return tuple(
-        bone.name
-        for bone in obj.pose.bones
-        if any(not c.mute and c.influence > 0.0 for c in bone.constraints)
-    )
-
-
-def _find_controls(obj: bpy.types.Object) -> ControlRig | None:
-    """Return controls that were found by trying, if bones that deform do not take keys."""
-    bones = armature_of(obj).bones
-    deform = [bone.name for bone in bones if bone.use_deform]
-    if not any(bone.use_deform is False for bone in bones):
-        return None
-    return find_controls(obj) if set(deform) & set(_list_constraints(obj)) else None
+    return *get_identity(obj), list_followers(obj)
 
 
 def get_control_settings(obj: bpy.types.Object) -> ControlSettings:

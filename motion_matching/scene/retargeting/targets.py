@@ -17,7 +17,7 @@ from ...engine.motion.skeleton import Skeleton
 from ..blender import actions
 from ..controls.control_rig import ControlRig
 from ..controls.deform import read_skeleton_of
-from ..controls.match import match_control_rig
+from ..controls.match import find_control_rig
 from ..reading.sampling import sample
 from ..rig.armature import check_armature, read_skeleton
 from ..rig.plan import check_follows_keys
@@ -56,7 +56,7 @@ def read_target(
     by hand. Raises RigError, which says what to do, if the armature cannot be used.
     """
     check_can_be_animated(obj)
-    rig = None if bones == "all" else match_control_rig(obj)
+    rig = None if bones == "all" else find_control_rig(obj)
     if rig is not None:
         return Target(obj.name, read_skeleton_of(obj, rig), (), rig)
     skeleton, what = read_skeleton(obj, bones), f"The character '{obj.name}'"
