@@ -132,7 +132,8 @@ def _say(
     out.say(
         f"Retargeted {made} onto '{armature}': {mapping.mapped_count} of {mapping.total} parts."
     )
-    roles = [pair.role for pair in mapping.pairs if not pair.target and pair.role != "root"]
+    roles = [pair.role for pair in mapping.pairs if not pair.target]
+    roles = ["root bone" if role == "root" else role for role in roles]
     if roles:
         out.say(f"'{armature}' has no {', '.join(roles).replace('_', ' ')}.")
     for role in mapping.doubtful:
