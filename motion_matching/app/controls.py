@@ -12,8 +12,9 @@ from ..engine.errors import RigError
 from ..engine.motion.toe_ends import remove_toe_ends
 from ..scene.controls.bake_controls import ControlSettings, bake_controls
 from ..scene.controls.control_rig import ControlRig
+from ..scene.controls.find_controls import find_control_rig, list_followers
 from ..scene.controls.ik_stretch import find_stretching_bones, set_ik_stretch_off
-from ..scene.controls.match import find_control_rig, list_followers, match_control_rig
+from ..scene.controls.match import match_control_rig
 from .characters import get_bone_choice
 from .runtime import runtime
 from .source_skeletons import get_identity

@@ -18,7 +18,7 @@ from ...engine.motion.bone_names import join_quoted, split_side
 from ..blender.evaluation import EvaluationCopy
 from .bake_controls import check_editable
 from .control_rig import ControlLimb, ControlRig, Switch
-from .match import read_deform_skeleton
+from .match import match_control_rig, read_deform_skeleton
 from .trials import Outcome, Trials
 
 _UNBOUNDED = 1e5  # limits beyond are none
@@ -27,6 +27,28 @@ _ALL = 0.95  # of the deform bones: what moves as many moves the body
 _NEAR = 0.02  # of the size: joints that are nearer are the same
 _LOW = 0.25  # of the height: limbs that end below it are legs
 _FOLLOWS = 0.1  # of a shift: how far the end of an IK limb may be off it
+
+
+def find_control_rig(obj: bpy.types.Object) -> ControlRig | None:
+    """Return what describes an armature's controls; None if keys on its bones move it.
+
+    That is a preset, or what is found by moving controls, if bones that deform follow constraints:
+    this takes a second or two. Raises RigError if the best known rig lacks controls.
+    """
+    if rig := match_control_rig(obj):
+        return rig
+    deform = {bone.name for bone in obj.data.bones if bone.use_deform}
+    has_controls = 0 < len(deform) < len(obj.data.bones)
+    return find_controls(obj) if has_controls and deform & set(list_followers(obj)) else None
+
+
+def list_followers(obj: bpy.types.Object) -> tuple[str, ...]:
+    """Return the bones that follow a constraint."""
+    return tuple(
+        bone.name
+        for bone in obj.pose.bones
+        if any(not c.mute and c.influence > 0.0 for c in bone.constraints)
+    )
 
 
 def find_controls(obj: bpy.types.Object) -> ControlRig:

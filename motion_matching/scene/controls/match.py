@@ -11,7 +11,6 @@ from ...engine.motion.skeleton import Skeleton
 from ..rig.armature import check_armature
 from .control_rig import ControlRig
 from .deform import read_skeleton_of
-from .find_controls import find_controls
 
 
 def match_control_rig(obj: bpy.types.Object) -> ControlRig | None:
@@ -33,28 +32,6 @@ def match_control_rig(obj: bpy.types.Object) -> ControlRig | None:
             f"{join_quoted(missing[:3])}; generate the rig again, or give a preset of its own."
         )
     return best.keep_existing(names)
-
-
-def find_control_rig(obj: bpy.types.Object) -> ControlRig | None:
-    """Return what describes an armature's controls; None if keys on its bones move it.
-
-    That is a preset, or what is found by moving controls, if bones that deform follow constraints:
-    this takes a second or two. Raises RigError if the best known rig lacks controls.
-    """
-    if rig := match_control_rig(obj):
-        return rig
-    deform = {bone.name for bone in obj.data.bones if bone.use_deform}
-    has_controls = 0 < len(deform) < len(obj.data.bones)
-    return find_controls(obj) if has_controls and deform & set(list_followers(obj)) else None
-
-
-def list_followers(obj: bpy.types.Object) -> tuple[str, ...]:
-    """Return the bones that follow a constraint."""
-    return tuple(
-        bone.name
-        for bone in obj.pose.bones
-        if any(not c.mute and c.influence > 0.0 for c in bone.constraints)
-    )
 
 
 def read_deform_skeleton(obj: bpy.types.Object) -> Skeleton:

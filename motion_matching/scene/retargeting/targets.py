@@ -17,7 +17,7 @@ from ...engine.motion.skeleton import Skeleton
 from ..blender import actions
 from ..controls.control_rig import ControlRig
 from ..controls.deform import read_skeleton_of
-from ..controls.match import find_control_rig
+from ..controls.find_controls import find_control_rig
 from ..reading.sampling import sample
 from ..rig.armature import check_armature, read_skeleton
 from ..rig.plan import check_follows_keys
