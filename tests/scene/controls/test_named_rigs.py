@@ -32,9 +32,9 @@ def test_a_rig_with_published_names_follows_a_walk(
     obj = make()
     rig = match_control_rig(obj)
     assert rig is not None
-    clip = retarget_walk(read_deform_skeleton(obj)).crop(0, 60)
+    clip = retarget_walk(read_deform_skeleton(obj)).crop(0, 40)
     bake_controls(obj, rig, clip, ControlSettings(legs=legs, arms=arms))
-    cm, degrees = measure_deviations(obj, clip, range(1, 61))
+    cm, degrees = measure_deviations(obj, clip, range(1, 41))
     assert cm.max() < 1.0
     assert degrees.max() < 2.0
 
