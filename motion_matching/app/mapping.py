@@ -194,12 +194,11 @@ def _find_shared_bones(obj: bpy.types.Object, sources: Sequence[Any]) -> frozens
     return frozenset()
 
 
-def find_state_steps(uid: int, index: int) -> Steps[SourceState]:
-    """Return how a source is mapped to the character; its motion is read if names do not tell."""
+def find_state_steps(uid: int, index: int, character: Character) -> Steps[SourceState]:
+    """Return how a source is mapped to a character; its motion is read if names do not tell."""
     obj, source = get_source(uid, index)
     try:
         skeleton = source_skeletons.read_source_skeleton(obj, source)
-        character = _read_character(obj)
     except RigError as error:
         return SourceState("help", "Needs Help", str(error))
     if _fits(obj, source, skeleton, character.skeleton):
@@ -216,9 +215,8 @@ def find_state_steps(uid: int, index: int) -> Steps[SourceState]:
 
 def find_source_state_steps(uid: int, index: int) -> Steps[SourceState]:
     """Return how a source is used beside the others: as it is, unless one needs a mapping."""
-    if find_character(get_armature(uid)) is None:
-        return SAME
-    return (yield from find_state_steps(uid, index))
+    character = find_character(get_armature(uid))
+    return (yield from find_state_steps(uid, index, character)) if character else SAME
 
 
 def retarget_source(obj: bpy.types.Object, source: Any, clip: Clip) -> Clip:
@@ -274,14 +272,17 @@ def _read_steps(uid: int, index: int) -> Steps[Clip]:
 def find_states_steps(uid: int) -> Steps[Mapping[str, SourceState]]:
     """Return how each source that is on is used, by its name."""
     obj, states = get_armature(uid), {}
-    needs_mapping = find_character(obj) is not None
+    character = find_character(obj)
     names = [source.name for source in _iterate_usable(obj)]
     for name in names:
         index = settings_of(get_armature(uid)).sources.find(name)
         if index < 0:
             continue
         try:
-            states[name] = (yield from find_state_steps(uid, index)) if needs_mapping else SAME
+            if character:
+                states[name] = yield from find_state_steps(uid, index, character)
+            else:
+                states[name] = SAME
         except MotionMatchingError:  # it cannot be read, which the panel Database reports
             continue
         yield _READING, 0.0
