@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         foot_roll,
         match,
         pose_graph,
+        snapping,
         solve_controls,
         switches,
         thinning,

@@ -21,12 +21,13 @@ from ..blender.curves import build_bone_path, create_curve
 from ..blender.evaluation import EvaluationCopy
 from ..blender.rotation_modes import get_rotation_property, to_mode
 from ..blender.smooth_keys import write_smooth_keys
-from ..blender.transforms import REST
+from ..blender.transforms import REST, Transform
 from ..rig.armature import compute_rest_frame
 from .control_rig import ControlRig, Switch, matches
 from .deform import check_bones, compute_deform_poses
 from .effects import list_effects
 from .pose_graph import PoseGraph
+from .snapping import snap_controls
 from .solve_controls import ControlMotion, find_planted, solve_controls
 from .switches import build_switch_path, choose_modes, find_owner, list_switches, set_switches
 from .thinning import ControlTrack, Thinning
@@ -85,6 +86,7 @@ class _Job:
     settings: ControlSettings
     by_fk: frozenset[str]
     by_ik: frozenset[str]
+    shown_by_ik: frozenset[str]  # the limbs that are switched to IK
     matched: frozenset[str]  # controls of limbs that are switched to the other kind
     switches: tuple[Switch, ...]
 
@@ -106,7 +108,8 @@ class _Job:
             for control in (limb.fk if modes[limb.name] == "IK" else limb.ik_controls)
         )
         switches = tuple(list_switches(rig, modes))
-        return cls(obj, rig, clip, settings, by_fk, by_ik, matched, switches)
+        shown = frozenset(name for name, mode in modes.items() if mode == "IK")
+        return cls(obj, rig, clip, settings, by_fk, by_ik, shown, matched, switches)
 
 
 def bake_controls(
@@ -150,7 +153,7 @@ def _build_all(job: _Job, graph: PoseGraph) -> tuple[list[Channel], dict[str, Co
         c for name, motion in motions.items() for c in build_channels(job.obj, name, motion)
     ]
     if job.settings.fewer_keys and job.clip.frame_count > 2:
-        return channels, _thin(job, graph, motions, channels, planted)
+        return channels, _thin(job, graph, motions, channels, (poses, planted))
     return channels, {}
 
 
@@ -159,9 +162,10 @@ def _thin(
     graph: PoseGraph,
     motions: Mapping[str, ControlMotion],
     channels: list[Channel],
-    planted: Mapping[str, np.ndarray],
+    take: tuple[Mapping[str, Transform], Mapping[str, np.ndarray]],
 ) -> dict[str, ControlTrack]:
     """Return channels with fewer keys, and with planted feet held, by data path."""
+    poses, planted = take
     posed = PoseGraph(graph.obj, graph.at_rest)
     for name, motion in motions.items():
         still, nowhere = quat.IDENTITY[None], np.zeros((1, 3))
@@ -174,7 +178,11 @@ def _thin(
     }
     wanted = {name: graph.compute_pose(name) for name in motions}
     effects = list_effects(posed, job.rig, job.by_fk, job.by_ik)
-    thinning = Thinning(posed, list(tracks.values()), wanted, effects, job.matched)
+
+    def snap() -> Mapping[str, Transform]:
+        return snap_controls(posed, job.rig, job.shown_by_ik, poses, planted)
+
+    thinning = Thinning(posed, list(tracks.values()), wanted, effects, job.matched, snap)
     scale = compute_rest_frame(job.obj)[1]
     thinning.run(job.settings.distance / scale, float(np.radians(job.settings.degrees)), scale)
     return tracks

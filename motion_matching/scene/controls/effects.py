@@ -104,11 +104,11 @@ def _list_ik_effects(graph: PoseGraph, limb: Limb) -> Iterator[Effect]:
 
     def compute_upper() -> Places:
         hip, knee, _ = solve_limb(graph, limb)
-        return knee, quat.normalize_vectors(knee - hip)
+        return hip, quat.normalize_vectors(knee - hip)
 
     def compute_lower() -> Places:
         _, knee, ankle = solve_limb(graph, limb)
-        return ankle, quat.normalize_vectors(ankle - knee)
+        return knee, quat.normalize_vectors(ankle - knee)
 
     yield Effect(limb.bones[0], compute_upper)
     yield Effect(limb.bones[1], compute_lower)

@@ -55,6 +55,13 @@ class PoseGraph:
         for other in [other for other, used in self._uses.items() if name in used]:
             del self._poses[other], self._uses[other]
 
+    def copy(self) -> PoseGraph:
+        """Return another graph in which the same channels and poses are given."""
+        other = PoseGraph(self.obj, self.at_rest)
+        other._given, other._basis = dict(self._given), dict(self._basis)
+        other._rests = self._rests
+        return other
+
     def forget(self) -> None:
         """Compute everything anew, and count anew which channels are used."""
         self._poses.clear()

@@ -62,17 +62,17 @@ def solve_controls(
     `by_fk` and `by_ik` are the names of the limbs whose FK and whose IK controls are wanted.
     """
     for control, bone in rig.place.items():
-        graph.give(control, *_follow(graph, control, bone, poses))
+        graph.give(control, *follow(graph, control, bone, poses))
     for control, bone in rig.follow.items():
-        graph.give(control, _follow(graph, control, bone, poses)[0])
+        graph.give(control, follow(graph, control, bone, poses)[0])
     for control, bone in rig.shift.items():
-        graph.give(control, None, _follow(graph, control, bone, poses)[1])
+        graph.give(control, None, follow(graph, control, bone, poses)[1])
     for limb in rig.limbs:
         if limb.name in by_fk:
             for control, bone in zip(limb.fk, limb.bones, strict=True):
-                graph.give(control, _follow(graph, control, bone, poses)[0])
+                graph.give(control, follow(graph, control, bone, poses)[0])
         if limb.name in by_ik:
-            _give_ik(graph, limb, poses, planted)
+            give_ik(graph, limb, poses, planted)
     moved = {*rig.place, *rig.shift, *(c for limb in rig.limbs for c in (limb.ik, limb.pole))}
     still = {*rig.shift, *(limb.pole for limb in rig.limbs)}
     result = {}
@@ -91,30 +91,30 @@ def list_keyed(rig: ControlRig, by_fk: Collection[str], by_ik: Collection[str]) 
     return [control for control in rig.controls if control not in left]
 
 
-def _follow(graph: PoseGraph, control: str, bone: str, poses: Mapping[str, Transform]) -> Transform:
+def follow(graph: PoseGraph, control: str, bone: str, poses: Mapping[str, Transform]) -> Transform:
     """Return the poses (F, ...) of a control that is fixed to a deform bone."""
     offset = graph.compute_offset(control, bone)
     return compose(poses[bone], (offset[0][None], offset[1][None]))
 
 
-def _give_ik(
+def give_ik(
     graph: PoseGraph, limb: Limb, poses: Mapping[str, Transform], planted: Mapping[str, np.ndarray]
 ) -> None:
     joints = [
-        _follow(graph, control, bone, poses)
+        follow(graph, control, bone, poses)
         for control, bone in zip(limb.fk[:3], limb.bones[:3], strict=True)
     ]
     graph.give(limb.pole, None, compute_pole(graph, limb, joints))
     end = limb.bones[2]
     if limb.roll and limb.target and limb.name in planted:
-        target = _follow(graph, limb.target, end, poses)
+        target = follow(graph, limb.target, end, poses)
         control, roll = split_foot(graph, limb, target, planted[limb.name])
         graph.give(limb.ik, *control)
         graph.give(limb.roll, roll)
     else:
-        graph.give(limb.ik, *_follow(graph, limb.ik, end, poses))
+        graph.give(limb.ik, *follow(graph, limb.ik, end, poses))
     if limb.toe and len(limb.bones) > 3:
-        graph.give(limb.toe, _follow(graph, limb.toe, limb.bones[3], poses)[0])
+        graph.give(limb.toe, follow(graph, limb.toe, limb.bones[3], poses)[0])
 
 
 def compute_pole(graph: PoseGraph, limb: Limb, joints: list[Transform]) -> np.ndarray:

@@ -7,7 +7,7 @@ deform bones then go is computed: knees that are almost straight move far for li
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -137,9 +137,9 @@ def hold_stances(values: np.ndarray, stances: np.ndarray) -> np.ndarray:
 class Thinning:
     """Tracks of controls that are thinned until no effect is off by more than the limits.
 
-    `wanted` are the poses of controls (F, ...) in the armature's space, `places` those of effects.
-    Effects of controls that are only `matched`, those of limbs that are switched to the other kind,
-    get more keys of these alone. The distance is in units of the armature, the angle in radians.
+    `wanted` are the poses of controls (F, ...) in the armature's space. Controls that are `matched`
+    belong to limbs that are switched to the other kind: they come last, and `snap` gives their
+    poses then. Distances are in units of the armature, angles in radians.
     """
 
     def __init__(
@@ -148,31 +148,50 @@ class Thinning:
         tracks: Sequence[ControlTrack],
         wanted: Mapping[str, Transform],
         effects: list[Effect],
-        matched: Iterable[str],
+        matched: frozenset[str],
+        snap: Callable[[], Mapping[str, Transform]],
     ) -> None:
-        self.graph, self.effects, self.wanted = graph, effects, wanted
+        self.graph, self.effects, self.wanted = graph, effects, dict(wanted)
         self.places = compute_places(effects)
-        self.matched = frozenset(matched)
+        self.matched, self.snap = matched, snap
         self.by_control: dict[str, list[ControlTrack]] = {}
         for track in tracks:
             self.by_control.setdefault(track.control, []).append(track)
-        self.causes = [self._restrict(causes) for causes in find_causes(graph, effects)]
+        causes = find_causes(graph, effects)
+        self.causes = [controls & matched or controls for controls in causes]
         self.above = {control: self._find_above(control) for control in wanted}
-        self.order = self._sort_controls()
 
     def run(self, distance: float, angle: float, unit: float) -> None:
         """Choose the keys of all tracks; a unit of the armature is `unit` metres."""
-        least = _LEAST_REACH / unit
         distance, angle = _MARGIN * distance, _MARGIN * angle
-        tracks = [track for own in self.by_control.values() for track in own]
-        for track in tracks:
+        least = _LEAST_REACH / unit
+        for track in (track for own in self.by_control.values() for track in own):
             reach = max(self._measure_reach(track.control), least)
             turn = min(angle, distance / reach)
             track.limit[:] = _FIRST * track.ease * (turn if track.mode else distance)
+        rows = np.array([bool(controls & self.matched) for controls in self.causes])
+        self._refine([c for c in self.by_control if c not in self.matched], ~rows, distance, angle)
+        snapped = [c for c in self.by_control if c in self.matched]
+        if not snapped or not rows.any():
+            return
+        self.wanted |= self.snap()
+        shown = {effect.bone: i for i, effect in enumerate(self.effects) if not rows[i]}
+        heads, axes = compute_places(self.effects)
+        for i in np.flatnonzero(rows):
+            if (other := shown.get(self.effects[i].bone)) is not None:
+                self.places[0][i], self.places[1][i] = heads[other], axes[other]
+        self._refine(snapped, rows, distance, angle)
+
+    def _refine(
+        self, controls: Sequence[str], rows: np.ndarray, distance: float, angle: float
+    ) -> None:
+        """Choose the keys of some controls so that some effects (E,) are within the limits."""
+        order = sorted(controls, key=lambda control: len(self.above[control]))
+        tracks = [track for control in order for track in self.by_control[control]]
         firsts = {id(track): float(track.limit[0]) for track in tracks}
-        changed, before = set(self.order), [np.zeros(0, bool)] * len(tracks)
+        changed, before = set(order), [np.zeros(0, bool)] * len(tracks)
         for _ in range(_PASSES):
-            for control in self.order:
+            for control in order:
                 if control in changed or self.above[control] & changed:
                     changed.add(control)
                     self._fit(control)
@@ -180,23 +199,16 @@ class Thinning:
             if all(map(np.array_equal, masks, before)):
                 return  # more keys do not help
             before = masks
-            off = self._measure_effects(distance, angle)
+            off = self._measure_effects(rows, distance, angle)
             changed = self._blame(_find_peaks(off), firsts)
             if not changed:
                 return
-
-    def _restrict(self, causes: frozenset[str]) -> frozenset[str]:
-        return causes & self.matched or causes
 
     def _find_above(self, control: str) -> frozenset[str]:
         """Return the controls that decide where a control starts from."""
         self.graph.forget()
         self.graph.compute_base(control)
         return frozenset(self.graph.used)
-
-    def _sort_controls(self) -> list[str]:
-        """Return controls, each after those above it, and those that are only matched last."""
-        return sorted(self.by_control, key=lambda c: (c in self.matched, len(self.above[c])))
 
     def _measure_reach(self, control: str) -> float:
         """Return how far the controls are that start from this one, in units."""
@@ -222,19 +234,22 @@ class Thinning:
                 shift = track.interpolate().T
         self.graph.give_basis(control, turn, shift)
 
-    def _measure_effects(self, distance: float, angle: float) -> np.ndarray:
-        """Return by what part of the limits each effect is off, (E, F)."""
-        heads, axes = compute_places(self.effects)
-        away = np.linalg.norm(heads - self.places[0], axis=-1) / distance
-        sines = np.linalg.norm(np.cross(axes, self.places[1]), axis=-1)
-        return np.maximum(away, np.arcsin(np.clip(sines, 0.0, 1.0)) / angle)
+    def _measure_effects(self, rows: np.ndarray, distance: float, angle: float) -> np.ndarray:
+        """Return by what part of the limits each effect is off, (E, F); 0 beside `rows` (E,)."""
+        result = np.zeros(self.places[0].shape[:2])
+        heads, axes = compute_places([e for e, own in zip(self.effects, rows, strict=True) if own])
+        away = np.linalg.norm(heads - self.places[0][rows], axis=-1) / distance
+        sines = np.linalg.norm(np.cross(axes, self.places[1][rows]), axis=-1)
+        result[rows] = np.maximum(away, np.arcsin(np.clip(sines, 0.0, 1.0)) / angle)
+        return result
 
     def _blame(self, peaks: list[np.ndarray], firsts: dict[int, float]) -> set[str]:
         """Tighten the tracks to blame where effects are off most; return their controls."""
-        errors = {id(t): t.measure_errors() for ts in self.by_control.values() for t in ts}
+        known = [t for ts in self.by_control.values() for t in ts if id(t) in firsts]
+        errors = {id(track): track.measure_errors() for track in known}
         changed: set[str] = set()
         for controls, frames in zip(self.causes, peaks, strict=True):
-            tracks = [t for control in controls for t in self.by_control.get(control, ())]
+            tracks = [t for t in known if t.control in controls]
             if not len(frames) or not tracks:
                 continue
             parts = np.stack([errors[id(t)][frames] / firsts[id(t)] for t in tracks])
