@@ -36,7 +36,7 @@ from ..engine.json_files import (
 from ..engine.names import to_readable
 from ..scene.blender.actions import MAX_FRAME
 from ..scene.blender.transforms import REST
-from ..scene.writing.pose_writer import Track
+from ..scene.writing.channel_writer import Track
 from ..scene.writing.recording import RecordedTicks
 
 SUFFIX = ".mmrecovery"

@@ -28,7 +28,7 @@ from ..blender.curves import build_bone_path
 from ..blender.handle import Handle, find_posable, fit_name
 from ..blender.transforms import ROTATIONS
 from . import splicing
-from .pose_writer import CarrierMove, Track
+from .channel_writer import CarrierMove, Track
 from .saved_pose import SAVED_POSE, SavedPose
 
 MODES = ("new", "append", "overwrite")
