@@ -20,6 +20,7 @@ from .control_rig import ControlRig, Limb, Switch
 from .match import read_deform_skeleton
 from .trials import Outcome, Trials
 
+_UNBOUNDED = 1e5  # limits beyond are none
 _MOST = 400  # controls that are tried at most
 _ALL = 0.95  # of the deform bones: what moves as many moves the body
 _NEAR = 0.02  # of the size: joints that are nearer are the same
@@ -38,8 +39,7 @@ def find_controls(obj: bpy.types.Object) -> ControlRig:
         trials = Trials(copy, skeleton.names)
         names = list_candidates(trials.body)
         outcomes = {name: trials.turn(name) for name in names}
-        switches = find_switches(trials, outcomes)
-        before = [Switch(s.bone, s.name, trials.read_switch(s)) for s in switches]
+        switches, before = find_switches(trials, outcomes)
         if switches:
             trials.set_switches(switches)
             outcomes = {name: trials.turn(name) for name in names}
@@ -72,28 +72,48 @@ def _is_free(bone: bpy.types.PoseBone) -> bool:
     return not held and not any(bone.lock_rotation)
 
 
-def find_switches(trials: Trials, outcomes: Mapping[str, Outcome]) -> list[Switch]:
-    """Find the properties that let controls move something which move nothing now.
+def find_switches(
+    trials: Trials, outcomes: Mapping[str, Outcome]
+) -> tuple[list[Switch], list[Switch]]:
+    """Find the properties that choose between FK and IK; return their values for FK and for IK.
 
-    All such controls are turned at once, and each property from 0 to 1 is set to its other end.
+    Some controls move nothing, those of the other kind. All of them are turned at once, and each
+    property from 0 to 1 is set to its other end. FK is where controls turn bones and few others.
     """
     inert = [name for name, outcome in outcomes.items() if not outcome.moved.any()]
     if not inert:
-        return []
+        return [], []
     trials.turn_all(inert)
-    found = [s for s in _list_properties(trials.body) if trials.find_effect(s).any()]
+    effects = [(switch, trials.find_effect(switch)) for switch in _list_properties(trials.body)]
     trials.clear(inert)
-    return found
+    effects = [(switch, bones) for switch, bones in effects if bones.any()]
+    flipped = [switch for switch, _ in effects]
+    own = [Switch(s.bone, s.name, trials.read_switch(s)) for s in flipped]
+    trials.set_switches(flipped)
+    costs = _count_moved([trials.turn(name) for name in outcomes])
+    trials.set_switches(own)
+    before = _count_moved(list(outcomes.values()))
+    better = [costs[bones].sum() < before[bones].sum() for _, bones in effects]
+    pairs = [(b, a) if flip else (a, b) for a, b, flip in zip(own, flipped, better, strict=True)]
+    return [fk for fk, _ in pairs], [ik for _, ik in pairs]
+
+
+def _count_moved(outcomes: list[Outcome]) -> np.ndarray:
+    """Return for each deform bone (B,) how many move with the control that turns it and fewest."""
+    turned = np.stack([outcome.turned for outcome in outcomes])
+    moved = np.array([outcome.moved.sum() for outcome in outcomes])
+    return np.where(turned, moved[:, None], turned.shape[1]).min(axis=0)
 
 
 def _list_properties(obj: bpy.types.Object) -> Iterator[Switch]:
-    """Yield custom properties of bones that go from 0 to 1, with the end that they are not at."""
+    """Yield custom properties of bones that are 0 or 1 and have no other range, at the other end."""
     for bone in obj.pose.bones:
         for name in bone.keys():  # noqa: SIM118
             value = bone[name]
             if isinstance(value, bool | int | float) and value in (0, 1):
                 ui = {} if isinstance(value, bool) else bone.id_properties_ui(name).as_dict()
-                if ui.get("min", 0) >= 0 and ui.get("max", 1) <= 1:
+                low, high = ui.get("min", 0), ui.get("max", 1)
+                if (low >= 0 or low < -_UNBOUNDED) and (high <= 1 or high > _UNBOUNDED):
                     yield Switch(bone.name, name, 1.0 - value)
 
 
@@ -256,7 +276,7 @@ def _describe(
     found = [f"Controls of {len(chosen)} of {len(names)} deform bones were found by trying them."]
     if switches:
         listed = join_quoted([f"{s.bone}: {s.name}" for s in switches[:4]])
-        found.append(f"Switches that bring FK controls to life: {listed}.")
+        found.append(f"Switches between FK and IK: {listed}.")
     kinds = join_quoted([limb.name for limb in limbs])
     found.append(f"IK is certain for {kinds}." if limbs else "No IK is certain, so limbs use FK.")
     return ControlRig(

@@ -61,12 +61,14 @@ class Between:
 class ControlChain:
     """The controls of a rig, level by level, and those between two others at the end.
 
-    The locations of `local` (N,) turn with what carries them.
+    The locations of `local` (N,) are along the controls' own axes, and `axes` (N, 3, 3) lead there
+    from those axes.
     """
 
     levels: tuple[Level, ...]
     between: tuple[Between, ...]
     local: np.ndarray
+    axes: np.ndarray
 
     @classmethod
     def measure(
@@ -90,7 +92,10 @@ class ControlChain:
             if not turned[index] and placed[index] and min(slack) > _RIGID:
                 between += _fit_between(posed, controls, index, used, base)
         local = np.array([graph.obj.data.bones[name].use_local_location for name in controls])
-        return cls(_build_levels(graph, controls, carriers, placed, turned), tuple(between), local)
+        rests = np.stack([to_matrix(graph.get_rest(name)) for name in controls])
+        axes = np.where(local[:, None, None], np.eye(3), rests[:, :3, :3])
+        levels = _build_levels(rests, carriers, placed, turned)
+        return cls(levels, tuple(between), local, axes)
 
     def compute_channels(self, wanted: np.ndarray) -> Transform:
         """Return rotations (N, 4) and locations (N, 3) for wanted poses (N, 4, 4) of controls.
@@ -110,8 +115,7 @@ class ControlChain:
             wanted[one.control, :3, :3] = base[:3, :3]
         back = np.swapaxes(bases[:, :3, :3], -1, -2)
         away = wanted[:, :3, 3] - bases[:, :3, 3]
-        own = np.matmul(back, away[..., None])[..., 0]
-        locations = np.where(self.local[:, None], own, away)
+        locations = np.matmul(self.axes @ back, away[..., None])[..., 0]
         return quat.from_matrix(back @ wanted[:, :3, :3]), locations
 
 
@@ -157,20 +161,15 @@ def _list_features(matrices: np.ndarray) -> np.ndarray:
 
 
 def _build_levels(
-    graph: PoseGraph,
-    controls: Sequence[str],
-    carriers: np.ndarray,
-    placed: Sequence[bool],
-    turned: Sequence[bool],
+    rests: np.ndarray, carriers: np.ndarray, placed: Sequence[bool], turned: Sequence[bool]
 ) -> tuple[Level, ...]:
     """Return the levels of controls, from those that nothing carries outwards."""
-    depth = np.zeros(len(controls), int)
-    for index in range(len(controls)):
+    depth = np.zeros(len(rests), int)
+    for index in range(len(rests)):
         above = carriers[index]
         while above >= 0:
             depth[index] += 1
             above = carriers[above]
-    rests = np.stack([to_matrix(graph.get_rest(name)) for name in controls])
     levels = []
     for step in range(int(depth.max()) + 1):
         own = np.flatnonzero(depth == step)

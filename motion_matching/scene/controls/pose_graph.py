@@ -114,8 +114,13 @@ class PoseGraph:
 
     def measure_location(self, name: str, base: Transform, position: np.ndarray) -> np.ndarray:
         """Return the location (F, 3) that puts a bone at a position (F, 3), from its base."""
-        local = self.obj.data.bones[name].use_local_location
-        return quat.inv_mul_vec(base[0], position - base[1]) if local else position - base[1]
+        return quat.inv_mul_vec(self.compute_location_axes(name, base), position - base[1])
+
+    def compute_location_axes(self, name: str, base: Transform) -> np.ndarray:
+        """Return the rotation (F or 1, 4) of the axes that a bone's location is along."""
+        if self.obj.data.bones[name].use_local_location:
+            return base[0]
+        return quat.mul_inv(base[0], self.get_rest(name)[0])  # those of the armature, led along
 
     def get_basis(self, name: str) -> Transform:
         """Return the channels that were given to a bone."""
@@ -147,8 +152,7 @@ class PoseGraph:
             return base
         else:
             rotation, location = _read_basis(self.obj.pose.bones[name])
-        if self.obj.data.bones[name].use_local_location:
-            location = quat.mul_vec(base[0], location)
+        location = quat.mul_vec(self.compute_location_axes(name, base), location)
         return quat.mul(base[0], rotation), base[1] + location
 
     def compute_local(self, name: str) -> Transform:

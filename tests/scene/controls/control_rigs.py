@@ -48,11 +48,13 @@ def create_named_rig(
     ik: dict[str, tuple[str, str, str]],
     switch: tuple[str, float],
     body: str,
+    flat: bool = False,
 ) -> bpy.types.Object:
     """Create a person whose deform bones and controls have given names, by the demo's bone names.
 
     `ik` are end, pole and toe controls by limb, such as 'LeftLeg'; `switch` is the name of the
     property on the end control that says how much IK there is, and the value at which it is full.
+    If `flat`, no deform bone hangs on another one.
     """
     skeleton = build_humanoid_skeleton()
     obj = create_armature(skeleton, "rig")
@@ -82,7 +84,8 @@ def create_named_rig(
         for limb, (end, pole, toe) in ik.items():
             _add_ik_bones(bones, limb, fk, end, pole, toe)
         for name in names:
-            bones[name].parent = root
+            if flat or not bones[name].parent:
+                bones[name].parent = root
             bones[name].name = deform[name]
 
     edit_bones(obj, change)
@@ -159,7 +162,7 @@ def _find_pole_angle(obj: bpy.types.Object, upper: str, pole: str) -> float:
     """Return the angle at which a chain rests as it is: that of the pole about the upper bone."""
     bone, ahead = obj.data.bones[upper], obj.data.bones[pole].head_local
     local = bone.matrix_local.inverted() @ ahead
-    return float(np.arctan2(-local.z, local.x))
+    return float(np.arctan2(local.z, local.x))
 
 
 def name_auto_rig_pro() -> bpy.types.Object:
@@ -184,7 +187,7 @@ def name_auto_rig_pro() -> bpy.types.Object:
             deform[side + part], fk[side + part] = f"{bone}.{s}", f"{control}.{s}"
         ik[f"{side}Leg"] = (f"c_foot_ik.{s}", f"c_leg_pole.{s}", f"c_toes_ik.{s}")
         ik[f"{side}Arm"] = (f"c_hand_ik.{s}", f"c_arms_pole.{s}", "")
-    return create_named_rig(deform, fk, ik, ("ik_fk_switch", 0.0), "c_root_master.x")
+    return create_named_rig(deform, fk, ik, ("ik_fk_switch", 0.0), "c_root_master.x", flat=True)
 
 
 def name_unreal() -> bpy.types.Object:
