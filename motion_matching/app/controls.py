@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -13,6 +13,7 @@ from ..engine.motion.toe_ends import remove_toe_ends
 from ..scene.controls.bake_controls import ControlSettings, bake_controls
 from ..scene.controls.control_rig import ControlRig
 from ..scene.controls.find_controls import find_controls
+from ..scene.controls.ik_stretch import find_stretching_bones, set_ik_stretch_off
 from ..scene.controls.match import match_control_rig
 from .characters import get_bone_choice
 from .runtime import runtime
@@ -32,10 +33,52 @@ def find_rig(obj: bpy.types.Object) -> ControlRig | None:
     """
     if get_bone_choice(obj) == "all":
         return None
-    known, key = runtime.get_cache(_Rigs), (*get_identity(obj), _list_constraints(obj))
+    known, key = runtime.get_cache(_Rigs), _make_key(obj)
     if key not in known:
         known[key] = match_control_rig(obj) or _find_controls(obj)
+        refresh(obj)
     return known[key]
+
+
+class ControlState(NamedTuple):
+    """What the panel shows of a rig: its label, what was found, and bones whose IK may stretch."""
+
+    label: str
+    found: tuple[str, ...]
+    stretching: tuple[str, ...]
+
+
+class _Shown(dict[int, ControlState]):
+    """The states of rigs that the panel shows, by the session_uid of their armature."""
+
+
+def get_state(obj: bpy.types.Object) -> ControlState | None:
+    """Return the last known state of an armature's controls; None if it has no known ones."""
+    return runtime.get_cache(_Shown).get(obj.session_uid)
+
+
+def refresh(obj: bpy.types.Object) -> None:
+    """Find what the panel shows of an armature's controls: those of presets, and found ones."""
+    shown = runtime.get_cache(_Shown)
+    shown.pop(obj.session_uid, None)
+    try:
+        known = runtime.get_cache(_Rigs).get(_make_key(obj)) or match_control_rig(obj)
+    except RigError:  # which the bake says
+        return
+    if known and get_bone_choice(obj) != "all":
+        stretching = tuple(find_stretching_bones(obj))
+        shown[obj.session_uid] = ControlState(known.label, known.found, stretching)
+
+
+def switch_stretch_off(obj: bpy.types.Object) -> list[str]:
+    """Set IK Stretch of an armature's IK chains to zero, and return the bones that had some."""
+    names = set_ik_stretch_off(obj)
+    refresh(obj)
+    return names
+
+
+def _make_key(obj: bpy.types.Object) -> tuple[Any, ...]:
+    return *get_identity(obj), _list_constraints(obj)
 
 
 def _list_constraints(obj: bpy.types.Object) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from ..engine.motion.clip import Clip
 from ..engine.motion.skeleton import Skeleton
 from ..scene.reading import sampling
 from . import retargeting, source_skeletons
-from .characters import get_armature, get_axes, get_bone_choice, get_roles
+from .characters import get_armature, get_axes, get_bone_choice
 from .runtime import runtime
 from .source_files import find_file
 from .sources import find_source_problem, get_source
@@ -69,7 +69,7 @@ def _read_character(obj: bpy.types.Object) -> Character:
     sources = {group.name: get_chosen_bones(group.roles) for group in settings.source_roles}
     return Character(
         skeleton,
-        dict(request.target_bones) | get_roles(settings),
+        request.target_bones,
         {name: roles for name, roles in sources.items() if roles},
         request.settings,
     )
@@ -235,7 +235,7 @@ def _make_key(skeleton: Skeleton, character: Character) -> tuple[Any, ...]:
         (one.names, one.parents.tobytes(), one.rest_positions.tobytes())
         for one in (skeleton, character.skeleton)
     )
-    return *shapes, *chosen.items(), *character.roles.items()
+    return *shapes, repr(chosen), repr(character.roles)
 
 
 def _map(skeleton: Skeleton, character: Character, *clips: Clip) -> SourceState:

@@ -19,15 +19,14 @@ from ..engine.motion.skeleton import Skeleton
 from ..engine.progress import ReportProgress
 from ..engine.settings import get_descriptions
 from ..scene.blender.actions import find_actions
-from ..scene.controls.bake_controls import ControlSettings
 from ..scene.retargeting import files, sources, targets, transfer, writing
 from ..scene.retargeting.sources import SourceMotion
 from ..scene.retargeting.targets import Target
 from ..scene.retargeting.transfer import Retargeted, RetargetRequest
 from ..scene.retargeting.writing import WriteOptions
 from . import callbacks, items
-from .characters import get_armature, get_bone_choice, resolve_armature
-from .settings import get_roles
+from .characters import get_armature, get_bone_choice, get_roles, resolve_armature
+from .controls import get_control_settings
 from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
 from .typed import settings_of, to_plain_value
 
@@ -88,20 +87,19 @@ def get_request(obj: bpy.types.Object) -> RetargetRequest:
     return RetargetRequest(RetargetSettings(**values), source, get_leg_roles(obj) | target)
 
 
-def get_leg_roles(obj: bpy.types.Object) -> dict[str, str | list[str]]:
+def get_leg_roles(obj: bpy.types.Object) -> dict[str, list[str]]:
     """Return what was given in the panel *Roles*, of which retargeting knows hips, legs and head.
 
     There, the spine is one bone, and the root is none that a body needs.
     """
     given = get_roles(settings_of(obj))
-    return {role: bone for role, bone in given.items() if role not in ("spine", "root")}
+    return {role: [bone] for role, bone in given.items() if role not in ("spine", "root")}
 
 
 def get_write_options(obj: bpy.types.Object) -> WriteOptions:
     """Return how retargeted motion is written; from files it begins where the scene does."""
-    settings, group = settings_of(obj), settings_of(obj).retarget
-    controls = ControlSettings(legs=group.legs, arms=group.arms)
-    fewer_keys, start = to_plain_value(settings.fewer_keys), bpy.context.scene.frame_start
+    fewer_keys = to_plain_value(settings_of(obj).fewer_keys)
+    start, controls = bpy.context.scene.frame_start, get_control_settings(obj)
     return WriteOptions(frame_start=start, fewer_keys=fewer_keys, controls=controls)
 
 

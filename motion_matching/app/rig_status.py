@@ -8,7 +8,7 @@ import bpy
 
 from ..scene.rig.armature import read_rest_bytes
 from ..scene.rig.rig_check import RigState, check_rig
-from . import callbacks
+from . import callbacks, controls
 from .characters import get_bone_choice, get_roles
 from .runtime import runtime
 from .typed import armature_of, settings_of
@@ -27,6 +27,7 @@ def refresh(obj: bpy.types.Object) -> RigState:
     """Compute the state of the rig of an armature object."""
     state = check_rig(obj, get_bone_choice(obj), get_roles(settings_of(obj)))
     runtime.rigs[obj.session_uid] = _get_dependencies(obj), state
+    controls.refresh(obj)
     forget_resolved(obj.session_uid, (RIG_KIND,), map(describe_rig_problem, state.problems))
     return state
 

@@ -266,6 +266,43 @@ def find_motion_capture() -> tuple[Path, list[Path]]:
     return folder, files
 
 
+def find_browser() -> tuple[Any, Any] | None:
+    """Return the window and the area of the open file browser, if there is one."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "FILE_BROWSER":
+                return window, area
+    return None
+
+
+def select_files(folder: Path, file: Path, count: Callable[[str], None] = print) -> Scenario:
+    """Go to a folder in the file browser that is opening, and select all that it lists.
+
+    `count` is told what a user would do for it.
+    """
+    yield from until(find_browser)
+    window, area = find_browser()
+    yield from until(lambda: area.spaces.active.params)
+    area.spaces.active.params.directory = os.fsencode(folder)
+    count("the path of the folder")
+    yield 1.0
+    with bpy.context.temp_override(window=window, area=area):
+        area.spaces.active.activate_file_by_relative_path(relative_path=file.name)
+    count("a file")
+    region = region_of(area, "WINDOW")
+    x, y = region.x + region.width // 2, region.y + region.height // 2
+    for value in ("PRESS", "RELEASE"):
+        window.event_simulate(type="A", value=value, x=x, y=y)
+    count("all files")
+
+
+def confirm_files() -> None:
+    """Press the file browser's button."""
+    window, area = find_browser()
+    with bpy.context.temp_override(window=window, area=area, region=region_of(area, "WINDOW")):
+        bpy.ops.file.execute("INVOKE_DEFAULT")
+
+
 def empty_file(*panels: str) -> Scenario:
     """Enable the extension in an empty file, with the sidebar's tab open and only these panels in
     it.

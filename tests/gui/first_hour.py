@@ -23,14 +23,17 @@ from drive import (
     call,
     choose_option,
     click,
+    confirm_files,
     empty_file,
     event,
+    find_browser,
     find_motion_capture,
     load_module,
     recorded,
     redrawn,
     region_of,
     run,
+    select_files,
     started,
     tap,
     ticked,
@@ -74,37 +77,6 @@ def take_picture(name: str) -> Scenario:
         save_png(read_screen(), FILM / f"{len(clicks):02}_{name}.png")
 
 
-def find_browser():
-    """Return the window and the area of the open file browser, if there is one."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "FILE_BROWSER":
-                return window, area
-    return None
-
-
-def choose_files(folder, files):
-    """Go to a folder in the open file browser, select files of it, and confirm."""
-    yield from until(find_browser)
-    window, area = find_browser()
-    yield from until(lambda: area.spaces.active.params)
-    area.spaces.active.params.directory = os.fsencode(folder)
-    count("the path of the folder")
-    yield 1.0
-    with bpy.context.temp_override(window=window, area=area):
-        area.spaces.active.activate_file_by_relative_path(relative_path=files[0].name)
-    count("a file")
-    region = next(region for region in area.regions if region.type == "WINDOW")
-    x, y = region.x + region.width // 2, region.y + region.height // 2
-    for value in ("PRESS", "RELEASE"):
-        window.event_simulate(type="A", value=value, x=x, y=y)
-    count("all files")
-    yield from take_picture("files")
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.file.execute("INVOKE_DEFAULT")
-    count("Import Motion Capture")
-
-
 def import_own_motion():
     yield from empty_file(*PANELS)
     yield from take_picture("empty")
@@ -114,7 +86,10 @@ def import_own_motion():
     folder.mkdir()
     for file in files:
         shutil.copy(file, folder)
-    yield from choose_files(folder, files)
+    yield from select_files(folder, files[0], count)
+    yield from take_picture("files")
+    confirm_files()
+    count("Import Motion Capture")
     yield from until(lambda: bpy.context.object and not find_browser())
     yield from worked()
     obj = bpy.context.object

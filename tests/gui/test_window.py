@@ -75,6 +75,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
     "script",
     [
         "first_hour.py",
+        "own_rig.py",
         "strip.py",
         "steer.py",
         "author.py",

@@ -20,6 +20,7 @@ from .settings import ContactSettings
 from .skeleton import Skeleton
 
 UP, AHEAD, LEFT = np.eye(3)[2], -np.eye(3)[1], np.eye(3)[0]
+_CONTACTS = ContactSettings()
 _MOST_FRAMES, _MOST_CLIPS = 6000, 40
 _DOWN, _HEAD_UP = 0.7, 0.7  # cosines of legs to the way down and of the head to the way up
 _LEVEL = 0.3  # cosine of the line of the hip joints to the way up
@@ -56,7 +57,7 @@ def find_planted(balls: np.ndarray, fps: float, leg: float, four_legged: bool) -
     """Return when balls (F, L, 3) of feet rest, (F, L), whatever the length `leg` of the legs."""
     size = _ANIMAL if four_legged else _PERSON
     lengths = np.full(balls.shape[1], size)
-    return find_contacts(balls * (size / leg), fps, ContactSettings(), lengths)
+    return find_contacts(balls * (size / leg), fps, _CONTACTS, lengths)
 
 
 def stand_at_rest(

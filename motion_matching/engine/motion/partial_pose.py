@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,11 +69,6 @@ class PartialPose:
         )
         return self.compute_position(link.anchor) + turned + shift
 
-    def compute_parent_rotation(self, bone: int) -> np.ndarray:
-        """Return the world rotation (F, 4) or (4,) of the parent of a bone."""
-        link = self._links[bone]
-        return link.above if link.anchor < 0 else quat.mul(self.rotations[link.anchor], link.above)
-
     def compute_local(self, turns: Mapping[int, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return local rotations (F, B, 4) and positions (F, B, 3), float32.
 
@@ -85,17 +80,27 @@ class PartialPose:
         rotations[:] = skeleton.rest_rotations
         positions = np.empty((*shape, 3), np.float32)
         positions[:] = skeleton.rest_positions
-        for bone, world in self.rotations.items():
-            above = self.compute_parent_rotation(bone)
-            local = quat.inv_mul(above, world)
-            if bone in turns:
-                local = quat.mul(local, turns[bone])
-            rotations[:, bone] = quat.unroll(quat.normalize(local))
-            if bone in self.placed or bone in self.shifts:
-                rest = self._compute_rest_place(bone)
-                away = self.compute_position(bone) - rest
-                positions[:, bone] += quat.inv_mul_vec(above, away)
+        if not self.rotations:
+            return rotations, positions
+        bones = list(self.rotations)
+        above = self._stack_parent_rotations(bones)
+        local = quat.inv_mul(above, np.stack([self.rotations[bone] for bone in bones], axis=1))
+        for bone, turn in turns.items():
+            if bone in self.rotations:
+                index = bones.index(bone)
+                local[:, index] = quat.mul(local[:, index], turn)
+        rotations[:, bones] = quat.unroll(quat.normalize(local))
+        for bone in {**self.placed, **self.shifts}:
+            away = self.compute_position(bone) - self._compute_rest_place(bone)
+            positions[:, bone] += quat.inv_mul_vec(above[:, bones.index(bone)], away)
         return rotations, positions
+
+    def _stack_parent_rotations(self, bones: Sequence[int]) -> np.ndarray:
+        """Return the world rotations (F, N, 4) of the parents of bones."""
+        links = [self._links[bone] for bone in bones]
+        still = np.broadcast_to(quat.IDENTITY, (self._count, 4))
+        anchors = [self.rotations.get(link.anchor, still) for link in links]
+        return quat.mul(np.stack(anchors, axis=1), np.array([link.above for link in links]))
 
     def _compute_rest_place(self, bone: int) -> np.ndarray:
         """Return where (F, 3) a bone would be if it rested in its parent."""
@@ -108,19 +113,26 @@ class PartialPose:
 
 
 class WorldMotion:
-    """World rotations (F, 4) and positions (F, 3), float64, of some bones of a clip."""
+    """World rotations (F, 4) and positions (F, 3), float64, of some bones of a clip.
 
-    def __init__(self, clip: Clip, bones: Iterable[int]) -> None:
+    Positions are those of the bones `placed`, and of all above them.
+    """
+
+    def __init__(self, clip: Clip, bones: Iterable[int], placed: Iterable[int]) -> None:
         skeleton = clip.skeleton
+        points = {above for bone in placed for above in skeleton.get_chain_to_root(bone)}
         wanted = {above for bone in bones for above in skeleton.get_chain_to_root(bone)}
         self.rotations: dict[int, np.ndarray] = {}
         self.positions: dict[int, np.ndarray] = {}
-        for bone in sorted(wanted):
+        for bone in sorted(wanted | points):
             parent = int(skeleton.parents[bone])
             rotation = clip.rotations[:, bone].astype(np.float64)
-            position = clip.positions[:, bone].astype(np.float64)
-            if parent >= 0:
-                above = self.rotations[parent]
-                position = self.positions[parent] + quat.mul_vec(above, position)
-                rotation = quat.mul(above, rotation)
-            self.rotations[bone], self.positions[bone] = rotation, position
+            self.rotations[bone] = (
+                quat.mul(self.rotations[parent], rotation) if parent >= 0 else rotation
+            )
+            if bone in points:
+                position = clip.positions[:, bone].astype(np.float64)
+                if parent >= 0:
+                    position = quat.mul_vec(self.rotations[parent], position)
+                    position += self.positions[parent]
+                self.positions[bone] = position

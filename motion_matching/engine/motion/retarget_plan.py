@@ -22,7 +22,8 @@ _LEGS = ("thigh", "shin")
 class RetargetPlan:
     """The bodies, how many metres of the target a metre of the source is, and which bones turn.
 
-    `root` is the target's bone above the hips if it moves. `offsets` (4,) are turns by bone in its
+    `constants` (N, 4) lead from the source's bones to those that turn as one of them alone. `root`
+    is the target's bone above the hips if it moves. Offsets (4,) are turns by bone in its
     anatomical frame: `held` of parts that the feet depend on, `added` of all others, whose children
     follow.
     """
@@ -32,6 +33,7 @@ class RetargetPlan:
     settings: RetargetSettings
     scale: float
     matches: tuple[Match, ...]
+    constants: np.ndarray
     links: Mapping[int, Link]
     limbs: tuple[str, ...]
     root: int | None
@@ -54,6 +56,7 @@ class RetargetPlan:
             settings,
             settings.scale or compute_scale(source, target),
             tuple(matches),
+            _find_constants(source, target, matches, held),
             find_links(target.skeleton, posed),
             tuple(name for name in target.limbs if name in source.limbs),
             root,
@@ -84,6 +87,18 @@ def compute_limb_scale(source: Anatomy, target: Anatomy, names: tuple[str, ...])
         for body in (source, target)
     ]
     return float(heights[1] / heights[0])
+
+
+def _find_constants(
+    source: Anatomy, target: Anatomy, matches: list[Match], held: Mapping[int, np.ndarray]
+) -> np.ndarray:
+    """Return the constants (N, 4) of matches with one bone: from that to the target's."""
+    constants = []
+    for match in matches:
+        if match.share == 0.0:
+            frame = quat.mul(source.frames[match.first], held.get(match.bone, quat.IDENTITY))
+            constants.append(quat.mul_inv(frame, target.frames[match.bone]))
+    return np.array(constants)
 
 
 def _find_root(source: Anatomy, target: Anatomy, settings: RetargetSettings) -> int | None:

@@ -58,7 +58,7 @@ class _BodyMotion:
     def __init__(self, anatomy: Anatomy, clip: Clip) -> None:
         self.anatomy = anatomy
         bones = [b for limb in anatomy.limbs.values() for b in limb.bones.joints]
-        self.motion = WorldMotion(clip, [anatomy.hips, *bones])
+        self.motion = WorldMotion(clip, [], [anatomy.hips, *bones])
         places = self.motion.positions
         self.middle = np.mean([places[anatomy.limbs[leg].bones.upper] for leg in LEGS], axis=0)
 

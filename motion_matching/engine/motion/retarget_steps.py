@@ -36,8 +36,9 @@ class Retargeting:
     def __init__(self, plan: RetargetPlan, clip: Clip) -> None:
         self.plan, self.clip, self.scale = plan, clip, plan.scale
         self.source, self.target, self.settings = plan.source, plan.target, plan.settings
-        ends = [limb.bones.toe for limb in self.source.limbs.values() if limb.bones.toe is not None]
-        self.motion = WorldMotion(clip, [*self.source.frames, *ends])
+        joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
+        roots = self.source.roles.chains.get("root", ())[:1]
+        self.motion = WorldMotion(clip, self.source.frames, [self.source.hips, *joints, *roots])
         self.pose = PartialPose(self.target.skeleton, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
@@ -81,11 +82,15 @@ class Retargeting:
 
     def _turn_bones(self) -> None:
         """Give all bones the directions of the source's."""
+        direct = [match for match in self.plan.matches if match.share == 0.0]
+        worlds = np.stack([self.motion.rotations[match.first] for match in direct], axis=1)
+        turned = quat.mul(worlds, self.plan.constants)
+        for index, match in enumerate(direct):
+            self.pose.rotations[match.bone] = turned[:, index]
         for match in self.plan.matches:
-            frame = self._get_frame(match.first)
             if match.share > 0.0:
-                frame = slerp(frame, self._get_frame(match.second), match.share)
-            self._set_frame(match.bone, self._turn_held(match.bone, frame))
+                before, after = map(self._get_frame, (match.first, match.second))
+                self._set_frame(match.bone, slerp(before, after, match.share))
         for name in self.plan.limbs:
             bones, others = self.source.limbs[name].bones, self.target.limbs[name].bones
             self.aims[name] = {part: self._get_frame(getattr(bones, part)) for part in _PARTS}

@@ -14,7 +14,6 @@ from ..blender import actions, playback
 from ..blender.handle import fit_name
 from ..controls.bake_controls import ControlSettings, bake_controls
 from ..rig.fitting import ArmatureState
-from ..rig.root_target import RootTarget
 from ..writing.bake import bake
 from ..writing.pose_guard import preserve_pose
 from .sources import find_origin, move_clip
@@ -105,7 +104,6 @@ def _bake_bones(
         obj,
         name=name,
         frame_start=start,
-        root=RootTarget.HIPS,
         hips=hips,
         fewer_keys=fewer_keys,
         bones=moved | find_bones_above(clip.skeleton, moved),

@@ -13,7 +13,14 @@ from ...app.characters import get_active_armature, get_armature
 from ...app.typed import settings_of
 from ...engine.errors import SettingsError
 from ..database.operators_sources import add_source
-from ..operator_base import IDLE, Operator, SteppedOperator, in_object_mode
+from ..operator_base import (
+    CHARACTER,
+    IDLE,
+    NothingToDoError,
+    Operator,
+    SteppedOperator,
+    in_object_mode,
+)
 from ..typed_properties import choice
 
 _FIX_ITEMS = [(name, *words) for name, words in app.warnings.FIXES.items()]
@@ -50,6 +57,21 @@ class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
         app.status.invalidate()
         app.rig_status.refresh(obj)
         return f"Fixed: {problem.label}"
+
+
+class MOTION_MATCHING_OT_switch_off_ik_stretch(Operator, bpy.types.Operator):
+    """Set IK Stretch to zero on the bones of this rig's IK chains, so that knees and elbows are \
+where the motion has them"""
+
+    bl_idname = "motion_matching.switch_off_ik_stretch"
+    bl_label = "Switch Off IK Stretch"
+    requires = CHARACTER
+
+    def run(self, context: bpy.types.Context) -> str:
+        names = app.controls.switch_stretch_off(get_active_armature(context))
+        if not names:
+            raise NothingToDoError("No bone of an IK chain stretches")
+        return f"Switched IK Stretch off for {len(names)} bones"
 
 
 class MOTION_MATCHING_OT_add_demo_performer(SteppedOperator, bpy.types.Operator):

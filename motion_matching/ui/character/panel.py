@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import bpy
 
 from ... import app
+from ...app.characters import get_active_armature
 from ...app.typed import armature_of, settings_of
 from ...engine.motion.bone_names import ROLES
 from ..panel_base import (
@@ -17,9 +18,14 @@ from ..panel_base import (
     draw_right,
     draw_small_lines,
     draw_warnings,
+    draw_wrapped_text,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
+
+_STRETCHES = (
+    "The IK of this rig may shorten limbs (IK Stretch), so knees are up to 3 cm off; feet are exact"
+)
 
 
 class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
@@ -40,6 +46,34 @@ class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
         if settings.root == "BONE":
             column.prop_search(settings, "root_bone", armature_of(obj), "bones", text=" ")
         column.prop(settings, "bones")
+
+
+class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):
+    """The controls of a rig: takes and retargeted motion are written to them"""
+
+    bl_label = "Controls"
+    bl_parent_id = "MOTION_MATCHING_PT_character"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = get_active_armature(context)
+        return obj is not None and app.controls.get_state(obj) is not None
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        state = app.controls.get_state(obj)
+        return ("POSE_HLT", state.label) if state else None
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        state, layout = app.controls.get_state(obj), self.layout
+        column = split_layout(layout)
+        column.row().prop(settings.retarget, "legs", expand=True)
+        column.row().prop(settings.retarget, "arms", expand=True)
+        for line in state.found if state else ():
+            draw_wrapped_text(layout, line, "INFO")
+        if state and state.stretching:
+            draw_wrapped_text(layout, _STRETCHES, "INFO")
+            layout.operator("motion_matching.switch_off_ik_stretch", icon="CON_KINEMATIC")
 
 
 class MOTION_MATCHING_PT_roles(StateHeader, ArmaturePanel, bpy.types.Panel):

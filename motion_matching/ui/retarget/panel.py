@@ -61,8 +61,6 @@ class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
         column.prop(group, "scale")
         column.prop(group, "fit_root")
         column.prop(settings, "fewer_keys")
-        column.row().prop(group, "legs", expand=True)
-        column.row().prop(group, "arms", expand=True)
 
 
 class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):

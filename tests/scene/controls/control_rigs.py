@@ -169,7 +169,9 @@ def name_auto_rig_pro() -> bpy.types.Object:
     """Create a rig with the published bone names of Auto-Rig Pro."""
     deform, fk = {}, {}
     middle = ("root", "spine_01", "spine_02", "spine_03", "neck", "head")
-    for name, part in zip(("Hips", "Spine", "Chest", "UpperChest", "Neck", "Head"), middle, strict=True):
+    for name, part in zip(
+        ("Hips", "Spine", "Chest", "UpperChest", "Neck", "Head"), middle, strict=True
+    ):
         deform[name], fk[name] = f"{part}.x", f"c_{part}.x"
     ik = {}
     for side, s in (("Left", "l"), ("Right", "r")):
@@ -194,7 +196,9 @@ def name_unreal() -> bpy.types.Object:
     """Create a rig with the published names of Unreal's mannequin and of its controls."""
     deform, fk = {}, {}
     middle = ("pelvis", "spine_01", "spine_02", "spine_03", "neck_01", "head")
-    for name, part in zip(("Hips", "Spine", "Chest", "UpperChest", "Neck", "Head"), middle, strict=True):
+    for name, part in zip(
+        ("Hips", "Spine", "Chest", "UpperChest", "Neck", "Head"), middle, strict=True
+    ):
         deform[name], fk[name] = part, f"{part}_ctrl".replace("pelvis", "hips")
     ik = {}
     for side, s in (("Left", "l"), ("Right", "r")):
@@ -215,7 +219,9 @@ def name_unreal() -> bpy.types.Object:
     obj = create_named_rig(deform, fk, ik, ("fk_ik_switch", 1.0), "body_ctrl")
     for side in "lr":  # Unreal has a switch of its own for each limb
         for limb, end in (("leg", "foot"), ("arm", "hand")):
-            _rename_switch(obj, f"{end}_{side}_ik_ctrl", "fk_ik_switch", f"{limb}_{side}_fk_ik_switch")
+            _rename_switch(
+                obj, f"{end}_{side}_ik_ctrl", "fk_ik_switch", f"{limb}_{side}_fk_ik_switch"
+            )
     return obj
 
 

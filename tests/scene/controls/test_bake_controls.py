@@ -164,7 +164,16 @@ def test_nothing_else_in_the_file_changes() -> None:
     before = read_state(obj)
     bake_controls(obj, rig, clip.crop(0, 10), ControlSettings(legs="FK"), action_name="After")
     after = read_state(obj)
-    for name in ("frame", "mode", "active", "selected", "bones selected", "visible", "placed", "data"):
+    for name in (
+        "frame",
+        "mode",
+        "active",
+        "selected",
+        "bones selected",
+        "visible",
+        "placed",
+        "data",
+    ):
         assert after[name] == before[name], name
     kept = {name: entry for name, entry in after["actions"].items() if name != "After"}
     assert {n: e[2:] for n, e in kept.items()} == {n: e[2:] for n, e in before["actions"].items()}

@@ -12,6 +12,7 @@ from motion_matching import api
 from motion_matching.engine.errors import RigError
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.retarget_settings import RetargetSettings
 from motion_matching.scene.reading.sampling import sample
 from motion_matching.scene.retargeting import onto, sources, targets
 from motion_matching.scene.retargeting.transfer import RetargetRequest
@@ -131,6 +132,24 @@ def test_bones_that_the_motion_does_not_know_keep_their_pose():
     retarget(obj, action, hero)
     bpy.context.scene.frame_set(20)
     assert tuple(bone.rotation_quaternion) == pytest.approx(posed)
+
+
+def test_a_root_bone_goes_with_the_hips_if_asked():
+    obj, action = add_walker()
+    hero = add_armature(make_unreal(), "Hero")
+    motions = sources.read_actions(obj, [action])
+    clips = []
+    for root in ("rest", "ground"):
+        request = RetargetRequest(RetargetSettings(fit_root=root))
+        clips.append(read_clip(hero, onto.retarget_onto(hero, motions, request)[0][0]))
+    names = clips[0].skeleton.names
+    resting, following = (clip.compute_world()[1] for clip in clips)
+    root, hips = names.index("root"), names.index("pelvis")
+    np.testing.assert_allclose(np.ptp(resting[:, root], axis=0), 0.0, atol=1e-4)
+    away = np.linalg.norm((following[:, root] - following[:, hips])[:, :2], axis=-1)
+    assert away.max() < 0.1
+    assert np.ptp(following[:, root, 1]) > 0.3
+    np.testing.assert_allclose(following[:, hips], resting[:, hips], atol=2e-3)
 
 
 @pytest.mark.parametrize("make", [make_unreal, make_child])
