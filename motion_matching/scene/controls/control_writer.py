@@ -80,6 +80,11 @@ class ControlWriter(ChannelWriter):
         known = self._durations[: min(self._updates, _MEASURED)]
         return 1.0 / float(np.median(known)) if self._updates >= _MEASURED // 2 else 0.0
 
+    @property
+    def bone_count(self) -> int:
+        """How many bones the armature has."""
+        return self._bone_count
+
     def compute_channels(self, pose: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Return the channels (C,), float64, of a pose (7, B), near those `before` (C,).
 
@@ -105,12 +110,12 @@ class ControlWriter(ChannelWriter):
         turn, shift = compose(invert(self._stand), compose(moved, self._stand))
         shift = shift / self._scale
         moves = []
-        for index, rotation, position, is_local in self._solver.list_world_controls():
+        for row, rotation, position, is_local in self._solver.list_world_controls():
             own = quat.mul(quat.inv_mul(rotation, turn), rotation)
             away = quat.mul_vec(turn, position) + shift - position
             linear = own if is_local else turn
             away = quat.inv_mul_vec(rotation, away) if is_local else away
-            moves.append(CarrierMove(*self._tracks_by_row[index], own, linear, away))
+            moves.append(CarrierMove(*self._tracks_by_row[row], own, linear, away))
         return moves
 
     def _build_chain(self, skeleton: Skeleton) -> WorldChain:
@@ -123,10 +128,7 @@ class ControlWriter(ChannelWriter):
         return WorldChain(skeleton, names, bones, self._stand, self._scale)
 
     def _capture(self, obj: bpy.types.Object) -> SavedPose:
-        found = ((switch, find_owner(obj, switch)) for switch in self._switches)
-        before = tuple(
-            SavedProperty(s.bone, s.name, float(owner[s.name])) for s, owner in found if owner
-        )
+        before = tuple(switch.read(obj) for switch in self._switches)
         return SavedPose.capture(
             obj, self._bone_indices, moves_object=False, plays_on=False, properties=before
         )
@@ -149,17 +151,16 @@ class ControlWriter(ChannelWriter):
         named = {build_switch_path(owner, switch): (switch, owner) for switch, owner in known}
         first, self.channel_count = self.channel_count, self.channel_count + len(named)
         self._switched = slice(first, self.channel_count)
-        self._switches, tracks, values = [], [], []
-        for path, (switch, owner) in named.items():
+        self._switches: list[SavedProperty] = []
+        tracks = []
+        for number, (path, (switch, owner)) in enumerate(named.items()):
             is_bone = isinstance(owner, bpy.types.PoseBone)
-            self._switches.append(
-                SavedProperty(owner.name if is_bone else "", switch.name, switch.value)
-            )
+            before = owner[switch.name]
+            value = float(type(before)(switch.value))
+            self._switches.append(SavedProperty(owner.name if is_bone else "", switch.name, value))
             group = owner.name if is_bone else OBJECT_GROUP
-            before = (float(owner[switch.name]),)
-            tracks.append(Track(path, group, first + len(values), (0,), before))
-            values.append(float(type(owner[switch.name])(switch.value)))
-        self._switch_values = np.array(values)
+            tracks.append(Track(path, group, first + number, (0,), (float(before),)))
+        self._switch_values = np.array([switch.value for switch in self._switches])
         self.at_rest = np.concatenate([self.at_rest, self._switch_values])
         self.tracks += tuple(tracks)
         self._last_channels = self.at_rest

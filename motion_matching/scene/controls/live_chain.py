@@ -25,9 +25,10 @@ _RIGID = 1e-4  # of elements of a matrix: slack up to which one control carries 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Controls (N,) whose `carriers` (N,) are posed before them, or -1; `relative` is how they rest.
+    """Controls (N,) whose `carriers` (N,) are posed before them, or -1.
 
-    `unplaced` and `unturned` are those, of all controls, whose position or rotation is not wanted.
+    `relative` (N, 4, 4) is how they rest in their carriers. `unplaced` and `unturned` are those, of
+    all controls, whose position or rotation is not wanted.
     """
 
     controls: np.ndarray
@@ -82,7 +83,7 @@ class ControlChain:
         posed = _pose_randomly(graph, controls, placed)
         carriers, between = np.full(len(controls), -1), []
         for index, name in enumerate(controls):
-            posed.forget()
+            posed.used.clear()
             base = posed.compute_base(name)
             used = [i for i, other in enumerate(controls) if other in posed.used]
             if not used:

@@ -22,9 +22,9 @@ from .solve_controls import aim_pole, list_keyed, measure_limb
 
 
 class WorldControl(NamedTuple):
-    """A control that nothing carries: its index, its rest, and whether it moves along its axes."""
+    """A control that nothing carries: its row, its rest, and whether it moves along its axes."""
 
-    index: int
+    row: int
     rotation: np.ndarray
     position: np.ndarray
     is_local: bool

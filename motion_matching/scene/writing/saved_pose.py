@@ -35,13 +35,20 @@ class SavedProperty(NamedTuple):
     name: str
     value: float
 
+    def read(self, obj: bpy.types.Object) -> SavedProperty:
+        """Return the property with the value that it has now."""
+        owner = self._find_owner(obj)
+        return self if owner is None else self._replace(value=float(owner[self.name]))
+
     def set(self, obj: bpy.types.Object) -> None:
         """Set the property to the value in its own type, if it still exists."""
+        owner = self._find_owner(obj)
+        if owner is not None and owner[self.name] != self.value:
+            owner[self.name] = type(owner[self.name])(self.value)
+
+    def _find_owner(self, obj: bpy.types.Object) -> Any:
         owner: Any = obj.pose.bones.get(self.bone) if self.bone else obj
-        if owner is not None and id_properties.has(owner, self.name):
-            value = type(owner[self.name])(self.value)
-            if owner[self.name] != value:
-                owner[self.name] = value
+        return owner if owner is not None and id_properties.has(owner, self.name) else None
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ class SavedPose:
 
     def _to_property(self) -> dict[str, Any]:
         """Return a custom property, which undo steps keep; it keeps the action in the file."""
-        playing = asdict(self.playing)
+        playing, properties = asdict(self.playing), [one._asdict() for one in self.properties]
         del playing["action"]
         action = self.playing.find_action()
         return {
@@ -122,7 +129,7 @@ class SavedPose:
             "placed": {name: list(values) for name, values in self.object_channels.items()},
             "playing": playing,
             **({"action": action} if action else {}),
-            **({"properties": [one._asdict() for one in self.properties]} if self.properties else {}),
+            **({"properties": properties} if properties else {}),
         }
 
     def restore(self, obj: bpy.types.Object, keep_action: bool) -> None:
