@@ -71,6 +71,7 @@ class ChannelWriter:
     alone = False  # it shows a character
     start: tuple[float, float, float]
     travels = True
+    _last_channels: np.ndarray
 
     def __init__(self, obj: bpy.types.Object, collection: str = "") -> None:
         self.armature = Handle.from_block(obj, "objects")
