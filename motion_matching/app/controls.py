@@ -9,9 +9,11 @@ import bpy
 
 from ..engine.control.take import Take
 from ..engine.errors import RigError
+from ..engine.motion.skeleton import Skeleton
 from ..engine.motion.toe_ends import remove_toe_ends
 from ..scene.controls.bake_controls import ControlSettings, bake_controls
 from ..scene.controls.control_rig import ControlRig
+from ..scene.controls.control_writer import ControlWriter
 from ..scene.controls.find_controls import find_control_rig, list_followers
 from ..scene.controls.ik_stretch import find_stretching_bones, set_ik_stretch_off
 from ..scene.controls.match import match_control_rig
@@ -96,9 +98,19 @@ def bake_take(
     return bake_controls(obj, rig, clip, get_control_settings(obj), frame, name, track=track)
 
 
+def create_writer(obj: bpy.types.Object, rig: ControlRig, skeleton: Skeleton) -> ControlWriter:
+    """Return what shows poses of a database's skeleton on the controls of an armature.
+
+    Raises RigError if they cannot be keyed, or if one bone collection alone is to be driven.
+    """
+    if settings_of(obj).play.collection:
+        raise describe_partial(obj, rig)
+    return ControlWriter(obj, rig, skeleton, get_control_settings(obj))
+
+
 def describe_partial(obj: bpy.types.Object, rig: ControlRig) -> RigError:
     """Return the error that some of a control rig's bones cannot be keyed alone."""
     return RigError(
-        f"'{obj.name}' is moved by controls ({rig.label}), so a take of one bone collection cannot "
-        "be baked onto it; bake all of it, and edit its controls."
+        f"'{obj.name}' is moved by controls ({rig.label}), so one bone collection alone can "
+        "neither be performed nor baked; choose all bones, and edit its controls."
     )

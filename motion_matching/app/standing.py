@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import bpy
 
-from . import rig_status, status
+from . import controls, rig_status, status
 from .runtime import runtime
 from .typed import settings_of
 from .warnings import (
@@ -87,6 +87,15 @@ def _describe_live(live: LiveSession) -> Standing:
 def describe_rate(live: LiveSession) -> str:
     """Return how many ticks a second a session makes, of how many it should."""
     return f"{live.pace.rate:.0f} of {1.0 / live.session.performer.dt:.0f}"
+
+
+def describe_driven(obj: bpy.types.Object) -> str:
+    """Return which controls a live session drives, and how fast; nothing if it drives bones."""
+    state, live = controls.get_state(obj), runtime.live
+    if state is None:
+        return ""
+    rate = live.rig_rate if live and live.armature.uid == obj.session_uid else 0.0
+    return f"Controls of {state.label}" + (f", {rate:.0f} Hz" if rate else "")
 
 
 # ---------------------------------------------------------------- the states of panels

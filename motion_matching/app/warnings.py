@@ -86,7 +86,9 @@ _OF_SOURCES = (_EDIT, _COMPUTED.operator)  # operators that are given the names
 _LACKS = "that this armature lacks"
 _ELSEWHERE = "import motion of another character on its own, with Import Motion Capture"
 RIG_KIND = "rig"
-LIVE_KINDS = frozenset(("speed", "slow", "missing tags", "tags at once", "untrained tags"))
+LIVE_KINDS = frozenset(
+    ("speed", "slow", "slow rig", "missing tags", "tags at once", "untrained tags")
+)
 SOURCE_KINDS = {
     "lost": _Kind("database", "has lost its motion", "have lost their motion", "Lost Motion"),
     "missing": _Kind(

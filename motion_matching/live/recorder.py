@@ -18,7 +18,7 @@ from ..engine.control.performer import Performer
 from ..engine.errors import MotionMatchingError, RigError
 from ..scene.blender.handle import Handle
 from ..scene.staging.marker_writer import MarkerWriter
-from ..scene.writing.pose_writer import PoseWriter
+from ..scene.writing.channel_writer import ChannelWriter
 from ..scene.writing.recording import (
     GrowingAction,
     RecordedTicks,
@@ -91,7 +91,7 @@ class Recorder:
 
     def __init__(
         self,
-        writer: PoseWriter | MarkerWriter,
+        writer: ChannelWriter | MarkerWriter,
         plan: RecordingPlan,
         history: History,
         performer: Performer,

@@ -35,8 +35,9 @@ from ..engine.json_files import (
 )
 from ..engine.names import to_readable
 from ..scene.blender.actions import MAX_FRAME
+from ..scene.blender.curves import is_custom_property
 from ..scene.blender.transforms import REST
-from ..scene.writing.pose_writer import Track
+from ..scene.writing.channel_writer import Track
 from ..scene.writing.recording import RecordedTicks
 
 SUFFIX = ".mmrecovery"
@@ -174,7 +175,7 @@ def _read_origin(header: Mapping[str, Any]) -> Origin:
 
 
 def _read_track(data: Any, channels: int) -> Track:
-    """Return a track, which sets a transform of a bone or object from some of the channels."""
+    """Return a track: it sets a transform, or a custom property, from some of the channels."""
     names = [field.name for field in fields(Track)]
     track = expect_object(data, "a track", names)
     path = expect_text(track.get("path"), "a path")
@@ -182,7 +183,8 @@ def _read_track(data: Any, channels: int) -> Track:
     free = [expect_whole_number(v, "a component", 0) for v in _get_list(track, "free")]
     start = expect_whole_number(track.get("start"), "a start", 0)
     property_name = path.rpartition(".")[2]
-    is_fitting = property_name in REST and len(rest) == len(REST[property_name])
+    size = 1 if is_custom_property(path) else len(REST.get(property_name, ()))
+    is_fitting = bool(rest) and len(rest) == size
     if not is_fitting or max(free, default=0) >= len(rest) or start + len(rest) > channels:
         raise EntryError(f"a track sets {path}, with other components")
     group, optional = expect_text(track.get("group"), "a group"), track.get("optional", False)

@@ -12,7 +12,7 @@ from ..engine.control.ground import is_flat
 from ..engine.control.performer import Performer
 from ..scene.blender.handle import Handle
 from ..scene.reading.moving_pose import PoseReader
-from ..scene.writing.pose_writer import PoseWriter
+from ..scene.writing.channel_writer import ChannelWriter
 from ..scene.writing.recording import RestTicks
 
 _LEAST = 0.5  # ticks of a take after a recording from which on there is a rest
@@ -26,7 +26,7 @@ class RestPlan(NamedTuple):
 
     def carry(
         self,
-        writer: PoseWriter,
+        writer: ChannelWriter,
         performer: Performer,
         take: Handle,
         last: np.ndarray,

@@ -22,7 +22,7 @@ from ..engine.control.settings import PerformerSettings
 from ..engine.errors import MotionMatchingError, RigError
 from ..scene.blender.handle import Handle
 from ..scene.staging.marker_writer import MarkerWriter
-from ..scene.writing.pose_writer import PoseWriter
+from ..scene.writing.channel_writer import ChannelWriter
 from .clock import LONGEST_STALL, Clock
 from .inputs.base import Input, Start
 from .recorder import Recorder, RecordingPlan
@@ -63,7 +63,7 @@ class Session(Stepper):
         self,
         performer: Performer,
         source: Input,
-        writer: PoseWriter | MarkerWriter,
+        writer: ChannelWriter | MarkerWriter,
         walls: tuple[Wall, ...] = (),
         origin: Start | None = None,
     ) -> None:

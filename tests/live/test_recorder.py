@@ -15,7 +15,8 @@ from motion_matching.live.recorder import SEGMENT, RecordingPlan
 from motion_matching.scene.blender import actions
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing import recording
-from motion_matching.scene.writing.pose_writer import PoseWriter, Track
+from motion_matching.scene.writing.channel_writer import Track
+from motion_matching.scene.writing.pose_writer import PoseWriter
 from motion_matching.scene.writing.recording import RecordedTicks, write_take
 from tests.demo import demo_settings, load_demo
 from tests.live.stage import FPS, Stage, build_performance, get_bone_matrices, make_performer

@@ -8,12 +8,29 @@ from ...engine.control.performer import Frame
 from ...engine.database import statistics
 from ...engine.database.database import Database
 from ...engine.maths.planar import rotate_xy
+from ...scene.controls.control_writer import ControlWriter
+from ...scene.staging.marker_writer import MarkerWriter
+from ...scene.writing.channel_writer import ChannelWriter
 from ..preferences import ROOT
 from ..warnings import Button, WarningItem
 
 _MATCH = Button("Match Speeds to Data", "motion_matching.match_speeds", "DRIVER_DISTANCE")
 _ADD = Button("Add Motion", "MOTION_MATCHING_MT_add_sources", "ADD")
 _ALLOW = (Button("Tick Budget", "preferences.addon_show", "PREFERENCES", (("module", ROOT),)),)
+
+
+_LEAST_RATE = 24.0  # Hz at which a rig shows motion smoothly
+
+
+def check_rig(writer: ChannelWriter | MarkerWriter) -> tuple[WarningItem, ...]:
+    """Return a warning if a rig is driven by its controls and evaluates too slowly."""
+    if not isinstance(writer, ControlWriter) or not 0.0 < writer.rate < _LEAST_RATE:
+        return ()
+    text = (
+        f"'{writer.armature.name}' ({writer.bone_count} bones) evaluates at {writer.rate:.0f} Hz: "
+        "hide meshes or modifiers to see it move smoothly; takes are exact anyway"
+    )
+    return (WarningItem("slow rig", text, "play", (writer.armature.name,)),)
 
 
 class Alerts:

@@ -27,6 +27,7 @@ from ...live.inputs.path import PathInput
 from ...live.inputs.target import PointInput
 from ...live.session import Session
 from ...scene.blender.handle import Handle
+from ...scene.controls.control_writer import ControlWriter
 from ...scene.reading.moving_pose import PoseReader
 from ...scene.staging import placements
 from ...scene.writing import recording
@@ -38,7 +39,7 @@ from ..takes import find_free_name, list_take, read_parts
 from ..typed import settings_of
 from ..warnings import LIVE_KINDS, WarningItem, forget_resolved
 from . import display_transform, steering, tag_requests, timeline
-from .alerts import Alerts
+from .alerts import Alerts, check_rig
 from .changes import ChangeDetector
 from .recorded_takes import LiveTakes
 from .tick_rate import TickRate
@@ -187,10 +188,17 @@ class LiveSession:
             budget = preferences.get_tick_budget()
             alerts = self._alerts.check(report.frame, matches_data, self.pace.slowest, budget)
             untrained = self._describe_untrained_tags()
-            self.warnings = (*self._tag_request.warnings, *untrained, *alerts)
+            slow = check_rig(self.session.writer)
+            self.warnings = (*self._tag_request.warnings, *untrained, *alerts, *slow)
         runtime.tick(self, frame)
         if report.is_finished:
             self._end_reason, self._has_finished = f"{self.session.source.ending}.", True
+
+    @property
+    def rig_rate(self) -> float:
+        """How many poses a second a rig shows by its controls, in Hz; 0 if unknown."""
+        writer = self.session.writer
+        return writer.rate if isinstance(writer, ControlWriter) else 0.0
 
     @property
     def decision(self) -> Decision | None:

@@ -17,8 +17,11 @@ from ...live.inputs.base import Input, Start
 from ...live.inputs.keyboard import Keyboard
 from ...live.session import Session
 from ...scene.blender.actions import get_scene_fps
+from ...scene.controls.control_writer import ControlWriter
 from ...scene.reading.moving_pose import PoseReader, is_at_rest
+from ...scene.rig.root_target import RootTarget
 from ...scene.writing.pose_writer import PoseWriter
+from .. import controls
 from ..build import load_or_build_steps
 from ..characters import get_armature, get_root_target
 from ..insight import map_database_steps
@@ -62,20 +65,12 @@ def start(
     """
 
     def create() -> LiveSession:
-        root, root_bone = get_root_target(obj)
         ground, walls = read_ground(obj)
-        writer = PoseWriter(
-            obj,
-            database.skeleton,
-            root=root,
-            root_bone=root_bone,
-            hips=database.role_names["hips"],
-            collection=settings_of(obj).play.collection,
-        )
+        writer, reader = create_writer(obj, database)
         steering = source(ground) if callable(source) else source
         performer = Performer(method, settings, ground)
-        reader = PoseReader(obj, database, root=root, root_bone=root_bone)
-        origin = read_origin(obj, reader, database.fps)
+        has_controls = isinstance(writer, ControlWriter)
+        origin = read_origin(obj, reader, database.fps, has_controls=has_controls)
         session = Session(performer, steering, writer, walls=walls, origin=origin)
         live = LiveSession(obj, session, keyboard, database, walls, reader)
         live.field = get_field_controller(method)
@@ -87,12 +82,33 @@ def start(
     return host.begin(obj, create, now)
 
 
-def read_origin(obj: bpy.types.Object, reader: PoseReader, fps: float) -> Start | None:
+def create_writer(
+    obj: bpy.types.Object, database: Database
+) -> tuple[PoseWriter | ControlWriter, PoseReader]:
+    """Return what shows poses on an armature, on its controls if it has some, and reads them."""
+    if rig := controls.find_rig(obj):
+        writer = controls.create_writer(obj, rig, database.skeleton)
+        return writer, PoseReader(obj, database, root=RootTarget.HIPS)
+    root, root_bone = get_root_target(obj)
+    poses = PoseWriter(
+        obj,
+        database.skeleton,
+        root=root,
+        root_bone=root_bone,
+        hips=database.role_names["hips"],
+        collection=settings_of(obj).play.collection,
+    )
+    return poses, PoseReader(obj, database, root=root, root_bone=root_bone)
+
+
+def read_origin(
+    obj: bpy.types.Object, reader: PoseReader, fps: float, *, has_controls: bool = False
+) -> Start | None:
     """Return the pose, the place and the motion of an armature at the current frame.
 
     None for one at rest that plays nothing, or that its animation hides.
     """
-    if is_at_rest(obj):
+    if is_at_rest(obj, has_controls=has_controls):
         return None
     scene = bpy.context.scene
     try:

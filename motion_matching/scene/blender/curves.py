@@ -12,7 +12,9 @@ import numpy as np
 LINEAR = 1  # the number of this interpolation, for foreach_set
 ON_KEY = 1e-3  # frames by which a key may miss its frame
 _STEPLESS = re.compile(r"(^|\.)(location|rotation_(quaternion|euler|axis_angle)|scale)$")
-_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
+_NAME = r'\["((?:[^"\\]|\\.)*)"\]'
+_BONE = re.compile(rf"pose\.bones{_NAME}")
+_CUSTOM = re.compile(rf"(pose\.bones{_NAME})?{_NAME}")
 
 
 def parse_bone_name(data_path: str) -> str | None:
@@ -24,6 +26,11 @@ def parse_bone_name(data_path: str) -> str | None:
 def build_bone_path(bone: str) -> str:
     """Return the data path of a pose bone."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
+
+
+def is_custom_property(data_path: str) -> bool:
+    """Return whether a path leads to a custom property of an object or of a pose bone."""
+    return _CUSTOM.fullmatch(data_path) is not None
 
 
 def create_curve(bag: Any, data_path: str, component: int, group: str = "") -> Any:

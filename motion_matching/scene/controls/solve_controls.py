@@ -122,21 +122,36 @@ def give_ik(
 
 
 def compute_pole(graph: PoseGraph, limb: ControlLimb, joints: list[Transform]) -> np.ndarray:
-    """Return where (F, 3) the pole has to be: before the knee, in the plane of the limb.
+    """Return where (F, 3) the pole has to be, from the poses of hip, knee and ankle."""
+    size, ahead = measure_limb(graph, limb)
+    hip, knee, ankle = (joint[1] for joint in joints)
+    return aim_pole(size, quat.mul_vec(joints[0][0], ahead), hip, knee, ankle)
 
-    A knee that is almost straight points where the upper bone says, so that the pole does not jump.
-    """
+
+def measure_limb(graph: PoseGraph, limb: ControlLimb) -> tuple[float, np.ndarray]:
+    """Return a limb's length, and where its knee points (3,) in the frame of its upper control."""
     rests = [graph.get_rest(control) for control in limb.fk[:3]]
     rest_out = _measure_bend(*(rest[1] for rest in rests))
     pole_out = _measure_bend(rests[0][1], graph.get_rest(limb.pole)[1], rests[2][1])
     size = float(sum(np.linalg.norm(b[1] - a[1]) for a, b in pairwise(rests)))
     bent = np.linalg.norm(rest_out) > 1e-3 * size
-    ahead = quat.inv_mul_vec(rests[0][0], rest_out if bent else pole_out)
-    hip, knee, ankle = (joint[1] for joint in joints)
+    return size, quat.inv_mul_vec(rests[0][0], rest_out if bent else pole_out)
+
+
+def aim_pole(
+    size: np.ndarray | float,
+    ahead: np.ndarray,
+    hip: np.ndarray,
+    knee: np.ndarray,
+    ankle: np.ndarray,
+) -> np.ndarray:
+    """Return where (..., 3) a pole has to be: before the knee, in the plane of the limb.
+
+    A knee that is almost straight points `ahead` (..., 3), so that the pole does not jump.
+    """
     out = _measure_bend(hip, knee, ankle)
     way = quat.normalize_vectors(ankle - hip)
-    steady = quat.mul_vec(joints[0][0], ahead)
-    steady = quat.normalize_vectors(steady - np.sum(steady * way, -1, keepdims=True) * way)
+    steady = quat.normalize_vectors(ahead - np.sum(ahead * way, -1, keepdims=True) * way)
     bend = np.linalg.norm(out, axis=-1, keepdims=True) / size
     share = smoothstep((bend - _STRAIGHT[0]) / (_STRAIGHT[1] - _STRAIGHT[0]))
     front = share * quat.normalize_vectors(out) + (1.0 - share) * steady

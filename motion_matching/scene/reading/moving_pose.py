@@ -205,10 +205,15 @@ class PoseReader:
         return compute_raw_track(clip, roles.hips, roles.spine, forward).rows
 
 
-def is_at_rest(obj: bpy.types.Object) -> bool:
-    """Return whether an armature was never posed and plays nothing: then it has no pose to keep."""
+def is_at_rest(obj: bpy.types.Object, *, has_controls: bool = False) -> bool:
+    """Return whether an armature was never posed and plays nothing: then it has no pose to keep.
+
+    Drivers may pose it, unless it is a rig that `has_controls`.
+    """
     data = obj.animation_data
-    if data and (data.action or data.drivers or (data.use_nla and data.nla_tracks)):
+    if data and (data.action or (data.use_nla and data.nla_tracks)):
+        return False
+    if data and data.drivers and not has_controls:
         return False
     basis = np.array([bone.matrix_basis for bone in obj.pose.bones])
     return bool(np.abs(basis - np.eye(4)).max(initial=0.0) < _AT_REST)

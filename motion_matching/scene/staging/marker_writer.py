@@ -10,7 +10,7 @@ import numpy as np
 from ...engine.maths.planar import wrap
 from ..blender.channels import OBJECT_GROUP
 from ..blender.handle import Handle, find_posable
-from ..writing.pose_writer import Track
+from ..writing.channel_writer import Track
 
 _SIZE = 0.25  # metres
 

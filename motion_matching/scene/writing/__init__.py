@@ -7,6 +7,7 @@ from ...engine.lazy import load_on_use
 if TYPE_CHECKING:
     from . import (
         bake,
+        channel_writer,
         pose_guard,
         pose_writer,
         recording,

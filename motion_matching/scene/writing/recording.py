@@ -24,11 +24,11 @@ from ...engine.json_files import (
 )
 from ..blender import actions, id_properties, playback, removal
 from ..blender.channels import has_motion
-from ..blender.curves import build_bone_path
+from ..blender.curves import build_bone_path, is_custom_property
 from ..blender.handle import Handle, find_posable, fit_name
 from ..blender.transforms import ROTATIONS
 from . import splicing
-from .pose_writer import CarrierMove, Track
+from .channel_writer import CarrierMove, Track
 from .saved_pose import SAVED_POSE, SavedPose
 
 MODES = ("new", "append", "overwrite")
@@ -244,7 +244,7 @@ def _remove_recorded_channels(action: bpy.types.Action, tracks: Sequence[Track])
 def _find_replaced_paths(tracks: Sequence[Track]) -> set[str]:
     """Return the paths that a recording replaces: tracks in any rotation mode, and bones' scale."""
     paths = {track.path for track in tracks}
-    for path in list(paths):
+    for path in [path for path in paths if not is_custom_property(path)]:
         owner = path.rpartition("location" if path.endswith("location") else "rotation")[0]
         paths.update(f"{owner}{name}" for name in ROTATIONS)
         if owner:

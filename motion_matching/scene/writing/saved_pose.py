@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -25,11 +25,38 @@ from ..blender.transforms import REST, ROTATIONS, read_property
 
 # custom property of an object: its saved pose, while a session drives it
 SAVED_POSE = "motion_matching_found"
+_LARGEST = 1e12  # value of a property
+
+
+class SavedProperty(NamedTuple):
+    """The value of a custom property of a bone, or of the object if `bone` is ""."""
+
+    bone: str
+    name: str
+    value: float
+
+    def read(self, obj: bpy.types.Object) -> SavedProperty:
+        """Return the property with the value that it has now."""
+        owner = self._find_owner(obj)
+        return self if owner is None else self._replace(value=float(owner[self.name]))
+
+    def set(self, obj: bpy.types.Object) -> None:
+        """Set the property to the value in its own type, if it still exists."""
+        owner = self._find_owner(obj)
+        if owner is not None and owner[self.name] != self.value:
+            owner[self.name] = type(owner[self.name])(self.value)
+
+    def _find_owner(self, obj: bpy.types.Object) -> Any:
+        owner: Any = obj.pose.bones.get(self.bone) if self.bone else obj
+        return owner if owner is not None and id_properties.has(owner, self.name) else None
 
 
 @dataclass(frozen=True)
 class SavedPose:
-    """Transforms of bones by `bone_indices` (N,), of the object if it moves, and what it plays."""
+    """Transforms of bones by `bone_indices` (N,), of the object if it moves, and what it plays.
+
+    `properties` are custom properties that are restored with the pose.
+    """
 
     bone_indices: np.ndarray
     bones: dict[str, np.ndarray]  # of all bones (B, C), by property
@@ -37,10 +64,17 @@ class SavedPose:
     pose_position: str
     playing: PlaybackState
     frame: float
+    properties: tuple[SavedProperty, ...] = ()
 
     @classmethod
     def capture(
-        cls, obj: bpy.types.Object, bone_indices: np.ndarray, *, moves_object: bool, plays_on: bool
+        cls,
+        obj: bpy.types.Object,
+        bone_indices: np.ndarray,
+        *,
+        moves_object: bool,
+        plays_on: bool,
+        properties: tuple[SavedProperty, ...] = (),
     ) -> SavedPose:
         """Save everything, take the action off unless it plays on, and reset the bones' scale."""
         names = ("location", *ROTATIONS) if moves_object else ()
@@ -48,7 +82,7 @@ class SavedPose:
         bones = {name: read_property(obj.pose.bones, name) for name in REST}
         playing = PlaybackState.from_object(obj)
         position, frame = obj.data.pose_position, bpy.context.scene.frame_float
-        saved = cls(bone_indices, bones, placement, position, playing, frame)
+        saved = cls(bone_indices, bones, placement, position, playing, frame, properties)
         obj[SAVED_POSE] = saved._to_property()
         if not plays_on:
             saved.playing.suspend(obj)
@@ -79,11 +113,12 @@ class SavedPose:
         if position not in ("POSE", "REST"):
             raise EntryError("a saved pose has no position")
         frame = expect_number(note.get("frame"), "'frame'", -MAX_FRAME, MAX_FRAME)
-        return cls(indices, bones, placement, position, _expect_playback(note), frame)
+        properties = _expect_properties(note)
+        return cls(indices, bones, placement, position, _expect_playback(note), frame, properties)
 
     def _to_property(self) -> dict[str, Any]:
         """Return a custom property, which undo steps keep; it keeps the action in the file."""
-        playing = asdict(self.playing)
+        playing, properties = asdict(self.playing), [one._asdict() for one in self.properties]
         del playing["action"]
         action = self.playing.find_action()
         return {
@@ -94,6 +129,7 @@ class SavedPose:
             "placed": {name: list(values) for name, values in self.object_channels.items()},
             "playing": playing,
             **({"action": action} if action else {}),
+            **({"properties": properties} if properties else {}),
         }
 
     def restore(self, obj: bpy.types.Object, keep_action: bool) -> None:
@@ -121,7 +157,22 @@ class SavedPose:
                 obj.pose.bones.foreach_set(name, values.ravel())
         for name, value in self.object_channels.items():
             setattr(obj, name, value)
+        for one in self.properties:
+            one.set(obj)
         obj.update_tag()
+
+
+def _expect_properties(note: Mapping[str, Any]) -> tuple[SavedProperty, ...]:
+    """Return the custom properties of a saved pose; earlier versions saved none."""
+    result = []
+    for entry in expect_list(note.get("properties", []), "'properties'"):
+        one = expect_object(entry, "a property", SavedProperty._fields)
+        bone, name = one.get("bone"), one.get("name")
+        if not isinstance(bone, str) or not isinstance(name, str):
+            raise EntryError("a saved pose has a property without a name")
+        value = expect_number(one.get("value"), "a value", -_LARGEST, _LARGEST)
+        result.append(SavedProperty(bone, name, value))
+    return tuple(result)
 
 
 def _expect_playback(note: Mapping[str, Any]) -> PlaybackState:

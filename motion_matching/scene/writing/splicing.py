@@ -14,7 +14,7 @@ from ..blender.actions import get_channelbag
 from ..blender.channels import OBJECT_GROUP
 from ..blender.curves import LINEAR, ON_KEY, create_curve, evaluate_curve, write_linear_keys
 from ..blender.rotation_modes import PROPERTIES, from_mode, to_mode
-from .pose_writer import CarrierMove, Track
+from .channel_writer import CarrierMove, Track
 
 # by property: any order of Euler angles winds alike
 _ROTATION_MODES = MappingProxyType(
