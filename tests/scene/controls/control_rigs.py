@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-import addon_utils
 import bpy
 import numpy as np
 from mathutils import Vector
@@ -15,19 +14,17 @@ from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.retarget import retarget_clips
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.scene.rig.armature import create_armature
+from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import edit_bones
 
 LEG, ARM = ("UpLeg", "Leg", "Foot", "Toe"), ("Arm", "ForeArm", "Hand")
 
 
 def create_rigify_human(kind: str = "basic_human") -> bpy.types.Object:
-    """Generate Rigify's own rig; basic_human takes 0.1 s, human some seconds."""
-    addon_utils.enable("rigify", default_set=True)
-    getattr(bpy.ops.object, f"armature_{kind}_metarig_add")()
-    metarig = bpy.context.object
-    bpy.ops.pose.rigify_generate()
-    rig = bpy.context.object
-    bpy.data.objects.remove(metarig)
+    """Return Rigify's own rig, active in the current scene."""
+    rig = create_rigify_rig(kind)
+    bpy.context.view_layer.objects.active = rig
+    rig.select_set(True)
     return rig
 
 
