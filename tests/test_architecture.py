@@ -210,7 +210,8 @@ def test_a_right_import_passes(file, source):
     assert find_wrong_imports(PACKAGE / file, ast.parse(source)) == []
 
 
-# Folders of `scene`, from low to high: Blender's data, rigs, reading and writing motion, staging
+# Folders of `scene`, from low to high: Blender's data, rigs, reading and writing motion, motion
+# onto control rigs, staging
 
 ROOMS: dict[str, set[str]] = {
     "blender": {"blender"},

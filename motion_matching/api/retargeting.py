@@ -30,6 +30,8 @@ def retarget_action(
     bones: Bones | None = None,
     name: str = "",
     fewer_keys: float = 0.0,
+    legs: str = "ik",
+    arms: str = "fk",
 ) -> bpy.types.Action:
     """Put an action of another armature onto this one as a new action.
 
@@ -51,6 +53,8 @@ def retarget_action(
         Name of the new action; by default that of the action and of the character.
     fewer_keys : float
         How far in metres a bone may be from its place in exchange for fewer keys.
+    legs, arms : str, str
+        What moves the limbs of a control rig: ``"ik"`` or ``"fk"``.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def retarget_action(
     sources = scene.retargeting.sources
     made_for = source or sources.find_source_armature(action, armature)
     motions = sources.read_actions(made_for, [action])
-    options = scene.retargeting.writing.WriteOptions(name, fewer_keys=fewer_keys)
+    options = _make_options(name, 1, fewer_keys, legs, arms)
     return _retarget(motions, armature, settings, source_bones, bones, options)[0]
 
 
@@ -91,6 +95,8 @@ def retarget_file(
     name: str = "",
     frame_start: int = 1,
     fewer_keys: float = 0.0,
+    legs: str = "ik",
+    arms: str = "fk",
 ) -> list[bpy.types.Action]:
     """Put the motion in a BVH, FBX or glTF file onto an armature as new actions.
 
@@ -109,7 +115,7 @@ def retarget_file(
         As for `retarget_action`.
     frame_start : int
         The frame of the scene on which each action starts.
-    fewer_keys : float
+    fewer_keys, legs, arms : float, str, str
         As for `retarget_action`.
 
     Returns
@@ -123,6 +129,8 @@ def retarget_file(
         If the file cannot be used, or holds two characters and none is named.
     RigError
         If hips or legs of either character are missing, or a bone cannot take keys.
+    SettingsError
+        If the file does not exist or is a Blender file.
 
     Examples
     --------
@@ -136,8 +144,16 @@ def retarget_file(
         )
     axes: Any = {"up": up, "forward": forward, "scale": scale}
     motions = files.read_file(file, character=character, chosen=actions, **axes)
-    options = scene.retargeting.writing.WriteOptions(name, frame_start, fewer_keys)
+    options = _make_options(name, frame_start, fewer_keys, legs, arms)
     return _retarget(motions, armature, settings, source_bones, bones, options)
+
+
+def _make_options(
+    name: str, frame_start: int, fewer_keys: float, legs: str, arms: str
+) -> WriteOptions:
+    controls = scene.controls.bake_controls.ControlSettings(legs.upper(), arms.upper())
+    options = scene.retargeting.writing.WriteOptions
+    return options(name, frame_start, fewer_keys, controls)
 
 
 def _retarget(

@@ -68,7 +68,9 @@ def find_source(context: bpy.types.Context, obj: bpy.types.Object) -> ActionSour
             f"There is no action to retarget onto '{obj.name}'; choose one, or select the armature "
             "that plays it as well."
         )
-    other = settings_of(obj).retarget.source or find_other_armature(context, obj)
+    if chosen := settings_of(obj).retarget.source:
+        return ActionSource(chosen, action)
+    other = find_other_armature(context, obj)
     if other is None or action not in find_actions(other):
         other = sources.find_source_armature(action, obj)
     return ActionSource(other, action)
@@ -84,7 +86,9 @@ def get_request(obj: bpy.types.Object) -> RetargetRequest:
     turned = {pair.role: pair.offset for pair in group.pairs if any(pair.offset)}
     values["offsets"] = {role: tuple(map(math.degrees, turn)) for role, turn in turned.items()}
     source, target = (get_given_bones(group.pairs, side) for side in SIDES)
-    return RetargetRequest(RetargetSettings(**values), source, get_leg_roles(obj) | target)
+    given: dict[str, str | list[str]] = {**get_leg_roles(obj)}
+    given.update(target)
+    return RetargetRequest(RetargetSettings(**values), source, given)
 
 
 def get_leg_roles(obj: bpy.types.Object) -> dict[str, list[str]]:
@@ -189,8 +193,15 @@ def _retarget_steps(
     obj = _find_unchanged(uid, target, request)
     made = writing.write_retargeted(obj, retargeted, get_write_options(obj))
     show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, target.skeleton)
+    return describe(made, retargeted.mapping)
+
+
+def describe(made: Sequence[bpy.types.Action], mapping: BoneMapping) -> str:
+    """Say what was made, how much of the body is mapped, and which parts are doubtful."""
     what = f"'{made[0].name}'" if len(made) == 1 else f"{len(made)} actions"
-    return f"Retargeted {what}: {settings_of(obj).retarget.summary.lower()} parts of the body"
+    text = f"Retargeted {what}: mapped {mapping.mapped_count} of {mapping.total} parts of the body"
+    doubtful = ", ".join(role.replace("_", " ") for role in mapping.doubtful)
+    return f"{text}; check the bones of {doubtful}" if doubtful else text
 
 
 def _leave_out_others(motions: Sequence[SourceMotion], request: RetargetRequest) -> RetargetRequest:

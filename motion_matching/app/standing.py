@@ -73,7 +73,8 @@ def get_standing(context: bpy.types.Context, obj: bpy.types.Object | None) -> St
         return Standing(icon, text if found.kind == "fresh" else words, (START, BAKE))
     if icon == "ERROR" and found.kind == "none":
         words = f"Not Built, {words} Fit"
-    return Standing(icon, words, (_BUILD,))
+    # a bake builds what it needs; what cannot be built is said by the other one
+    return Standing(icon, words, (_BUILD,) if found.kind == "broken" else (_BUILD, BAKE))
 
 
 def _describe_live(live: LiveSession) -> Standing:

@@ -151,5 +151,8 @@ def _say(
             f"{found['torso']:.1f}° off the source's, {found['against']:.0f} frames with a knee or "
             "elbow against it."
         )
+        if bone := found.get("off_bone"):
+            off = f"{found['off_cm']:.1f} cm and {found['off_degrees']:.1f}°"
+            out.say(f"  As its controls move it, '{bone}' is off most: by {off}.")
     written = [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]
     out.say(f"Written: {', '.join(written)}.")

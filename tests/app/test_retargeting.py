@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from math import radians
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from motion_matching.app import retargeting
@@ -103,6 +105,25 @@ def test_bones_in_the_table_count_and_those_of_another_source_do_not():
     again = {pair.role: pair for pair in hero.motion_matching.retarget.pairs}
     assert again["neck"].target == ""
     assert retargeting.get_request(hero).target_bones == {"neck": [""]}
+
+
+def test_an_offset_turns_a_part_and_roles_of_the_panel_count():
+    hero = add_mixamo()
+    walker = add_walker()
+    run_steps(start(hero, walker))
+    group, head = hero.motion_matching.retarget, hero.pose.bones["mixamorig:Head"]
+    bpy.context.scene.frame_set(10)
+    before = head.matrix.to_quaternion()
+    pair = next(pair for pair in group.pairs if pair.role == "head")
+    pair.offset = (0.0, 0.0, radians(30))
+    run_steps(start(hero, walker))
+    bpy.context.scene.frame_set(10)
+    turned = np.degrees(before.rotation_difference(head.matrix.to_quaternion()).angle)
+    assert turned == pytest.approx(30.0, abs=1.0)
+    hero.motion_matching.roles.left_thigh = "mixamorig:RightUpLeg"
+    hero.motion_matching.roles.right_thigh = "mixamorig:LeftUpLeg"
+    request = retargeting.get_request(hero)
+    assert request.target_bones["left_thigh"] == "mixamorig:RightUpLeg"
 
 
 def test_a_mapping_survives_a_round_trip(tmp_path):

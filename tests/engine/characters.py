@@ -318,8 +318,11 @@ def make_no_toes() -> Character:
     return build_character(chains, joints, sides=("a", "b"))
 
 
-def make_quadruped() -> Character:
-    """Make a four-legged animal with long forelegs, paws, shoulder blades and a tail."""
+def make_quadruped(forelegs: float = 1.0) -> Character:
+    """Make a four-legged animal with long forelegs, paws, shoulder blades and a tail.
+
+    Its front is as high as its `forelegs` are long, as multiples of the usual length.
+    """
     points = {
         "ground": (0.0, 0.0, 0.0),
         "hips": (0.0, 0.42, 0.72),
@@ -360,6 +363,11 @@ def make_quadruped() -> Character:
         Chain("fore_toe", "front_toe.{}", "fore_toe", "fore_tip", "front_foot.{}"),
     ]
     places = {name: np.array(point) for name, point in points.items()}
+    raised = (forelegs - 1.0) * places["upper_arm"][2]
+    for name in ("upper_arm", "forearm", "hand"):
+        places[name][2] *= forelegs
+    for name in ("withers", "nape", "head", "nose", "collar"):
+        places[name][2] += raised
     return build_character(chains, places, sides=("L", "R"), four_legged=True)
 
 

@@ -293,6 +293,7 @@ def select_files(folder: Path, file: Path, count: Callable[[str], None] = print)
     x, y = region.x + region.width // 2, region.y + region.height // 2
     for value in ("PRESS", "RELEASE"):
         window.event_simulate(type="A", value=value, x=x, y=y)
+    yield 0.5
     count("all files")
 
 

@@ -26,6 +26,7 @@ from drive import (
     find_motion_capture,
     load_module,
     redrawn,
+    region_of,
     run,
     select_files,
     until,
@@ -51,7 +52,7 @@ def generate_rig():
     addon_utils.enable("rigify", default_set=True)
     window, area, region = view()
     with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.object.armature_human_metarig_add()
+        bpy.ops.object.armature_basic_human_metarig_add()
         metarig = bpy.context.object
         bpy.ops.pose.rigify_generate()
         rig = bpy.context.object
@@ -68,7 +69,7 @@ def find_rig():
 
 def add_files(folder, files):
     """Click Add Files, choose them in the browser, and wait until their bones are mapped."""
-    yield from click("motion_matching.add_files")
+    yield from click("motion_matching.add_files", at=2 * region_of(view()[1], "UI").width // 3)
     clicks.append("Add Files")
     yield from select_files(folder, files[0])
     confirm_files()
@@ -81,7 +82,7 @@ def add_files(folder, files):
 
 
 def bake(settings):
-    yield from click("motion_matching.bake_script")
+    yield from click("motion_matching.bake_script", at=2 * region_of(view()[1], "UI").width // 3)
     clicks.append("Bake Script")
     yield from until(lambda: settings.takes, 300.0)
     yield from worked()

@@ -37,6 +37,8 @@ _STRAIGHT = 0.98  # cosine of the bend of an elbow in a stretched zero pose
 _NO_FOOT = 0.02  # of the leg's length: a foot that ends sooner has no known end
 _BALL_AHEAD, _BALL_BELOW = 0.15, 0.8  # of the leg's length and of the ankle's height: a usual foot
 _LOWEST, _FLOOR = 10, 0.05  # percentile of heights of planted balls; of the leg's length around it
+_AWAY = 1e-3  # of the size of a skeleton: bones that are nearer to their rest are there
+_SHOWING = 200  # frames of a clip that show where bones lie
 _TRUNK = ("hips", "spine", "neck", "head")
 
 
@@ -71,21 +73,21 @@ class Limb:
 class Anatomy:
     """A body: its roles, the constants C (4,) by bone, its limbs, and its sizes.
 
-    `hip_middle` (3,) is the middle of the hip joints in the frame of the hips. `ankle` is the
-    height of the ankles over flat soles, `leg` the mean length of thigh and shin. `usual` (B, 3) is
-    where bones mostly lie in their parents. `shoulders` (3,) leads from the middle of the hip
-    joints to that of the shoulders while the body stands. `root_place` (3,) is where the topmost
-    bone above the hips rests when the body faces -Y.
+    `usual` is the skeleton with its bones where they mostly lie in their parents: files may rest
+    elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips. `ankle`
+    is the height of the ankles over flat soles, `leg` the mean length of thigh and shin.
+    `shoulders` (3,) leads from the middle of the hip joints to that of the shoulders while the body
+    stands. `root_place` (3,) is where the topmost bone above the hips rests when the body faces -Y.
     """
 
     skeleton: Skeleton
+    usual: Skeleton
     roles: BodyRoles
     frames: Mapping[int, np.ndarray]
     limbs: Mapping[str, Limb]
     hip_middle: np.ndarray
     leg: float
     ankle: float
-    usual: np.ndarray
     shoulders: np.ndarray | None
     root_place: np.ndarray
 
@@ -103,12 +105,6 @@ class Anatomy:
     def hips(self) -> int:
         return self.roles.chains["hips"][0]
 
-    @property
-    def hip_width(self) -> float:
-        """The distance of the hip joints at rest."""
-        ends = self.skeleton.compute_rest_world()[1][[self.limbs[leg].bones.upper for leg in LEGS]]
-        return float(np.linalg.norm(ends[0] - ends[1]))
-
     def get_chain(self, *roles: str) -> list[int]:
         """Return the bones of roles that follow one another, top to bottom."""
         return [bone for role in roles for bone in self.roles.chains.get(role, ())]
@@ -118,14 +114,16 @@ class _Measuring:
     """The steps from poses to an anatomy."""
 
     def __init__(self, skeleton: Skeleton, roles: BodyRoles, clips: Sequence[Clip]) -> None:
-        self.skeleton, self.roles, self.clips = skeleton, roles, clips
+        self.roles, self.clips = roles, clips
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
         self.hips = roles.chains["hips"][0]
-        offsets = np.linalg.norm(skeleton.rest_positions.astype(np.float64), axis=-1)
+        self.given = skeleton
+        self.skeleton = replace(skeleton, rest_positions=self._find_usual_places(skeleton))
+        lengths = np.linalg.norm(self.skeleton.rest_positions, axis=-1)
         leg = self.bones["left_leg"]
         chain = skeleton.get_chain_to_root(leg.end)
-        rough = float(offsets[chain[: chain.index(leg.upper)]].sum())
+        rough = float(lengths[chain[: chain.index(leg.upper)]].sum())
         moving = sample_motion(clips, self.bones, self.hips, rough, self.animal)
         poses = self._stand_at_rest(True) or moving or self._stand_at_rest(False)
         if poses is None:
@@ -154,6 +152,7 @@ class _Measuring:
         hips = self.poses.positions[:, self.hips]
         middle = quat.inv_mul_vec(self.poses.rotations[:, self.hips], middles - hips).mean(axis=0)
         return Anatomy(
+            self.given,
             self.skeleton,
             self.roles,
             frames,
@@ -161,20 +160,26 @@ class _Measuring:
             middle,
             leg,
             ankle,
-            self._find_usual_places(),
             self._find_shoulders(),
             self._find_root_place(),
         )
 
-    def _find_usual_places(self) -> np.ndarray:
-        """Return where bones mostly lie in their parents: files may not rest where they move."""
+    def _find_usual_places(self, skeleton: Skeleton) -> np.ndarray:
+        """Return where bones lie in their parents (B, 3): files may not rest where they move."""
+        places = skeleton.rest_positions
         clips = [clip for clip in self.clips if clip.frame_count]
-        if not clips:
-            return self.skeleton.rest_positions.astype(np.float64)
-        places = [
-            np.median(clip.positions[:: 1 + clip.frame_count // 200], axis=0) for clip in clips
+        below = skeleton.get_descendants(self.hips)
+        if not clips or not below:
+            return places
+        steps = [1 + clip.frame_count // _SHOWING for clip in clips]
+        medians = [
+            np.median(clip.positions[::step, below], axis=0)
+            for clip, step in zip(clips, steps, strict=True)
         ]
-        return np.median(places, axis=0).astype(np.float64)
+        usual = places.copy()
+        usual[below] = np.median(medians, axis=0)
+        away = np.linalg.norm(usual - places, axis=-1)
+        return np.where((away > _AWAY * np.ptp(places))[:, None], usual, places)
 
     def _find_root_place(self) -> np.ndarray:
         places = self.skeleton.compute_rest_world()[1].astype(np.float64)

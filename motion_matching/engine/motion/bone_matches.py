@@ -83,7 +83,7 @@ def _match_chain(
 
 def measure_arc(body: Anatomy, chain: Sequence[int]) -> np.ndarray:
     """Return where bones of a chain lie along it (N,), from 0 to 1."""
-    lengths = np.linalg.norm(body.usual, axis=-1)
+    lengths = np.linalg.norm(body.usual.rest_positions, axis=-1)
     at = np.zeros(len(chain))
     for index in range(1, len(chain)):
         way = body.skeleton.get_chain_to_root(chain[index])

@@ -31,21 +31,18 @@ def find_ball_goals(
     would be by the directions of the leg alone. A foot of another length, or hips of another width,
     shift it: by a vector that is constant while the ball rests.
     """
-    shift = ideal - source
-    shift[:, 2] = 0.0
-    runs = find_runs(planted)
-    if not len(runs):
-        return source + shift
-    means = _average_runs(shift, runs)
-    means[:, 2] = (
-        find_floor_heights(source[:, 2], runs, leg) - _average_runs(source[:, 2:], runs)[:, 0]
-    )
-    held = _hold(means, runs, len(source))
-    away = smoothstep(count_frames_to(planted) / (_EASING * fps))[:, None]
-    free = source + shift
+    free = ideal.copy()
     # long feet reach lower on the way from and to the ground
     free[:, 2] = np.maximum(ideal[:, 2], _CLEARANCE * source[:, 2])
-    return source + held + away * (free - source - held)
+    runs = find_runs(planted)
+    if not len(runs):
+        return free
+    means = _average_runs(ideal - source, runs)
+    floors = find_floor_heights(source[:, 2], runs, leg)
+    means[:, 2] = floors - _average_runs(source[:, 2:], runs)[:, 0]
+    held = source + _hold(means, runs, len(source))
+    away = smoothstep(count_frames_to(planted) / (_EASING * fps))[:, None]
+    return held + away * (free - held)
 
 
 def _average_runs(values: np.ndarray, runs: np.ndarray) -> np.ndarray:

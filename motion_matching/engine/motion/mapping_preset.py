@@ -38,9 +38,8 @@ class MappingPreset:
 
         A part that only one of them has is '' for the other, so that none is found for it.
         """
-        roles = {*source[1].chains, *target[1].chains}
-        missing: dict[str, str | list[str]] = dict.fromkeys(roles, "")
-        names = [missing | found.to_names(skeleton) for skeleton, found in (source, target)]
+        missing = dict.fromkeys({*source[1].chains, *target[1].chains}, "")
+        names = [{**missing, **roles.to_names(skeleton)} for skeleton, roles in (source, target)]
         return cls(names[0], names[1])
 
 

@@ -22,6 +22,9 @@ from .skeleton import Skeleton
 
 _DEFAULTS = RetargetSettings()
 
+# all roles, or some of them by names of bones
+GivenRoles = BodyRoles | Mapping[str, str | Sequence[str]]
+
 
 class Retargeter:
     """Brings clips of one body onto another. Raises SettingsError for unknown roles of offsets."""
@@ -53,14 +56,15 @@ def retarget_clips(
     clips: Sequence[Clip],
     target: Skeleton,
     *,
-    source_roles: BodyRoles | Mapping[str, str] | None = None,
-    target_roles: BodyRoles | Mapping[str, str] | None = None,
+    source_roles: GivenRoles | None = None,
+    target_roles: GivenRoles | None = None,
     target_clips: Sequence[Clip] = (),
     settings: RetargetSettings = _DEFAULTS,
 ) -> list[Clip]:
     """Return clips of any skeletons on the target's; those of one skeleton are measured together.
 
-    Roles are found by names and shape where they are not given, or given by bone names in part.
+    Roles that are not given are found by names and shape. Raises RigError for bodies without legs
+    and for those that stand neither at rest nor in their clips.
     """
     onto = _measure(target, target_clips, target_roles)
     retargeters: list[tuple[Skeleton, Retargeter]] = []
@@ -75,9 +79,7 @@ def retarget_clips(
     return result
 
 
-def _measure(
-    skeleton: Skeleton, clips: Sequence[Clip], roles: BodyRoles | Mapping[str, str] | None
-) -> Anatomy:
+def _measure(skeleton: Skeleton, clips: Sequence[Clip], roles: GivenRoles | None) -> Anatomy:
     if not isinstance(roles, BodyRoles):
         roles = find_body_roles(skeleton, clips, roles)
     return Anatomy.from_clips(skeleton, roles, clips)

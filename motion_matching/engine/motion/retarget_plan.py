@@ -10,7 +10,7 @@ import numpy as np
 from ..maths import quat
 from .anatomy import Anatomy
 from .bone_matches import Match, match_bones
-from .limb_bones import LEGS
+from .limb_bones import ARMS, LEGS
 from .partial_pose import Link, find_links
 from .retarget_settings import RetargetSettings
 
@@ -20,8 +20,10 @@ _LEGS = ("thigh", "shin")
 
 @dataclass(frozen=True)
 class RetargetPlan:
-    """The bodies, how many metres of the target a metre of the source is, and which bones turn.
+    """The bodies, how much larger the target is, and which bones turn.
 
+    `scale` is its size as a multiple of the source's, and `travel` (3,) how far it goes for each
+    metre that the source goes along X, Y and Z.
     `constants` (N, 4) lead from the source's bones to those that turn as one of them alone. `root`
     is the target's bone above the hips if it moves. Offsets (4,) are turns by bone in its
     anatomical frame: `held` of parts that the feet depend on, `added` of all others, whose children
@@ -32,6 +34,7 @@ class RetargetPlan:
     target: Anatomy
     settings: RetargetSettings
     scale: float
+    travel: np.ndarray
     matches: tuple[Match, ...]
     constants: np.ndarray
     links: Mapping[int, Link]
@@ -49,15 +52,18 @@ class RetargetPlan:
         root = _find_root(source, target, settings)
         posed = [match.bone for match in matches]
         posed += [bone for bone in (root, *_list_level_toes(source, target)) if bone is not None]
+        size = compute_size(source, target)
+        travel = settings.scale or compute_travel(source, target)
         held, added = _find_offsets(target, settings)
         return cls(
             source,
             target,
             settings,
-            settings.scale or compute_scale(source, target),
+            size,
+            np.array([travel, travel, size]),
             tuple(matches),
             _find_constants(source, target, matches, held),
-            find_links(target.skeleton, posed),
+            find_links(target.usual, posed),
             tuple(name for name in target.limbs if name in source.limbs),
             root,
             held,
@@ -73,11 +79,28 @@ def _list_level_toes(source: Anatomy, target: Anatomy) -> list[int | None]:
     return [target.limbs[name].bones.toe for name in legs]
 
 
-def compute_scale(source: Anatomy, target: Anatomy) -> float:
-    """Return how many metres of the target a metre of the source is, by the lengths of legs."""
+def compute_size(source: Anatomy, target: Anatomy) -> float:
+    """Return how high hips of the target are as a multiple of the source's, by lengths of legs."""
     if not (source.roles.four_legged and target.roles.four_legged):
         return target.leg / source.leg
     return compute_limb_scale(source, target, LEGS)
+
+
+def compute_travel(source: Anatomy, target: Anatomy) -> float:
+    """Return how many metres the target goes for each metre of the source.
+
+    Steps of animals are as long as the shorter ones of their hind legs and forelegs can reach.
+    """
+    size, feet = compute_size(source, target), list_shared_feet(source, target)
+    if not set(ARMS) <= set(feet):
+        return size
+    return min(size, compute_limb_scale(source, target, ARMS))
+
+
+def list_shared_feet(source: Anatomy, target: Anatomy) -> list[str]:
+    """Return the limbs that both bodies stand on."""
+    bodies, names = (source, target), [name for name in target.limbs if name in source.limbs]
+    return [name for name in names if all(body.limbs[name].ball is not None for body in bodies)]
 
 
 def compute_limb_scale(source: Anatomy, target: Anatomy, names: tuple[str, ...]) -> float:

@@ -15,7 +15,7 @@ from .frame_axes import get_axis, rotate
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
 from .partial_pose import WorldMotion
-from .retarget_plan import compute_scale
+from .retarget_plan import compute_size, compute_travel, list_shared_feet
 
 _BENT = np.sin(np.radians(15.0))  # a joint that is bent less has no clear side
 _CM = 100.0
@@ -34,16 +34,16 @@ def measure_retargeted(
     by how much more than the source's such a side turns between two frames, at most.
     """
     ours, theirs = _BodyMotion(source, source_clip), _BodyMotion(target, target_clip)
-    scale = compute_scale(source, target)
+    size = compute_size(source, target)
     names = [name for name in source.limbs if name in target.limbs]
-    feet = [n for n in names if all(b.limbs[n].ball is not None for b in (source, target))]
-    result = _measure_feet(ours, theirs, feet, scale, source_clip.fps)
+    feet = list_shared_feet(source, target)
+    result = _measure_feet(ours, theirs, feet, source_clip.fps)
     heights = [float(np.mean(body.middle[:, 2])) - body.anatomy.ankle for body in (ours, theirs)]
     legs = np.concatenate([_measure_directions(ours, theirs, name) for name in feet])
     against, jump = _measure_hinges(ours, theirs, names)
     return {
         **result,
-        "hips": heights[1] / (scale * heights[0]),
+        "hips": heights[1] / (size * heights[0]),
         "legs": float(legs.mean()),
         "legs_p95": float(np.percentile(legs, 95)),
         "torso": _measure_torso(ours, theirs),
@@ -87,16 +87,17 @@ class _BodyMotion:
 
 
 def _measure_feet(
-    ours: _BodyMotion, theirs: _BodyMotion, names: list[str], scale: float, fps: float
+    ours: _BodyMotion, theirs: _BodyMotion, names: list[str], fps: float
 ) -> dict[str, float]:
     source, target = ours.anatomy, theirs.anatomy
+    size, travel = compute_size(source, target), compute_travel(source, target)
     balls = np.stack([ours.find_ball(source.limbs[name]) for name in names], axis=1)
     moved = np.stack([theirs.find_ball(target.limbs[name]) for name in names], axis=1)
     planted = find_planted(balls, fps, source.leg, source.roles.four_legged)
-    slides = [_measure_slide(points, planted, fps) for points in (scale * balls, moved)]
+    slides = [_measure_slide(points, planted, fps) for points in (travel * balls, moved)]
     misses = [np.zeros(0)]
     for index, name in enumerate(names):
-        heights = scale * (balls[:, index, 2] - source.limbs[name].ball_height)
+        heights = size * (balls[:, index, 2] - source.limbs[name].ball_height)
         runs = find_runs(planted[:, index])
         floors = find_floor_heights(heights, runs, target.leg)
         for (start, stop), floor in zip(runs, floors, strict=True):

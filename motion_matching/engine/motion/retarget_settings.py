@@ -42,7 +42,7 @@ class RetargetSettings:
     scale: float | None = describe(
         None,
         "Scale",
-        "How far the character moves for each metre of the source; none goes by the legs' lengths",
+        "How far the character goes for each metre of the source; none goes by the legs' lengths",
         least=1e-4,
     )
     fit_root: str = describe(

@@ -21,8 +21,8 @@ from .frame_axes import get_axis, rotate, slerp
 from .limb_bones import ARMS, LEGS
 from .neutral_pose import UP, find_planted
 from .partial_pose import PartialPose, WorldMotion
-from .retarget_plan import RetargetPlan, compute_limb_scale
-from .trunk_tilt import find_tilt
+from .retarget_plan import RetargetPlan, compute_limb_scale, list_shared_feet
+from .trunk_tilt import TILT_SLACK, find_tilt
 from .two_bones import REACH, find_pole, solve_two_bones
 
 _MOVES = 0.01  # of a leg's length, and radians: a root bone that moves less is at rest
@@ -39,7 +39,7 @@ class Retargeting:
         joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
         roots = self.source.roles.chains.get("root", ())[:1]
         self.motion = WorldMotion(clip, self.source.frames, [self.source.hips, *joints, *roots])
-        self.pose = PartialPose(self.target.skeleton, plan.links, clip.frame_count)
+        self.pose = PartialPose(self.target.usual, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
         self.aims: dict[str, dict[str, np.ndarray]] = {}
@@ -119,7 +119,7 @@ class Retargeting:
         for below in self.source.skeleton.get_chain_to_root(bone):
             if below == self.source.hips:
                 break
-            away = self.clip.positions[:, below] - self.source.usual[below]
+            away = self.clip.positions[:, below] - self.source.usual.rest_positions[below]
             if np.abs(away).max() > 1e-6:
                 above = int(self.source.skeleton.parents[below])
                 total += quat.mul_vec(self.motion.rotations[above], away)
@@ -132,7 +132,7 @@ class Retargeting:
         source, target = self.source, self.target
         turn = self.motion.rotations[source.hips]
         middle = self.motion.positions[source.hips] + rotate(turn, source.hip_middle)
-        middle = self.scale * (middle - source.ankle * UP) + target.ankle * UP
+        middle = self.plan.travel * (middle - source.ankle * UP) + target.ankle * UP
         offset = rotate(self.pose.rotations[target.hips], target.hip_middle)
         self.pose.placed[target.hips] = middle - offset
 
@@ -169,6 +169,7 @@ class Retargeting:
         """Bring the chest to a height at which forelegs stand as the source's, and plant them."""
         names = [name for name in ARMS if name in self.balls]
         if len(names) < 2:
+            self._plant(ARMS, lambda drop: None)
             return
         scale = compute_limb_scale(self.source, self.target, ARMS)
         shoulders, grounds = [], []
@@ -177,30 +178,31 @@ class Retargeting:
             shoulders.append(self.motion.positions[ours.bones.upper][:, 2])
             grounds.append(theirs.ball_height - scale * ours.ball_height)
         heights = scale * np.mean(shoulders, axis=0) + np.mean(grounds)
-        self._tilt_trunk(heights)
-        self._plant(ARMS, lambda drop: self._tilt_trunk(heights - drop))
+        self._tilt_trunk(heights - self._find_chest()[:, 2], TILT_SLACK)
+        self._plant(ARMS, lambda drop: self._tilt_trunk(-drop, 0.0))
 
-    def _tilt_trunk(self, heights: np.ndarray) -> None:
-        """Turn the spine about its lowest bone so that the shoulders are at `heights` (F,)."""
+    def _find_chest(self) -> np.ndarray:
+        """Return the middle (F, 3) between the joints of shoulders and upper arms."""
+        joints = [self.target.limbs[name].bones.upper for name in ARMS]
+        return np.mean([self.pose.compute_position(bone) for bone in joints], axis=0)
+
+    def _tilt_trunk(self, rise: np.ndarray, slack: float) -> None:
+        """Turn the spine about its lowest bone so that the shoulders `rise` (F,)."""
         spine = [bone for bone in self.target.get_chain("spine") if bone in self.pose.rotations]
         if not spine:
             return
-        joints = [self.target.limbs[name].bones.upper for name in ARMS]
-        chest = np.mean([self.pose.compute_position(bone) for bone in joints], axis=0)
-        turn = find_tilt(self.pose.compute_position(spine[0]), chest, heights, self.clip.fps)
+        pivot = self.pose.compute_position(spine[0])
+        turn = find_tilt(self._find_chest() - pivot, rise, slack, self.clip.fps)
         collars = [self.target.limbs[name].bones.collar for name in ARMS]
         for bone in [*spine, *(bone for bone in collars if bone in self.pose.rotations)]:
             self.pose.rotations[bone] = quat.mul(turn, self.pose.rotations[bone])
 
     def _find_source_balls(self) -> None:
         """Find the source's balls (F, 3), and when they rest (F,), of limbs that both stand on."""
-        bodies = (self.source, self.target)
-        for name in self.plan.limbs:
-            if all(body.limbs[name].ball is not None for body in bodies):
-                limb = self.source.limbs[name]
-                ankle = self.motion.positions[limb.bones.end]
-                way = rotate(self._get_frame(limb.bones.end), limb.foot)
-                self.balls[name] = ankle + way
+        for name in list_shared_feet(self.source, self.target):
+            limb = self.source.limbs[name]
+            ankle = self.motion.positions[limb.bones.end]
+            self.balls[name] = ankle + rotate(self._get_frame(limb.bones.end), limb.foot)
         # feet of animals are told from one another's speeds, so all at once
         joined = np.stack(list(self.balls.values()), axis=1)
         animal = self.source.roles.four_legged
@@ -214,7 +216,7 @@ class Retargeting:
         upper, lower = theirs.lengths[0], theirs.lengths[1]
         leg = upper * get_axis(aims["upper"], 1) + lower * get_axis(aims["lower"], 1)
         ideal = root + leg + rotate(aims["end"], theirs.foot) - theirs.ball_height * UP
-        scaled = self.scale * (self.balls[name] - ours.ball_height * UP)
+        scaled = self.plan.travel * (self.balls[name] - ours.ball_height * UP)
         planted, leg_length = self.planted[name], self.target.leg
         goal = find_ball_goals(scaled, ideal, planted, self.clip.fps, leg_length)
         goal = goal + theirs.ball_height * UP
@@ -273,7 +275,7 @@ class Retargeting:
         root = self.plan.root
         if root is None:
             return
-        rotations, places = self.target.skeleton.compute_rest_world()
+        rotations, places = self.target.usual.compute_rest_world()
         turn, place = (
             self._follow_hips() if self.settings.fit_root == "ground" else self._follow_root()
         )
@@ -289,7 +291,7 @@ class Retargeting:
             return np.tile(quat.IDENTITY, (len(rotation), 1)), np.zeros((len(rotation), 3))
         turn = self._get_frame(bone)
         rest = self.source.root_place
-        return turn, self.scale * (position - rotate(turn, rest))
+        return turn, self.plan.travel * (position - rotate(turn, rest))
 
     def _follow_hips(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the hips face (F, 4), and their place on the ground (F, 3)."""

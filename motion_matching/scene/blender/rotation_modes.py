@@ -74,14 +74,17 @@ def _choose_nearest_triples(angles: np.ndarray) -> np.ndarray:
     """Choose, of each frame's two equivalent triples, the one nearer to the frame before.
 
     The distance between two triples is that between their other ones, so a frame either keeps the
-    choice of the one before or changes it: running parities of the changes are the choices.
+    choice of the one before or changes it: running parities of the changes are the choices. All of
+    them are changed if the others are nearer to zero: rigs read the angles of a control one by one,
+    and animators too.
     """
     if angles.shape[1] == 0:
         return angles
     other, before = _get_other_triples(angles), angles[:, :-1]
     change = _measure_distance(other[:, 1:], before) < _measure_distance(angles[:, 1:], before)
     chosen = np.concatenate([[False], np.cumsum(change) % 2 == 1])
-    return np.where(chosen, other, angles)
+    near, far = np.where(chosen, other, angles), np.where(chosen, angles, other)
+    return near if _measure_distance(near, 0.0).sum() <= _measure_distance(far, 0.0).sum() else far
 
 
 def _get_other_triples(angles: np.ndarray) -> np.ndarray:
@@ -89,7 +92,7 @@ def _get_other_triples(angles: np.ndarray) -> np.ndarray:
     return np.stack([angles[0] + np.pi, np.pi - angles[1], angles[2] + np.pi])
 
 
-def _measure_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _measure_distance(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
     """Return the squared distance (F,) between angles (3, F), whole turns aside."""
     return np.sum(((a - b + np.pi) % (2 * np.pi) - np.pi) ** 2, axis=0)
 

@@ -1,7 +1,7 @@
 """Curves with few keys whose handles keep the slope: cubics, as Blender's Bezier keys make them.
 
-Handles lie a third of the way to the next key, so that time runs evenly along a curve, and both of a
-key point the same way. Two equal keys with level handles hold what lies between them.
+Handles lie a third of the way to the next key, so that time runs evenly along a curve, and both of
+a key point the same way. Two equal keys with level handles hold what lies between them.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Channel:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _ControlBake:
     """What is baked: a clip at the scene's rate, and the limbs to be keyed by FK and by IK."""
 
     obj: bpy.types.Object
@@ -93,15 +93,17 @@ class _Job:
     @classmethod
     def prepare(
         cls, obj: bpy.types.Object, rig: ControlRig, clip: Clip, settings: ControlSettings
-    ) -> _Job:
+    ) -> _ControlBake:
         """Check that the rig can be keyed; raise RigError if it cannot."""
         check_editable(obj)
         check_existing(obj, rig)
         check_bones(clip, rig, obj.name)
         clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
         modes, both = choose_modes(rig, settings.legs, settings.arms), settings.match_both
-        by_fk = frozenset(l.name for l in rig.limbs if both or modes[l.name] == "FK")
-        by_ik = frozenset(l.name for l in rig.limbs if l.has_ik and (both or modes[l.name] == "IK"))
+        by_fk = frozenset(n for n, mode in modes.items() if both or mode == "FK")
+        by_ik = frozenset(
+            limb.name for limb in rig.limbs if limb.has_ik and (both or modes[limb.name] == "IK")
+        )
         matched = frozenset(
             control
             for limb in rig.limbs
@@ -130,7 +132,7 @@ def bake_controls(
     puts at rest get a key if they are not. Frame, mode, selection and other actions stay as they
     are; on an error nothing is left behind. Raises RigError if the rig cannot be keyed.
     """
-    job = _Job.prepare(obj, rig, clip, settings or ControlSettings())
+    job = _ControlBake.prepare(obj, rig, clip, settings or ControlSettings())
     resting = find_resting(obj, rig)
     with open_graph(obj, job.switches, resting) as graph:
         channels, tracks = _build_all(job, graph)
@@ -144,7 +146,9 @@ def bake_controls(
     return action
 
 
-def _build_all(job: _Job, graph: PoseGraph) -> tuple[list[Channel], dict[str, ControlTrack]]:
+def _build_all(
+    job: _ControlBake, graph: PoseGraph
+) -> tuple[list[Channel], dict[str, ControlTrack]]:
     """Return the channels of all controls, and those with fewer keys by data path."""
     planted = find_planted(job.rig, job.clip, _STANCE * job.settings.distance)
     poses = compute_deform_poses(job.obj, job.clip)
@@ -158,7 +162,7 @@ def _build_all(job: _Job, graph: PoseGraph) -> tuple[list[Channel], dict[str, Co
 
 
 def _thin(
-    job: _Job,
+    job: _ControlBake,
     graph: PoseGraph,
     motions: Mapping[str, ControlMotion],
     channels: list[Channel],
@@ -188,18 +192,21 @@ def _thin(
     return tracks
 
 
-def _create_track(job: _Job, channel: Channel, planted: Mapping[str, np.ndarray]) -> ControlTrack:
+def _create_track(
+    job: _ControlBake, channel: Channel, planted: Mapping[str, np.ndarray]
+) -> ControlTrack:
     count = job.clip.frame_count
     legs = [limb for limb in job.rig.limbs if limb.ik == channel.group]
     stances = [planted.get(limb.name, np.zeros(count, bool)) for limb in legs]
     # rotation and location share an array, so that they hold the same frames
-    stance = stances[0] if stances else np.zeros(count, bool)
     holds = bool(legs and legs[0].roll)
-    ease = 1.0 if channel.mode else _choose_ease(job, channel.group)
+    stance = stances[0] if holds else np.zeros(count, bool)
+    alone = channel.mode and legs and not legs[0].roll
+    ease = _EASE_OF_IK if alone else 1.0 if channel.mode else _choose_ease(job, channel.group)
     return ControlTrack(channel.group, channel.mode or "", stance, holds, np.zeros(count), ease)
 
 
-def _choose_ease(job: _Job, control: str) -> float:
+def _choose_ease(job: _ControlBake, control: str) -> float:
     """Return how much more than its part of the distance a control's location may be off."""
     rig, bones = job.rig, job.obj.data.bones
     if control in {limb.pole for limb in rig.limbs}:

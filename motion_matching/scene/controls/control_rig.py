@@ -34,7 +34,7 @@ class Switch:
 
 
 @dataclass(frozen=True)
-class Limb:
+class ControlLimb:
     """An arm or a leg: FK controls with the deform bones that they turn, top to bottom, and IK.
 
     `ik` and `pole` are "" where a rig has none. `toe` turns the toes of an IK leg; `roll` rolls its
@@ -74,7 +74,7 @@ class ControlRig:
     place: Mapping[str, str] = field(default_factory=dict)
     follow: Mapping[str, str] = field(default_factory=dict)
     shift: Mapping[str, str] = field(default_factory=dict)
-    limbs: tuple[Limb, ...] = ()
+    limbs: tuple[ControlLimb, ...] = ()
     switches: tuple[Switch, ...] = ()
     rest: tuple[str, ...] = ()
     parents: Mapping[str, str] = field(default_factory=dict)
@@ -106,7 +106,12 @@ class ControlRig:
     def find_missing(self, bones: Iterable[str]) -> list[str]:
         """Return the controls and deform bones that an armature with these bones lacks."""
         known = set(bones)
-        wanted = (*self.needs, *self.controls, *self.deform_bones, *(l.target for l in self.limbs))
+        wanted = (
+            *self.needs,
+            *self.controls,
+            *self.deform_bones,
+            *(limb.target for limb in self.limbs),
+        )
         missing = [name for name in dict.fromkeys(wanted) if name and name not in known]
         return [name for name in missing if not matches(name, self.optional)]
 
@@ -127,7 +132,7 @@ def matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _keep_limb(limb: Limb, known: set[str]) -> Limb:
+def _keep_limb(limb: ControlLimb, known: set[str]) -> ControlLimb:
     pairs = [(c, b) for c, b in zip(limb.fk, limb.bones, strict=True) if {c, b} <= known]
     fk, bones = (tuple(part) for part in zip(*pairs, strict=True)) if pairs else ((), ())
     parts = {name: getattr(limb, name) for name in ("ik", "pole", "toe", "roll", "target")}
@@ -208,7 +213,7 @@ def _read_switches(listed: Any, sides: Sequence[str]) -> tuple[Switch, ...]:
     return tuple(result)
 
 
-def _read_limb(data: Mapping[str, Any], side: str) -> Limb:
+def _read_limb(data: Mapping[str, Any], side: str) -> ControlLimb:
     texts = {
         key: _spread(data[key], f"'{key}' of a limb", [side])[0]
         for key in ("name", "kind", "ik", "pole", "toe", "roll", "target")
@@ -221,4 +226,4 @@ def _read_limb(data: Mapping[str, Any], side: str) -> Limb:
         raise EntryError(
             "a limb needs a 'kind' (leg or arm), and as many 'fk' controls as 'bones', 3 or more"
         )
-    return Limb(fk=fk, bones=bones, switches=switches, **texts)
+    return ControlLimb(fk=fk, bones=bones, switches=switches, **texts)

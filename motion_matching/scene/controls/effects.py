@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from ...engine.maths import quat
 from ..blender.transforms import compose, invert
-from .control_rig import ControlRig, Limb
+from .control_rig import ControlLimb, ControlRig
 from .pose_graph import PoseGraph
 
 _Y = np.array([0.0, 1.0, 0.0])
@@ -96,7 +97,7 @@ def _aim_between(start: Callable[[], Places], end: Callable[[], Places]) -> Call
     return compute
 
 
-def _list_ik_effects(graph: PoseGraph, limb: Limb) -> Iterator[Effect]:
+def _list_ik_effects(graph: PoseGraph, limb: ControlLimb) -> Iterator[Effect]:
     end = limb.target if limb.roll and limb.target else limb.ik
     yield Effect(limb.bones[2], _follow_back(graph, end, limb.bones[2]))
     if limb.toe and len(limb.bones) > 3:
@@ -114,10 +115,10 @@ def _list_ik_effects(graph: PoseGraph, limb: Limb) -> Iterator[Effect]:
     yield Effect(limb.bones[1], compute_lower)
 
 
-def solve_limb(graph: PoseGraph, limb: Limb) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def solve_limb(graph: PoseGraph, limb: ControlLimb) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return where IK puts the hip, the knee and the ankle, (F, 3) each, by the limb's controls."""
     rests = [graph.get_rest(control)[1] for control in limb.fk[:3]]
-    upper, lower = (float(np.linalg.norm(b - a)) for a, b in zip(rests, rests[1:], strict=False))
+    upper, lower = (float(np.linalg.norm(b - a)) for a, b in pairwise(rests))
     end = limb.target if limb.roll and limb.target else limb.ik
     back = graph.compute_offset(limb.fk[2], end)
     ankle = compose(graph.compute_pose(end), (back[0][None], back[1][None]))[1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -16,7 +17,7 @@ from ...engine.errors import RigError
 from ...engine.motion.bone_names import join_quoted, split_side
 from ..blender.evaluation import EvaluationCopy
 from .bake_controls import check_editable
-from .control_rig import ControlRig, Limb, Switch
+from .control_rig import ControlLimb, ControlRig, Switch
 from .match import read_deform_skeleton
 from .trials import Outcome, Trials
 
@@ -106,15 +107,20 @@ def _count_moved(outcomes: list[Outcome]) -> np.ndarray:
 
 
 def _list_properties(obj: bpy.types.Object) -> Iterator[Switch]:
-    """Yield custom properties of bones that are 0 or 1 and have no other range, at the other end."""
+    """Yield properties of bones that are 0 or 1 and have no other range, at the other end."""
     for bone in obj.pose.bones:
         for name in bone.keys():  # noqa: SIM118
             value = bone[name]
             if isinstance(value, bool | int | float) and value in (0, 1):
-                ui = {} if isinstance(value, bool) else bone.id_properties_ui(name).as_dict()
+                ui: Any = {} if isinstance(value, bool) else _read_limits(bone, name)
                 low, high = ui.get("min", 0), ui.get("max", 1)
                 if (low >= 0 or low < -_UNBOUNDED) and (high <= 1 or high > _UNBOUNDED):
                     yield Switch(bone.name, name, 1.0 - value)
+
+
+def _read_limits(bone: Any, name: str) -> dict[str, Any]:
+    """Return what Blender knows of a custom property, such as its range."""
+    return dict(bone.id_properties_ui(name).as_dict())
 
 
 def choose_controls(
@@ -169,7 +175,7 @@ class _Solver:
 
 def _list_solvers(trials: Trials) -> Iterator[_Solver]:
     """Yield IK constraints of two bones with a pole, whose controls are free bones."""
-    bones = trials.body.pose.bones
+    bones: Any = trials.body.pose.bones
     for bone in bones:
         for constraint in bone.constraints:
             if constraint.type != "IK" or constraint.chain_count != 2 or not bone.parent:
@@ -184,7 +190,7 @@ def _list_solvers(trials: Trials) -> Iterator[_Solver]:
 def _find_control(obj: bpy.types.Object, name: str) -> str:
     """Return the free bone that a target is, or hangs on, or copies."""
     seen: set[str] = set()
-    bone = obj.pose.bones.get(name)
+    bone: Any = obj.pose.bones.get(name)
     while bone is not None and bone.name not in seen:
         seen.add(bone.name)
         if not all(bone.lock_location) and (bone.custom_shape or not bone.constraints):
@@ -198,7 +204,7 @@ def _find_control(obj: bpy.types.Object, name: str) -> str:
 
 def _find_limbs(
     trials: Trials, chosen: Mapping[str, str], switches: list[Switch], before: list[Switch]
-) -> Iterator[Limb]:
+) -> Iterator[ControlLimb]:
     """Yield limbs with IK whose controls do, when tried, what they are for."""
     low = min(trials.get_head(bone)[2] for bone in trials.deform)
     high = max(trials.get_head(bone)[2] for bone in trials.deform)
@@ -217,7 +223,7 @@ def _find_limbs(
         side = split_side(bones[2], trials.deform)[1]
         name = f"{kind}.{side}" if side else f"{kind} of {bones[2]}"
         fk = tuple(chosen[bone] for bone in bones)
-        yield Limb(name, kind, fk, tuple(bones), solver.ik, solver.pole, switches=own)
+        yield ControlLimb(name, kind, fk, tuple(bones), solver.ik, solver.pole, switches=own)
     trials.set_switches(switches)
 
 
@@ -264,7 +270,7 @@ def _describe(
     body: tuple[str, str],
     chosen: Mapping[str, str],
     switches: list[Switch],
-    limbs: tuple[Limb, ...],
+    limbs: tuple[ControlLimb, ...],
 ) -> ControlRig:
     control, root = body
     in_limbs = {bone for limb in limbs for bone in limb.bones}

@@ -13,12 +13,12 @@ from ...engine.maths.easing import smoothstep
 from ...engine.maths.runs import find_runs
 from ..blender.rotation_modes import from_mode, to_mode
 from ..blender.transforms import Transform, compose, invert
-from .control_rig import Limb
+from .control_rig import ControlLimb
 from .pose_graph import PoseGraph
 
 
 def split_foot(
-    graph: PoseGraph, limb: Limb, target: Transform, planted: np.ndarray
+    graph: PoseGraph, limb: ControlLimb, target: Transform, planted: np.ndarray
 ) -> tuple[Transform, np.ndarray]:
     """Return the poses of the IK control, and the rotations (F, 4) that the roll control adds.
 

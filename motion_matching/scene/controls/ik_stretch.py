@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import bpy
 
@@ -14,7 +15,8 @@ def find_stretching_bones(obj: bpy.types.Object) -> list[str]:
     """Return the bones with an IK Stretch in the chains of an armature's IK constraints."""
     found: dict[str, None] = {}
     for bone in obj.pose.bones:
-        for constraint in bone.constraints:
+        constraints: list[Any] = list(bone.constraints)
+        for constraint in constraints:
             if constraint.type == "IK":
                 count = constraint.chain_count or len(bone.parent_recursive) + 1
                 found |= dict.fromkeys(b.name for b in [bone, *bone.parent_recursive][:count])
@@ -55,4 +57,4 @@ def explain_deviations(
             f"{start}: the IK of this rig may shorten limbs, by the IK Stretch of "
             f"{join_quoted(stretching[:2])}; switch IK Stretch off to have knees exact."
         )
-    return f"{start}; look for a constraint, a driver, or a dependency cycle that moves it, and mute it."
+    return f"{start}; look for a constraint, a driver or a dependency cycle that moves it; mute it."

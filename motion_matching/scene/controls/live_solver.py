@@ -15,7 +15,7 @@ import numpy as np
 from ...engine.maths import quat
 from ...engine.motion.skeleton import Skeleton
 from ..blender.transforms import Transform, invert
-from .control_rig import ControlRig, Limb
+from .control_rig import ControlLimb, ControlRig
 from .live_chain import ControlChain, to_matrix
 from .pose_graph import PoseGraph
 from .solve_controls import aim_pole, list_keyed, measure_limb
@@ -84,7 +84,7 @@ class _Poles:
     def __init__(
         self,
         graph: PoseGraph,
-        limbs: Sequence[Limb],
+        limbs: Sequence[ControlLimb],
         controls: Sequence[str],
         place: Mapping[str, int],
     ) -> None:

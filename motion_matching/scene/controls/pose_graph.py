@@ -2,8 +2,8 @@
 
 A control hangs on others by way of helper bones, some of which follow constraints. Given the poses
 of controls, this computes where any bone would be: parents, the constraints that rigs build their
-controls from, and the influences that drivers and switches give these now. Scales are ignored, and
-so is what depends on other objects or on inverse kinematics.
+controls from, and the influences that drivers and switches give these now. Other scales than those
+of bones that stretch are ignored, and so is what depends on other objects or on inverse kinematics.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class PoseGraph:
         self.used: set[str] = set()  # bones whose channels were given and asked for
         self._uses: dict[str, set[str]] = {}  # the same, for each pose that is known
         self._noted = [self.used]
+        self._stretches: dict[str, np.ndarray] = {}  # lengths (F or 1,) of bones that stretch
         self._rests: dict[str, Transform] = {}
 
     def give(
@@ -85,9 +86,13 @@ class PoseGraph:
         rest = self.get_rest(name)
         if bone.parent is None:
             return rest[0][None], rest[1][None]
-        rotation, position = compose(
-            self.compute_pose(bone.parent.name), self.compute_offset(name, bone.parent.name)
-        )
+        above, offset = bone.parent.name, self.compute_offset(name, bone.parent.name)
+        pose = self.compute_pose(above)
+        if above in self._stretches:
+            along = np.ones((len(self._stretches[above]), 3))
+            along[:, 1] = self._stretches[above]
+            offset = offset[0], along * offset[1]
+        rotation, position = compose(pose, offset)
         return (rotation if bone.use_inherit_rotation else rest[0][None]), position
 
     def compute_pose(self, name: str) -> Transform:
@@ -121,6 +126,10 @@ class PoseGraph:
         if self.obj.data.bones[name].use_local_location:
             return base[0]
         return quat.mul_inv(base[0], self.get_rest(name)[0])  # those of the armature, led along
+
+    def stretch(self, name: str, ratio: np.ndarray) -> None:
+        """Note how much longer (F or 1,) a bone is than at rest; what hangs on it moves along."""
+        self._stretches[name] = ratio
 
     def get_basis(self, name: str) -> Transform:
         """Return the channels that were given to a bone."""
@@ -288,6 +297,8 @@ def _aim(
     sign = -1.0 if axis.startswith("NEGATIVE") else 1.0
     own = quat.mul_vec(pose[0], sign * np.array(_AXES[axis[-1]]))
     way = graph.compute_point(target, constraint.head_tail) - pose[1]
+    if constraint.type == "STRETCH_TO" and constraint.rest_length > 0.0:
+        graph.stretch(name, np.linalg.norm(way, axis=-1) / constraint.rest_length)
     own, way = np.broadcast_arrays(own, quat.normalize_vectors(way))
     return quat.mul(quat.between(own, way), pose[0]), pose[1]
 

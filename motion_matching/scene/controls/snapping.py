@@ -11,7 +11,7 @@ import numpy as np
 
 from ...engine.maths import quat
 from ..blender.transforms import Transform, compose, invert
-from .control_rig import ControlRig, Limb
+from .control_rig import ControlLimb, ControlRig
 from .effects import solve_limb
 from .pose_graph import PoseGraph
 from .solve_controls import follow, give_ik
@@ -47,13 +47,13 @@ def snap_controls(
     return {control: solved.compute_pose(control) for control in snapped}
 
 
-def _read_fk_pose(graph: PoseGraph, limb: Limb) -> dict[str, Transform]:
+def _read_fk_pose(graph: PoseGraph, limb: ControlLimb) -> dict[str, Transform]:
     pairs = zip(limb.fk, limb.bones, strict=True)
     return {bone: _follow_back(graph, control, bone) for control, bone in pairs}
 
 
 def _read_ik_pose(
-    graph: PoseGraph, limb: Limb, poses: Mapping[str, Transform]
+    graph: PoseGraph, limb: ControlLimb, poses: Mapping[str, Transform]
 ) -> dict[str, Transform]:
     """Return the poses of a limb's bones; upper ones are swung from those of the take."""
     joints = solve_limb(graph, limb)

@@ -17,7 +17,7 @@ from ...engine.maths.easing import smoothstep
 from ...engine.motion.clip import Clip
 from ...engine.motion.contacts import PRESETS, find_contacts
 from ..blender.transforms import Transform, compose
-from .control_rig import ControlRig, Limb
+from .control_rig import ControlLimb, ControlRig
 from .foot_roll import find_stances, split_foot
 from .pose_graph import PoseGraph
 
@@ -99,7 +99,10 @@ def follow(graph: PoseGraph, control: str, bone: str, poses: Mapping[str, Transf
 
 
 def give_ik(
-    graph: PoseGraph, limb: Limb, poses: Mapping[str, Transform], planted: Mapping[str, np.ndarray]
+    graph: PoseGraph,
+    limb: ControlLimb,
+    poses: Mapping[str, Transform],
+    planted: Mapping[str, np.ndarray],
 ) -> None:
     joints = [
         follow(graph, control, bone, poses)
@@ -118,14 +121,14 @@ def give_ik(
         graph.give(limb.toe, follow(graph, limb.toe, limb.bones[3], poses)[0])
 
 
-def compute_pole(graph: PoseGraph, limb: Limb, joints: list[Transform]) -> np.ndarray:
+def compute_pole(graph: PoseGraph, limb: ControlLimb, joints: list[Transform]) -> np.ndarray:
     """Return where (F, 3) the pole has to be, from the poses of hip, knee and ankle."""
     size, ahead = measure_limb(graph, limb)
     hip, knee, ankle = (joint[1] for joint in joints)
     return aim_pole(size, quat.mul_vec(joints[0][0], ahead), hip, knee, ankle)
 
 
-def measure_limb(graph: PoseGraph, limb: Limb) -> tuple[float, np.ndarray]:
+def measure_limb(graph: PoseGraph, limb: ControlLimb) -> tuple[float, np.ndarray]:
     """Return a limb's length, and where its knee points (3,) in the frame of its upper control."""
     rests = [graph.get_rest(control) for control in limb.fk[:3]]
     rest_out = _measure_bend(*(rest[1] for rest in rests))

@@ -9,7 +9,7 @@ import bpy
 
 from ..blender import id_properties
 from ..blender.curves import build_bone_path
-from .control_rig import ANY_BONE, ControlRig, Limb, Switch
+from .control_rig import ANY_BONE, ControlLimb, ControlRig, Switch
 
 
 def list_switches(rig: ControlRig, modes: dict[str, str]) -> list[Switch]:
@@ -21,7 +21,7 @@ def list_switches(rig: ControlRig, modes: dict[str, str]) -> list[Switch]:
 def choose_modes(rig: ControlRig, legs: str, arms: str) -> dict[str, str]:
     """Return 'IK' or 'FK' by limb; a limb without IK is on FK."""
 
-    def choose(limb: Limb) -> str:
+    def choose(limb: ControlLimb) -> str:
         wanted = legs if limb.kind == "leg" else arms
         return wanted if limb.has_ik else "FK"
 

@@ -21,13 +21,14 @@ from ..blender.transforms import Transform
 from .effects import Effect, compute_places, find_causes
 from .pose_graph import PoseGraph
 
-_FIRST = 0.5  # of the limits: what each track alone may cost at first
-_MARGIN = 0.9  # of the limits: the rest is for what the solver of IK is off
-_BLAMED = 0.6  # tracks are to blame whose part in an error is that much of the worst one's
-_TIGHTER = 0.7  # of its error: what a track to blame may be off from now on
-_AROUND = 2  # frames on both sides for which that holds
+_FIRST = 0.6  # of the limits: what each track alone may cost at first
+_MARGIN = 0.95  # of the limits: the rest is for what the solver of IK is off
+_BLAMED = 0.9  # tracks are to blame whose part in an error is that much of the worst one's
+_TIGHTER = 0.85  # of its error: what a track to blame may be off, less with each pass
 _LED, _NEAR = 0.5, 6  # share of an error, and frames beside a stance, for which it is to blame
+_SHORTER = 0.7  # of what a stance is off: what a shorter one may be
 _PASSES = 24
+_EASE_OF_ENDS = 1.6  # how much more than its part the last control of a chain may turn
 _LEAST_REACH = 0.05  # of what a control's turn moves, in metres
 
 
@@ -35,7 +36,7 @@ _LEAST_REACH = 0.05  # of what a control's turn moves, in metres
 class ControlTrack:
     """Curves of a control in a rotation mode, or "" for a location, and which frames have keys.
 
-    In each stance (F,) the first and the last frame keep their key, and if it `holds`, it rests in
+    In each stance (F,) the first and the last frame keep their key, and what `holds` rests in
     between. `limit` (F,) is how far it may be off, in radians or units.
     """
 
@@ -84,12 +85,10 @@ class ControlTrack:
         a, b = (quat.normalize(from_mode(part, self.mode)) for part in (values, wanted))
         return quat.angle_between(a, b)
 
-    def tighten(self, frames: np.ndarray, errors: np.ndarray) -> None:
-        """Allow less than the errors (F,) around some frames, and hold shorter stances there."""
+    def tighten(self, frames: np.ndarray, errors: np.ndarray, share: float) -> None:
+        """Allow a share of the errors (F,) in some frames, and hold shorter stances near them."""
         held = self.stances & self.holds
-        for step in range(-_AROUND, _AROUND + 1):
-            near = np.clip(frames + step, 0, len(errors) - 1)
-            self.limit[near] = np.minimum(self.limit[near], _TIGHTER * errors[frames])
+        self.limit[frames] = np.minimum(self.limit[frames], share * errors[frames])
         if self.mode or not held.any():
             return
         led = np.linalg.norm(self.values - self.exact, axis=0)  # to where the stances are held
@@ -102,7 +101,7 @@ class ControlTrack:
 def _shorten_stance(errors: np.ndarray) -> np.ndarray:
     """Return where a stance (N,) still holds if it may be less far off than its worst frame."""
     result = np.zeros(len(errors), bool)
-    runs = find_runs(errors < _TIGHTER * errors.max())
+    runs = find_runs(errors < _SHORTER * errors.max())
     if len(runs):
         start, stop = runs[np.argmax(runs[:, 1] - runs[:, 0])]
         result[start:stop] = stop - start > 1
@@ -166,8 +165,9 @@ class Thinning:
         distance, angle = _MARGIN * distance, _MARGIN * angle
         least = _LEAST_REACH / unit
         for track in (track for own in self.by_control.values() for track in own):
-            reach = max(self._measure_reach(track.control), least)
-            turn = min(angle, distance / reach)
+            reach = self._measure_reach(track.control)
+            # nothing adds to what the end of a chain is off
+            turn = min(angle, distance / max(reach, least)) * (1.0 if reach else _EASE_OF_ENDS)
             track.limit[:] = _FIRST * track.ease * (turn if track.mode else distance)
         rows = np.array([bool(controls & self.matched) for controls in self.causes])
         self._refine([c for c in self.by_control if c not in self.matched], ~rows, distance, angle)
@@ -190,7 +190,7 @@ class Thinning:
         tracks = [track for control in order for track in self.by_control[control]]
         firsts = {id(track): float(track.limit[0]) for track in tracks}
         changed, before = set(order), [np.zeros(0, bool)] * len(tracks)
-        for _ in range(_PASSES):
+        for turn in range(_PASSES):
             for control in order:
                 if control in changed or self.above[control] & changed:
                     changed.add(control)
@@ -200,7 +200,7 @@ class Thinning:
                 return  # more keys do not help
             before = masks
             off = self._measure_effects(rows, distance, angle)
-            changed = self._blame(_find_peaks(off), firsts)
+            changed = self._blame(_find_peaks(off), firsts, _TIGHTER ** (1.0 + turn))
             if not changed:
                 return
 
@@ -243,7 +243,7 @@ class Thinning:
         result[rows] = np.maximum(away, np.arcsin(np.clip(sines, 0.0, 1.0)) / angle)
         return result
 
-    def _blame(self, peaks: list[np.ndarray], firsts: dict[int, float]) -> set[str]:
+    def _blame(self, peaks: list[np.ndarray], firsts: dict[int, float], share: float) -> set[str]:
         """Tighten the tracks to blame where effects are off most; return their controls."""
         known = [t for ts in self.by_control.values() for t in ts if id(t) in firsts]
         errors = {id(track): track.measure_errors() for track in known}
@@ -256,7 +256,7 @@ class Thinning:
             blamed = (parts >= _BLAMED * parts.max(axis=0)) & (parts > 1e-3)
             for track, chosen in zip(tracks, blamed, strict=True):
                 if chosen.any():
-                    track.tighten(frames[chosen], errors[id(track)])
+                    track.tighten(frames[chosen], errors[id(track)], share)
                     changed.add(track.control)
         return changed
 

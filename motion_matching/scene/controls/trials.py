@@ -98,7 +98,7 @@ class Trials:
     def _turn_bone(self, bone: bpy.types.PoseBone) -> None:
         turn = quat.from_scaled_angle_axis(_TURN)
         bone.rotation_mode = "QUATERNION"
-        bone.rotation_quaternion = turn
+        bone.rotation_quaternion = turn.tolist()
 
     def _try(self, name: str, change: Any) -> Outcome:
         change(self.body.pose.bones[name])

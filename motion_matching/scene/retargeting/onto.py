@@ -7,16 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import bpy
+import numpy as np
 
 from ...engine.files import check_clashes
 from ...engine.progress import ReportProgress, ignore_progress
+from ..blender import actions
 from ..blender.files import find_armature, open_blend, save_after
-from .sources import SourceMotion
+from ..controls.check_baked import check_baked
+from .sources import SourceMotion, find_origin, move_clip
 from .targets import read_target
 from .transfer import Retargeted, RetargetRequest, retarget
 from .writing import WriteOptions, write_retargeted
 
 _DEFAULTS = WriteOptions()
+_CHECKED = 40  # frames of an action that are evaluated
 
 
 def retarget_onto(
@@ -36,7 +40,30 @@ def retarget_onto(
     """
     target = read_target(obj, bones, request.target_bones)
     done = retarget(motions, target, request, report, with_measures=with_measures)
-    return write_retargeted(obj, done, options), done
+    made = write_retargeted(obj, done, options)
+    if with_measures and target.rig:
+        report("Checking the controls", 1.0)
+        _check_controls(obj, made, done)
+    return made, done
+
+
+def _check_controls(
+    obj: bpy.types.Object, made: Sequence[bpy.types.Action], done: Retargeted
+) -> None:
+    """Add to the measures how far deform bones are off at most, as Blender evaluates some frames.
+
+    'off_bone' is the worst, by 'off_cm' and 'off_degrees'.
+    """
+    origin = find_origin(obj)
+    for action, (_, clip), measures in zip(made, done.pairs, done.measures, strict=True):
+        actions.assign(obj, action)
+        first, last = int(action.frame_range[0]), int(action.frame_range[1])
+        frames = sorted(set(np.linspace(first, last, _CHECKED).astype(int).tolist()))
+        found = check_baked(obj, move_clip(clip, origin), frames, first)
+        worst = max(done.mapped_bones, key=lambda bone: found[bone].cm)
+        off = found[worst]
+        measures.update(off_bone=worst, off_cm=off.cm, off_degrees=off.degrees)
+    actions.assign(obj, made[0])
 
 
 def retarget_into_copy(

@@ -37,7 +37,7 @@ from tests.engine.control.test_start_state import (
 from tests.live.hero import add_bone_collection
 from tests.live.stage import FPS, build_performance
 from tests.scene.controls.control_rigs import retarget_walk
-from tests.scene.rigify import generate_rig
+from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import assert_same, get_curves, read_state
 
 CLIPS = ("idle", "walk_starts_and_stops", "walk_curves")
@@ -47,7 +47,7 @@ def create_rig() -> bpy.types.Object:
     """Generate Rigify's basic human in an otherwise empty file."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.render.fps = round(FPS)
-    obj = generate_rig("basic_human")
+    obj = create_rigify_rig("basic_human")
     set_ik_stretch_off(obj)
     bpy.context.view_layer.objects.active = obj
     return obj

@@ -32,10 +32,12 @@ def create_rigify_human(kind: str = "basic_human") -> bpy.types.Object:
 
 
 @cache
-def make_walk(fps: float = 30.0) -> Clip:
-    """Make a walk with a curve and a stop, on the skeleton of the generated motion."""
+def make_walk(fps: float = 30.0, stop: int = 90) -> Clip:
+    """Make a walk with a curve, on the skeleton of the generated motion, from before it starts."""
     moves = [Move(1.5, 1.3), Move(1.5, 1.3, turn=30.0)]
-    return perform("walk", moves, fps, np.random.default_rng(3)).crop(25, 115)
+    return perform("walk", moves, fps, np.random.default_rng(3)).crop(
+        round(0.8 * fps), round(0.8 * fps) + round(stop * fps / 30.0)
+    )
 
 
 def retarget_walk(skeleton: Skeleton) -> Clip:

@@ -25,7 +25,9 @@ def test_every_preset_can_be_read_and_names_limbs_of_both_sides() -> None:
 
 
 def test_rigs_are_known_by_their_controls() -> None:
-    matched = [match_control_rig(make()) for make in (create_rigify_human, name_auto_rig_pro, name_unreal)]
+    matched = [
+        match_control_rig(make()) for make in (create_rigify_human, name_auto_rig_pro, name_unreal)
+    ]
     assert [rig and rig.preset for rig in matched] == [
         "rigify_basic_human",
         "auto_rig_pro",
@@ -79,7 +81,9 @@ def test_a_preset_that_makes_no_sense_is_refused(tmp_path, change, sentence) -> 
 def test_an_own_preset_extends_a_shipped_one(tmp_path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(
-        json.dumps({"extends": "rigify_basic_human", "label": "Mine", "follow": {"tail": "DEF-tail"}})
+        json.dumps(
+            {"extends": "rigify_basic_human", "label": "Mine", "follow": {"tail": "DEF-tail"}}
+        )
     )
     rig = ControlRig.from_preset(str(path))
     assert rig.label == "Mine"

@@ -37,7 +37,11 @@ def test_helpers_of_rigify_are_where_blender_puts_them() -> None:
                 bone.rotation_euler = 0.4 * rng.normal(size=3)
             else:
                 bone.rotation_quaternion = turn
-            if not any(bone.lock_location) and not bone.bone.use_connect and name in ("torso", "root", "foot_ik.L", "foot_ik.R"):
+            if (
+                not any(bone.lock_location)
+                and not bone.bone.use_connect
+                and name in ("torso", "root", "foot_ik.L", "foot_ik.R")
+            ):
                 bone.location = 0.1 * rng.normal(size=3)
         obj.update_tag()
         bpy.context.view_layer.update()

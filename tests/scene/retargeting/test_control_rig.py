@@ -15,14 +15,14 @@ from motion_matching.scene.retargeting import onto, sources
 from motion_matching.scene.retargeting.transfer import RetargetRequest
 from motion_matching.scene.retargeting.writing import WriteOptions
 from tests.scene.retargeting.armatures import add_walker
-from tests.scene.rigify import generate_rig
+from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import read_state
 
 
 @pytest.mark.parametrize(("legs", "most"), [("FK", 0.002), ("IK", 0.03)])
 def test_deform_bones_of_rigify_follow_the_controls(legs, most):
     obj, action = add_walker(frames=30)
-    rig = generate_rig("basic_human")
+    rig = create_rigify_rig("basic_human")
     rig.location, rig.rotation_euler.z = (3.0, 1.0, 0.5), radians(40)
     bpy.context.view_layer.update()
     motions = sources.read_actions(obj, [action])
@@ -47,7 +47,7 @@ def test_deform_bones_of_rigify_follow_the_controls(legs, most):
 
 def test_all_bones_of_a_control_rig_are_refused_for_their_constraints():
     obj, action = add_walker(frames=5)
-    rig = generate_rig("basic_human")
+    rig = create_rigify_rig("basic_human")
     motions = sources.read_actions(obj, [action])
     before = read_state(rig)["actions"]
     with pytest.raises(RigError, match=r"'rig'"):

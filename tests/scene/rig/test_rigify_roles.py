@@ -8,7 +8,7 @@ from motion_matching.engine.motion.body_roles import BodyRoles, find_body_roles
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.scene.rig.armature import read_skeleton
 from tests.engine import characters, named_rigs
-from tests.scene.rigify import generate_rig
+from tests.scene.rigify import create_rigify_rig
 
 SIDES = (("left", "L"), ("right", "R"))
 
@@ -96,7 +96,7 @@ def list_found(skeleton: Skeleton, roles: BodyRoles) -> dict[str, list[str]]:
 
 def test_the_basic_human_is_known_by_names_and_by_shape() -> None:
     wanted = list_bones(HUMAN_TRUNK, HUMAN_LIMBS)
-    rig = generate_rig("basic_human")
+    rig = create_rigify_rig("basic_human")
     for bones in ("deform", "all"):
         skeleton = read_skeleton(rig, bones)
         roles = find_body_roles(skeleton)
@@ -110,7 +110,7 @@ def test_the_basic_human_is_known_by_names_and_by_shape() -> None:
 
 
 def test_the_basic_quadruped_stands_on_four_legs() -> None:
-    skeleton = read_skeleton(generate_rig("basic_quadruped"), "deform")
+    skeleton = read_skeleton(create_rigify_rig("basic_quadruped"), "deform")
     roles = find_body_roles(skeleton)
     assert roles.four_legged
     assert list_found(skeleton, roles) == list_bones(WOLF_TRUNK, WOLF_LIMBS)
@@ -129,7 +129,7 @@ def test_the_basic_quadruped_stands_on_four_legs() -> None:
 def test_large_rigs_are_known(
     kind: str, trunk: dict[str, list[str]], limbs: dict[str, str]
 ) -> None:
-    skeleton = read_skeleton(generate_rig(kind), "deform")
+    skeleton = read_skeleton(create_rigify_rig(kind), "deform")
     roles = find_body_roles(skeleton)
     found = list_found(skeleton, roles)
     assert roles.four_legged == (kind != "human")

@@ -97,6 +97,16 @@ def test_angle_curves_do_not_flip() -> None:
         np.testing.assert_allclose(from_mode(to_mode(still, mode), mode), still.T, atol=1e-9)
 
 
+def test_angles_are_the_smaller_ones_over_the_whole_curve() -> None:
+    # begins beyond a quarter turn about the middle axis, where the other angles could be half turns
+    turns = np.stack([np.linspace(2.0, 0.1, 60), np.full(60, 0.02), np.full(60, -0.01)])
+    for mode in MODES[1:7]:
+        wanted = np.empty_like(turns)
+        wanted[["XYZ".index(axis) for axis in mode[1] + mode[0] + mode[2]]] = turns
+        found = to_mode(from_mode(wanted, mode).T, mode)
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
 def test_locked_channels_get_no_keys(scene) -> None:
     take = make_walk()
     obj = create_person()

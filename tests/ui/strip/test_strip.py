@@ -36,14 +36,14 @@ def test_the_buttons_of_the_strip_lead_from_an_empty_file_to_a_take():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     assert get_standing() == ("No Character", ["Import Motion Capture", "Add Demo Performer"])
     press("Add Demo Performer")
-    assert get_standing() == ("Not Built", ["Build"])
+    assert get_standing() == ("Not Built", ["Build", "Bake"])
     press("Build")
     assert get_standing() == ("Ready", ["Start", "Bake"])
     press("Bake")
     settings = bpy.context.object.motion_matching
     assert len(settings.takes) == 1
     settings.sources[0].enabled = False
-    assert get_standing() == ("Stale", ["Build"])
+    assert get_standing() == ("Stale", ["Build", "Bake"])
 
     bpy.context.view_layer.objects.active = None
     assert get_standing()[0] == "Select an Armature"
@@ -53,11 +53,11 @@ def test_the_strip_says_what_keeps_a_character_from_its_next_step():
     obj = create_character()
     assert get_standing() == ("No Motion", ["Add Motion"])
     bpy.ops.motion_matching.add_actions()
-    assert get_standing() == ("Not Built", ["Build"])
+    assert get_standing() == ("Not Built", ["Build", "Bake"])
     obj.motion_matching.roles.hips = "LeftToe"
     assert get_standing() == ("Roles Missing", ["Find Roles"])
     press("Find Roles")
-    assert get_standing() == ("Not Built", ["Build"])
+    assert get_standing() == ("Not Built", ["Build", "Bake"])
 
 
 def test_the_strip_comes_first_and_has_no_header():
