@@ -15,15 +15,23 @@ from motion_matching.scene.controls.control_writer import ControlWriter, measure
 from motion_matching.scene.controls.ik_stretch import set_ik_stretch_off
 from motion_matching.scene.controls.match import match_control_rig, read_deform_skeleton
 from motion_matching.scene.writing.channel_writer import CarrierMove
-from tests.scene.controls.control_rigs import create_rigify_human, retarget_walk
+from tests.scene.controls.control_rigs import retarget_walk
+from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import assert_same, read_state
 
 MODES = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZYX")
 
 
+def create_rig() -> bpy.types.Object:
+    """Return Rigify's basic human as the active object."""
+    obj = create_rigify_rig("basic_human")
+    bpy.context.view_layer.objects.active = obj
+    return obj
+
+
 def create_character(**settings: str) -> tuple[bpy.types.Object, Clip, ControlWriter]:
     """Create a rig whose controls rotate in all modes, elsewhere and scaled, with a writer."""
-    obj = create_rigify_human()
+    obj = create_rig()
     set_ik_stretch_off(obj)
     obj.location, obj.rotation_euler, obj.scale = (3.0, -1.0, 0.0), (0.0, 0.0, 1.0), (0.5,) * 3
     bpy.context.view_layer.update()
@@ -117,7 +125,7 @@ def test_a_character_that_is_moved_moves_only_the_controls_that_nothing_carries(
 
 
 def test_a_locked_control_that_has_to_move_is_named() -> None:
-    obj = create_rigify_human()
+    obj = create_rig()
     obj.pose.bones["torso"].lock_location[2] = True
     clip, writer = create_writer(obj)
     with pytest.raises(RigError, match=r"the location of control 'torso' .* locked.*unlock"):
@@ -125,7 +133,7 @@ def test_a_locked_control_that_has_to_move_is_named() -> None:
 
 
 def test_the_rate_is_measured_without_a_trace() -> None:
-    obj = create_rigify_human()
+    obj = create_rig()
     rig = match_control_rig(obj)
     assert rig is not None
     before = read_state(obj)
