@@ -136,9 +136,10 @@ def test_actions_of_another_armature_become_the_characters_motion(files):
     assert OPS.add_actions(which="OTHERS") == {"FINISHED"}
     added = settings_of(obj).sources[own:]
     assert [source.performer for source in added] == [other] * len(added)
+    names = [source.name for source in added]
     add_files(files[:1])
     states = status.refresh(obj).states
-    assert [states[source.name].kind for source in added] == ["mapped"] * len(added)
+    assert [states[name].kind for name in names] == ["mapped"] * len(names)
     assert states[settings_of(obj).sources[0].name].kind == "same"
     assert compute_key(obj) != key
     assert OPS.build() == {"FINISHED"}
