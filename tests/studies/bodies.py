@@ -124,14 +124,14 @@ DATA = {
 }  # fmt: skip
 
 
-def _make_performer() -> Character:
+def make_performer() -> Character:
     return Character(build_humanoid_skeleton(), HUMANOID_ROLES)
 
 
 _ANIMAL = {"four_legged": True, "legs": 10.0}
 _LEAST_FOUND = 17 / 19  # of the parts of Rigify's animals
 TARGETS = {
-    "performer": Target("the demo's performer", _make_performer),
+    "performer": Target("the demo's performer", make_performer),
     "Rigify human": Target("the deform bones of Rigify's human, with face and fingers", rigify="human"),
     "Rigify basic human": Target("the deform bones of Rigify's basic human", rigify="basic_human"),
     "Mixamo": Target("Mixamo's names and fingers, a T-pose, in centimetres", characters.make_mixamo, unit=100.0),
@@ -139,14 +139,14 @@ TARGETS = {
         "Unreal's names, root, twist and IK bones, a 45° A-pose, X along bones", characters.make_unreal
     ),
     "MPFB": Target("MPFB's names, limbs of two bones, a 42° A-pose", characters.make_mpfb),
-    "child": Target("three quarters of an adult's size, with legs 0.6 times as long again", characters.make_child, legs=6.0),
+    "child": Target("three quarters of an adult's size, with legs 0.6 times as long as such an adult's", characters.make_child, legs=6.0),
     "giant": Target("1.6 times an adult's size", characters.make_giant, legs=6.0),
     "no toes": Target("no toes, a 60° A-pose, twist bones, names that say nothing", characters.make_no_toes),
     "quadruped": Target("an animal with long forelegs, shoulder blades and a tail", characters.make_quadruped, **_ANIMAL),
     "Rigify quadruped": Target("the deform bones of Rigify's basic quadruped", rigify="basic_quadruped", **_ANIMAL),
-    "Rigify wolf": Target("of its wolf", rigify="wolf", found=_LEAST_FOUND, **_ANIMAL),
-    "Rigify horse": Target("of its horse", rigify="horse", found=_LEAST_FOUND, **_ANIMAL),
-    "Rigify cat": Target("of its cat", rigify="cat", found=_LEAST_FOUND, **_ANIMAL),
+    "Rigify wolf": Target("the same of Rigify's wolf", rigify="wolf", found=_LEAST_FOUND, **_ANIMAL),
+    "Rigify horse": Target("the same of Rigify's horse", rigify="horse", found=_LEAST_FOUND, **_ANIMAL),
+    "Rigify cat": Target("the same of Rigify's cat", rigify="cat", found=_LEAST_FOUND, **_ANIMAL),
 }  # fmt: skip
 
 

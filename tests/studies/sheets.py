@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,29 +16,33 @@ from motion_matching.engine.motion.anatomy import Anatomy
 from motion_matching.engine.motion.body_roles import find_body_roles
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.retarget import retarget_clips
+from motion_matching.engine.motion.skeleton import Skeleton
 from tests.engine import animals
 
 from .bodies import TARGETS, load_target, save_rigify
 
-_CELL = (132, 168)  # pixels: width and height of a figure
 _MARGIN = 10
 _LINE = 1.3  # pixels: half the width of bones
-_COLOURS = {"left": (31, 105, 180), "right": (205, 60, 50), "": (60, 60, 60)}
+COLOURS = {"left": (31, 105, 180), "right": (205, 60, 50), "": (60, 60, 60)}
 _GROUND = (150, 175, 150)
 
 
 class Sheet(NamedTuple):
-    """What a picture shows: characters, and every so many frames of a generated clip."""
+    """What a picture shows: characters, and frames of a generated clip.
+
+    `cell` is the width and height of a figure in pixels.
+    """
 
     targets: tuple[str, ...]
     animal: bool
     clip: int
     frames: range
+    cell: tuple[int, int]
 
 
 SHEETS = {
-    "retargeting_human": Sheet(("Rigify human", "child"), False, 3, range(120, 156, 4)),
-    "retargeting_animal": Sheet(("Rigify wolf",), True, 5, range(90, 117, 3)),
+    "retargeting_human": Sheet(("Rigify human", "child"), False, 3, range(120, 156, 4), (132, 168)),
+    "retargeting_animal": Sheet(("Rigify wolf",), True, 5, range(90, 108, 3), (200, 150)),
 }
 
 
@@ -60,18 +64,18 @@ def draw_sheet(name: str, folder: Path, output: Path) -> Path:
         )
         rows.append(_find_lines(moved, [], sheet.frames))
     path = output / f"{name}.png"
-    write_png(path, _draw(rows))
+    write_png(path, draw(rows, sheet.cell))
     return path
 
 
-class _Figure(NamedTuple):
-    """Ends (F, L, 2, 2) of lines on frames, ahead and up in metres, and the side of each line."""
+class Figures(NamedTuple):
+    """A body on frames: ends (F, L, 2, 2) of lines, ahead and up, and the side of each."""
 
     ends: np.ndarray
     sides: list[str]
 
 
-def _find_lines(clip: Clip, clips: Sequence[Clip], frames: range) -> _Figure:
+def _find_lines(clip: Clip, clips: Sequence[Clip], frames: range) -> Figures:
     """Return the lines between the bones of a body, seen from its left side."""
     roles = find_body_roles(clip.skeleton, clips)
     sides = {
@@ -91,16 +95,31 @@ def _find_lines(clip: Clip, clips: Sequence[Clip], frames: range) -> _Figure:
             starts.append(positions[:, above])
             ends.append(positions[:, bone])
             kinds.append(side)
-    for bone, site in clip.skeleton.end_sites:
-        if bone in sides:
-            starts.append(positions[:, bone])
-            ends.append(positions[:, bone] + quat.mul_vec(rotations[:, bone], np.array(site)))
-            kinds.append(sides[bone])
+    for bone, site in _list_tips(clip.skeleton, sides, roles.chains["head"][-1]):
+        starts.append(positions[:, bone])
+        ends.append(positions[:, bone] + quat.mul_vec(rotations[:, bone], np.array(site)))
+        kinds.append(sides[bone])
     middle = positions[:, roles.chains["hips"][0]]
     ahead = _find_ahead(positions, Anatomy.from_clips(clip.skeleton, roles, clips))
     points = np.stack([np.stack(starts, axis=1), np.stack(ends, axis=1)], axis=2)
     along = np.einsum("flex,fx->fle", points - middle[:, None, None], ahead)
-    return _Figure(np.stack([along, points[..., 2]], axis=-1), kinds)
+    return Figures(np.stack([along, points[..., 2]], axis=-1), kinds)
+
+
+def _list_tips(
+    skeleton: Skeleton, shown: Collection[int], head: int
+) -> list[tuple[int, tuple[float, ...]]]:
+    """Return end sites of bones that are shown; a head with a face ends at its farthest bone."""
+    tips: list[tuple[int, tuple[float, ...]]] = [
+        (bone, site) for bone, site in skeleton.end_sites if bone in shown
+    ]
+    below = skeleton.get_descendants(head)
+    if below:
+        turns, places = (part.astype(np.float64) for part in skeleton.compute_rest_world())
+        ways = places[below] - places[head]
+        far = ways[int(np.argmax(np.linalg.norm(ways, axis=-1)))]
+        tips.append((head, tuple(quat.inv_mul_vec(turns[head], far))))
+    return tips
 
 
 def _find_ahead(positions: np.ndarray, anatomy: Anatomy) -> np.ndarray:
@@ -111,9 +130,9 @@ def _find_ahead(positions: np.ndarray, anatomy: Anatomy) -> np.ndarray:
     return quat.normalize_vectors(ahead)
 
 
-def _draw(rows: Sequence[_Figure]) -> np.ndarray:
+def draw(rows: Sequence[Figures], cell: tuple[int, int]) -> np.ndarray:
     """Return a picture (H, W, 3) of figures, each row as large as its cells."""
-    width, height = _CELL
+    width, height = cell
     count = len(rows[0].ends)
     picture = np.full((len(rows) * height, count * width, 3), 255.0)
     for line, row in enumerate(rows):
@@ -129,7 +148,7 @@ def _draw(rows: Sequence[_Figure]) -> np.ndarray:
                 range(len(row.sides)), key=lambda k: ("right", "", "left").index(row.sides[k])
             )
             for index in order:
-                _draw_line(picture, *lines[index], _COLOURS[row.sides[index]])
+                _draw_line(picture, *lines[index], COLOURS[row.sides[index]])
     return np.round(picture).astype(np.uint8)
 
 
