@@ -8,6 +8,7 @@
     python3 build.py docs           write the manual's tables, build it as a site in `build/site`
     python3 build.py bench [names]  measure building, searching and the tick; all, or those named
     python3 build.py study quality  measure the motion of long takes; --help says more
+    python3 build.py study retargeting  measure motion on other characters; --help says more
     python3 build.py package [...]  make the extension's zips in `dist`; --help says more
     python3 build.py blenders       print the supported Blenders and their Pythons as JSON
 

@@ -1,13 +1,19 @@
-"""The study of quality combines takes as it says, and its page marks what misses a figure."""
+"""Studies combine what they measure as they say, and their pages mark what misses a figure."""
 
 from __future__ import annotations
+
+import zlib
 
 import numpy as np
 import pytest
 
-from tests.studies import quality, report
+from motion_matching.engine.locomotion import locomotion
+from tests.engine import characters
+from tests.studies import bodies, quality, report, retargeting, retargeting_report, sheets
 from tests.studies.figures import BY_KEY
 from tests.studies.quality import Job
+
+PERFORMER = bodies.make_performer()
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +90,49 @@ def test_the_page_has_each_row_in_each_table_and_marks_what_is_missed(results):
         assert summary.split(" | ")[2].strip() == text
         assert summary.endswith(f"{int(pops == 0)} of 1 |")
     assert "C++ demo" in page
+
+
+def test_retargeting_is_studied_without_help_and_measured_with_the_true_parts():
+    walk = locomotion.generate()[3].crop(60, 240)
+    source = retargeting.study_body(walk.skeleton, bodies.get_roles(PERFORMER))
+    child = characters.make_child()
+    measures = retargeting.measure(
+        [walk], source, retargeting.study_body(child.skeleton, bodies.get_roles(child))
+    )
+    assert measures["found"] == 1.0
+    assert abs(measures["hips"] - 1.0) < 0.02
+    # the child has fewer bones in its spine, so that motion does not come back as it was
+    assert measures["back_cm"] is None
+    # a part is only right if all its bones were found
+    spine = {"spine": ("spine",), "hips": ("hips",), "neck": ("chest", "neck")}
+    other = characters.Character(child.skeleton, child.roles | spine)
+    found = retargeting.study_body(child.skeleton, bodies.get_roles(other))
+    assert other.roles.keys() - found.right == {"spine", "neck"}
+
+
+def test_the_page_of_retargeting_marks_what_is_missed():
+    walk = locomotion.generate()[3].crop(60, 240)
+    body = retargeting.study_body(walk.skeleton, bodies.get_roles(PERFORMER))
+    measures = retargeting.measure([walk], body, body)
+    assert measures["back_cm"] < 0.01
+    cell = retargeting.Cell("generated", "performer")
+    for legs, text in ((2.9, "2.9"), (3.1, "**3.1**")):
+        page = retargeting_report.format_page({cell: measures | {"legs": legs}})
+        [row] = (line for line in page.splitlines() if line.startswith("| performer"))
+        assert text in [part.strip() for part in row.split("|")]
+        [summary] = (line for line in page.splitlines() if line.startswith("| legs, degrees"))
+        assert summary.endswith(f"{int(legs < 3.0)} of 1 |")
+
+
+def test_a_contact_sheet_is_a_picture_of_all_its_figures(tmp_path):
+    figure = np.zeros((3, 1, 2, 2))
+    figure[:, 0, 1] = [0.5, 1.0]
+    picture = sheets.draw([sheets.Figures(figure, ["left"])] * 2, (40, 60))
+    assert picture.shape == (120, 120, 3)
+    blue = np.all(picture == sheets.COLOURS["left"], axis=-1)
+    assert (blue.reshape(2, 60, 3, 40).sum(axis=(1, 3)) > 20).all()
+    sheets.write_png(tmp_path / "sheet.png", picture)
+    written = (tmp_path / "sheet.png").read_bytes()
+    length = int.from_bytes(written[33:37], "big")
+    lines = np.frombuffer(zlib.decompress(written[41 : 41 + length]), np.uint8)
+    assert np.array_equal(lines.reshape(120, 361)[:, 1:].reshape(picture.shape), picture)

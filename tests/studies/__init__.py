@@ -1,6 +1,6 @@
-"""Studies of what the engine makes: `python3 build.py study quality`.
+"""Studies of what the engine makes: `python3 build.py study quality`, or `retargeting`.
 
-Each take is performed on one thread, and several at a time. Libraries read these variables when
+Each take and each pair is measured on one thread, and several at a time. Libraries read these variables when
 numpy is first imported, hence here.
 """
 

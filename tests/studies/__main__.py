@@ -1,4 +1,4 @@
-"""Run the study of quality: print its figures, and write its page."""
+"""Run a study, of quality or of retargeting: print its figures, and write its page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from motion_matching.engine.errors import MotionMatchingError
 from tests.benchmarks.report import describe_machine
 
-from . import quality, report, running
+from . import quality, report, retargeting_command, running
 from .quality import Job
 from .sets import SETS, find_sets
 
@@ -22,14 +22,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Return 0 once everything is measured, whether it reaches its figures or not."""
     parser = _make_parser()
     chosen = parser.parse_args(arguments)
+    if chosen.workers < 1:
+        parser.error("workers have to be above zero")
+    print(describe_machine(), flush=True)
+    return (
+        retargeting_command.run(chosen)
+        if chosen.study == "retargeting"
+        else _run_quality(parser, chosen)
+    )
+
+
+def _run_quality(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
     found = find_sets()
     names = chosen.sets or list(found)
     if missing := [name for name in names if name not in found]:
         parser.error(f"the set '{missing[0]}' needs MOTION_MATCHING_MOCAP, which is not set")
-    if not (chosen.minutes > 0 and chosen.seeds > 0 and chosen.workers > 0):
-        parser.error("minutes, seeds and workers have to be above zero")
+    if not (chosen.minutes > 0 and chosen.seeds > 0):
+        parser.error("minutes and seeds have to be above zero")
     minutes, seeds = (1.0, 1) if chosen.quick else (chosen.minutes, chosen.seeds)
-    print(describe_machine(), flush=True)
     kinds = (names, quality.GAITS, chosen.scripts, chosen.methods, range(seeds))
     jobs = [Job(*parts) for parts in product(*kinds)]
     try:
@@ -60,9 +70,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="build.py study", description="Measure the motion of long takes, on several sets."
+        prog="build.py study", description="Measure motion, and write a page of the manual."
     )
-    parser.add_argument("study", choices=["quality"])
+    studies = parser.add_subparsers(dest="study", required=True)
+    text = "measure the motion of long takes, on several sets"
+    _add_quality_arguments(studies.add_parser("quality", help=text, description=text))
+    text = "measure motion of several skeletons that is brought onto several characters"
+    retargeting_command.add_arguments(
+        studies.add_parser("retargeting", help=text, description=text)
+    )
+    return parser
+
+
+def _add_quality_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sets", nargs="+", choices=SETS, help="which ones; all that are here by default"
     )
@@ -81,7 +101,6 @@ def _make_parser() -> argparse.ArgumentParser:
         type=Path,
         help="the page to write; docs/quality.md by default, if all sets are measured",
     )
-    return parser
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .quality import Measures
 
-Row = tuple[str, str, str, str]  # set, gait, script and method
+Row = tuple[str, ...]  # set, gait, script and method; data and target of retargeting
 _ANSWERS = {"walk": 1.0, "run": 0.9}  # seconds
 _PATHS = {"walk": 0.03, "run": 0.05}  # metres
 
@@ -46,7 +46,8 @@ class Figure(NamedTuple):
         return f"{self.factor * value:.{self.digits}f}"
 
 
-def _fix(limit: float) -> Callable[[Row, Measures], float | None]:
+def fix(limit: float) -> Callable[[Row, Measures], float | None]:
+    """Return a limit that is the same for all rows."""
     return lambda row, measures: limit
 
 
@@ -60,17 +61,17 @@ def _limit_answer(row: Row, measures: Measures) -> float | None:
 
 
 FIGURES = (
-    Figure("pops in 10 minutes, live", "0", "pops_live", _fix(0.0), digits=1),
-    Figure("pops in 10 minutes, baked", "0", "pops_baked", _fix(0.0), digits=1),
-    Figure("knee rate, live", "the data's most", "knees_live", _fix(1.0)),
-    Figure("knee rate, baked", "the data's most", "knees_baked", _fix(1.0)),
+    Figure("pops in 10 minutes, live", "0", "pops_live", fix(0.0), digits=1),
+    Figure("pops in 10 minutes, baked", "0", "pops_baked", fix(0.0), digits=1),
+    Figure("knee rate, live", "the data's most", "knees_live", fix(1.0)),
+    Figure("knee rate, baked", "the data's most", "knees_baked", fix(1.0)),
     Figure("skate by height, live, cm/s", "1.2 times the frames played", "height_live", _scale("height_played", 1.2), 100, 1),
     Figure("skate by height, baked, cm/s", "the frames played", "height_baked", _scale("height_played"), 100, 1),
     Figure("skate on contacts, live, cm/s", "1.2 times the frames played", "contacts_live", _scale("contacts_played", 1.2), 100, 1),
     Figure("skate on contacts, baked, cm/s", "the frames played", "contacts_baked", _scale("contacts_played"), 100, 1),
-    Figure("skate, baked to live, in any take", "1", "baked_to_live", _fix(1.0)),
-    Figure("contacts held, live", "at least 0.97", "held_live", _fix(0.97), digits=3, least=True),
-    Figure("contacts held, baked", "at least 0.99", "held_baked", _fix(0.99), digits=3, least=True),
+    Figure("skate, baked to live, in any take", "1", "baked_to_live", fix(1.0)),
+    Figure("contacts held, live", "at least 0.97", "held_live", fix(0.97), digits=3, least=True),
+    Figure("contacts held, baked", "at least 0.99", "held_baked", fix(0.99), digits=3, least=True),
     Figure("legs crossed, live, %", "the sources", "crossed_live", _scale("crossed_sources"), 100, 1),
     Figure("legs crossed, baked, %", "the sources", "crossed_baked", _scale("crossed_sources"), 100, 1),
     Figure("standing, feet apart, live, cm", "the sources", "apart_live", _scale("apart_sources"), 100, 0),
@@ -79,6 +80,6 @@ FIGURES = (
     Figure("standing, heel up, baked, %", "the sources", "heel_baked", _scale("heel_sources"), 100, 1),
     Figure("nine tenths after a turn, s", "1 walking, 0.9 running", "answer", _limit_answer),
     Figure("path, cm", "3 walking, 5 running", "path", lambda row, _: _PATHS[row[1]], 100, 1),
-    Figure("acceleration of a field, 99 %", "1.2 times matching's", "acceleration_to_matching", _fix(1.2)),
+    Figure("acceleration of a field, 99 %", "1.2 times matching's", "acceleration_to_matching", fix(1.2)),
 )  # fmt: skip
 BY_KEY: Mapping[str, Figure] = {figure.key: figure for figure in FIGURES}

@@ -27,7 +27,7 @@ def measure(jobs: Sequence[Job], folder: Path, seconds: float, workers: int) -> 
     started = time.perf_counter()
     # spawned as on all systems: none inherits threads
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, _end_when_interrupted)
+    pool = ProcessPoolExecutor(workers, context, end_when_interrupted)
     try:
         prepared = {pool.submit(_prepare, folder, fields, name): name for name in names}
         pending: set[Future[Any]] = set(prepared)
@@ -48,7 +48,7 @@ def measure(jobs: Sequence[Job], folder: Path, seconds: float, workers: int) -> 
     return results
 
 
-def _end_when_interrupted() -> None:
+def end_when_interrupted() -> None:
     """End this process without a word when the command is interrupted."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

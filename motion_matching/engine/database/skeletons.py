@@ -10,14 +10,18 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..errors import RigError
-from ..motion import conforming, retarget
-from ..motion.bone_mapping import BoneMapping, map_bones
+from ..motion import conforming
+from ..motion.anatomy import Anatomy
+from ..motion.body_roles import BodyRoles, find_body_roles
+from ..motion.bone_mapping import BoneMapping, pair_roles
 from ..motion.clip import Clip
+from ..motion.retarget import Retargeter
 from ..motion.retarget_settings import RetargetSettings
 from ..motion.skeleton import Skeleton
 from .parts import BuildNote, ReelPart
@@ -92,11 +96,12 @@ def share_skeleton(
             misfits.append(part)
     alike = alike or list(clips.values())
     character = character or Character(model.skeleton)
+    onto = _CharacterBody(character, alike)
     skipped: list[BuildNote] = []
     mapped: list[BuildNote] = []
     for group in _group_by_skeleton(misfits):
         try:
-            retargeted, text = _retarget(group, character, alike)
+            retargeted, text = _retarget(group, onto)
         except RigError as error:
             if not skip_broken:
                 raise
@@ -160,12 +165,38 @@ def _group_by_skeleton(parts: Iterable[ReelPart]) -> list[list[ReelPart]]:
     return list(groups.values())
 
 
-def _retarget(
-    group: Sequence[ReelPart], character: Character, alike: Sequence[Clip]
-) -> tuple[list[Clip], str]:
-    """Return the clips of a group as the character's motion, and how many bones are mapped."""
+class _CharacterBody:
+    """A character's body, looked at once for all skeletons of sources.
+
+    `alike` are clips on its own skeleton.
+    """
+
+    def __init__(self, character: Character, alike: Sequence[Clip]) -> None:
+        self.character, self.alike = character, alike
+
+    @cached_property
+    def roles(self) -> BodyRoles:
+        return find_body_roles(self.character.skeleton, self.alike, self.character.roles)
+
+    @cached_property
+    def anatomy(self) -> Anatomy:
+        return Anatomy.from_clips(self.character.skeleton, self.roles, self.alike)
+
+    def retarget(self, clips: Sequence[Clip]) -> tuple[list[Clip], BoneMapping]:
+        """Return clips of one skeleton as its motion, and how bones are mapped."""
+        skeleton, character = clips[0].skeleton, self.character
+        chosen = character.source_roles.get(compute_signature(skeleton), {})
+        roles = find_body_roles(skeleton, clips, chosen)
+        mapping = pair_roles(skeleton, character.skeleton, roles, self.roles)
+        source = Anatomy.from_clips(skeleton, roles, clips)
+        retargeter = Retargeter(source, self.anatomy, character.settings)
+        return [retargeter.retarget(clip) for clip in clips], mapping
+
+
+def _retarget(group: Sequence[ReelPart], onto: _CharacterBody) -> tuple[list[Clip], str]:
+    """Return the clips of a group as a body's motion, and how many bones are mapped."""
     try:
-        result, mapping = retarget_clips([part.clip for part in group], character, alike)
+        result, mapping = onto.retarget([part.clip for part in group])
     except RigError as error:
         raise RigError(f"'{group[0].source.name}' cannot be retargeted: {error}") from None
     return result, f"{mapping.mapped_count} of {mapping.total}"
@@ -178,18 +209,7 @@ def retarget_clips(
 
     `alike` are clips on the character's own skeleton. Raises RigError if bones cannot be mapped.
     """
-    source, target = clips[0].skeleton, character.skeleton
-    chosen = character.source_roles.get(compute_signature(source), {})
-    mapping = map_bones(source, target, clips, alike, chosen, character.roles)
-    result = retarget.retarget_clips(
-        clips,
-        target,
-        source_roles=mapping.source,
-        target_roles=mapping.target,
-        target_clips=alike,
-        settings=character.settings,
-    )
-    return result, mapping
+    return _CharacterBody(character, alike).retarget(clips)
 
 
 def _fit_clip(clip: Clip, model: Clip, sliding: np.ndarray) -> Clip:

@@ -73,17 +73,21 @@ def _find_core(body: BodySubset, given: Mapping[str, str]) -> Roles:
 
     An animal may lie in all clips, so that only the rest pose shows that it has forelegs.
     """
+    searched = body.clips
     try:
-        roles = find_roles(body.skeleton, body.clips, given)
+        roles = find_roles(body.skeleton, searched, given)
     except RigError as in_clips:
         if not body.clips:
             raise
+        searched = ()
         try:
-            roles = find_roles(body.skeleton, (), given)
+            roles = find_roles(body.skeleton, searched, given)
         except RigError:
             raise in_clips from None
-    for clips in (body.clips, ()):
-        if len(roles.legs) < 4:
+    # where thighs are given, nothing has been added to them
+    again = any(role.endswith("_thigh") for role in given)
+    for clips in (body.clips, ()) if body.clips else ((),):
+        if len(roles.legs) < 4 and (again or clips is not searched):
             roles = add_forelegs(body.skeleton, clips, roles)
     return roles
 

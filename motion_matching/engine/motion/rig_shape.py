@@ -67,21 +67,49 @@ def sample_frames(
         positions = positions - [0.0, 0.0, positions[leaves, 2].min()]
         local = np.asarray(skeleton.rest_rotations, dtype=np.float64)
         return local[None], positions[None], rotations[None].astype(np.float64), np.zeros((1, 3))
-    chosen = chosen[:: max(1, len(chosen) // _MOST_CLIPS)]
+    cropped = _crop_middles(chosen)
+    local, places = (
+        np.concatenate([getattr(clip, name) for clip in cropped]).astype(np.float64)
+        for name in ("rotations", "positions")
+    )
+    # all clips at once: there may be many short ones
+    rotations, positions = quat.fk(local, places, skeleton.parents)
+    for part in _split(positions, cropped):
+        part[..., 2] -= np.percentile(part[:, leaves, 2].min(axis=1), 10)
+    return local, positions, rotations, _find_velocities(positions[:, anchor], cropped)
+
+
+def _crop_middles(clips: Sequence[Clip]) -> list[Clip]:
+    """Return the middles of some of the clips, no more frames than are needed."""
+    chosen = clips[:: max(1, len(clips) // _MOST_CLIPS)]
     share = max(2, _MOST_FRAMES // len(chosen))
-    parts: list[tuple[np.ndarray, ...]] = []
-    for clip in chosen:
-        start = max(0, (clip.frame_count - share) // 2)
-        part = clip.crop(start, start + share)
-        local = part.rotations.astype(np.float64)
-        rotations, positions = quat.fk(local, part.positions.astype(np.float64), skeleton.parents)
-        positions[..., 2] -= np.percentile(positions[:, leaves, 2].min(axis=1), 10)
-        velocity = np.zeros((len(positions), 3))
-        if len(positions) > 1:
-            velocity[:, :2] = np.gradient(positions[:, anchor, :2], 1.0 / clip.fps, axis=0)
-        parts.append((local, positions, rotations, velocity))
-    joined = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-    return joined[0], joined[1], joined[2], joined[3]
+    starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
+    return [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
+
+
+def _split(frames: np.ndarray, clips: Sequence[Clip]) -> list[np.ndarray]:
+    """Return views of the frames (F, ...) that each clip has."""
+    return np.split(frames, np.cumsum([clip.frame_count for clip in clips])[:-1])
+
+
+def _find_velocities(positions: np.ndarray, clips: Sequence[Clip]) -> np.ndarray:
+    """Return the velocities (F, 3) over the ground of positions (F, 3) in clips end to end."""
+    velocities = np.zeros((len(positions), 3))
+    for part, places, clip in zip(
+        _split(velocities, clips), _split(positions, clips), clips, strict=True
+    ):
+        if len(places) > 1:
+            part[:, :2] = np.gradient(places[:, :2], 1.0 / clip.fps, axis=0)
+    return velocities
+
+
+def sample_lengths(skeleton: Skeleton, clips: Sequence[Clip]) -> np.ndarray:
+    """Return the distances (B,) of bones from their parents, the medians over sampled frames."""
+    chosen = [clip for clip in clips if clip.frame_count]
+    places = skeleton.rest_positions[None]
+    if chosen:
+        places = np.concatenate([clip.positions for clip in _crop_middles(chosen)])
+    return np.median(np.linalg.norm(places.astype(np.float64), axis=-1), axis=0)
 
 
 def _find_leaves(skeleton: Skeleton) -> list[int]:
@@ -158,8 +186,17 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
     legs.sort(key=lambda leg: (skeleton.get_depth(leg[0]), leg[0]))
     hips = _lift_hips(body, hips, joints)
     upper = _find_upper_body(body, hips, joints)
-    velocities = sample_frames(skeleton, clips, hips)[3]
-    return {"hips": hips} | upper | _assign_sides(body, legs, velocities)
+    return (
+        {"hips": hips} | upper | _assign_sides(body, legs, _find_body_velocities(body, clips, hips))
+    )
+
+
+def _find_body_velocities(body: _Body, clips: Sequence[Clip], hips: int) -> np.ndarray:
+    """Return the velocities (F, 3) of the hips over the ground, in the frames of the body."""
+    chosen = [clip for clip in clips if clip.frame_count]
+    if not chosen:
+        return np.zeros((1, 3))
+    return _find_velocities(body.positions[:, hips], _crop_middles(chosen))
 
 
 def _lift_hips(body: _Body, hips: int, joints: dict[int, int]) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from .bone_names import find_candidates, split_side
 from .clip import Clip
 from .limb_names import FINGERS, read_limb_part
-from .rig_shape import LEG_PARTS, measure_bones, sample_frames
+from .rig_shape import LEG_PARTS, sample_lengths
 from .skeleton import Skeleton
 
 NAMED, BETWEEN, SHAPED, DOUBTFUL = 1.0, 0.9, 0.6, 0.4
@@ -86,7 +86,7 @@ def _find_uneven(
     skeleton: Skeleton, clips: Sequence[Clip], chains: Mapping[str, tuple[int, ...]]
 ) -> set[str]:
     """Return the roles of parts that are much longer or shorter than those of the other side."""
-    lengths = measure_bones(skeleton, sample_frames(skeleton, clips)[1])
+    lengths = sample_lengths(skeleton, clips)
     uneven = set()
     for role, chain in chains.items():
         other = role.replace("left_", "right_")
