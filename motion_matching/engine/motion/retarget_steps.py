@@ -205,7 +205,7 @@ class Retargeting:
             return
         pivot = self.pose.compute_position(spine[0])
         turn = self._map_clips(
-            lambda *arrays: find_tilt(*arrays, slack, self.clip.fps),
+            lambda way, high: find_tilt(way, high, slack, self.clip.fps),
             self._find_chest() - pivot,
             rise,
         )
@@ -236,7 +236,7 @@ class Retargeting:
         ideal = root + leg + rotate(aims["end"], theirs.foot) - theirs.ball_height * UP
         scaled = self.plan.travel * (self.balls[name] - ours.ball_height * UP)
         goal = self._map_clips(
-            lambda *arrays: find_ball_goals(*arrays, self.clip.fps, self.target.leg),
+            lambda a, b, c: find_ball_goals(a, b, c, self.clip.fps, self.target.leg),
             scaled,
             ideal,
             self.planted[name],
