@@ -190,7 +190,7 @@ class _CharacterBody:
         mapping = pair_roles(skeleton, character.skeleton, roles, self.roles)
         source = Anatomy.from_clips(skeleton, roles, clips)
         retargeter = Retargeter(source, self.anatomy, character.settings)
-        return [retargeter.retarget(clip) for clip in clips], mapping
+        return retargeter.retarget_all(clips), mapping
 
 
 def _retarget(group: Sequence[ReelPart], onto: _CharacterBody) -> tuple[list[Clip], str]:

@@ -83,7 +83,6 @@ def find_pitch(
     foot: np.ndarray,
     way: np.ndarray,
     far: np.ndarray,
-    fps: float,
 ) -> np.ndarray:
     """Return angles (F,) that turn a foot about its ball so that the leg bends as the source's.
 
@@ -105,7 +104,12 @@ def find_pitch(
     turn = np.take_along_axis(options, np.abs(options).argmin(axis=0)[None], axis=0)[0]
     pitch = _measure_pitch(y, z)
     least, most = np.minimum(-_SMALLER * pitch, pitch), np.maximum(-_SMALLER * pitch, pitch)
-    return smooth(np.clip(turn, least, most), compute_window(_STEADY, fps))
+    return np.clip(turn, least, most)
+
+
+def steady_pitch(angles: np.ndarray, fps: float) -> np.ndarray:
+    """Return angles (F,) of `find_pitch` that change smoothly."""
+    return smooth(angles, compute_window(_STEADY, fps))
 
 
 def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..maths import quat
-from .clip import Clip
+from .clip import Clip, join_clips
 from .contacts import find_contacts
 from .frame_axes import rotate
 from .limb_bones import ARMS, LEGS, LimbBones
@@ -134,14 +134,11 @@ def sample_motion(
     chosen = [clip for clip in clips if clip.frame_count]
     chosen = chosen[:: max(1, len(chosen) // _MOST_CLIPS)]
     share = max(2, _MOST_FRAMES // max(1, len(chosen)))
-    parts = []
-    for clip in chosen:
-        start = max(0, (clip.frame_count - share) // 2)
-        parts.append(_sample_clip(clip.crop(start, start + share), limbs, leg, animal))
-    if not parts:
+    if not chosen:
         return None
-    rotations, positions = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
-    flat = {name: np.concatenate([part[2][name] for part in parts]) for name in limbs}
+    starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
+    parts = [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
+    rotations, positions, flat = _sample_clips(parts, limbs, leg, animal)
     ends = [limb.end for limb in limbs.values() if limb.kind == "leg"]
     heights = positions[:, hips, 2] - positions[:, ends, 2].min(axis=1)
     upright = heights >= _UPRIGHT * np.median(heights)
@@ -155,29 +152,41 @@ def _normalize(weights: np.ndarray) -> np.ndarray:
     return weights / total if total > 0 else np.full(len(weights), 1.0 / len(weights))
 
 
-def _sample_clip(
-    clip: Clip, limbs: Mapping[str, LimbBones], leg: float, animal: bool
+def _sample_clips(
+    clips: Sequence[Clip], limbs: Mapping[str, LimbBones], leg: float, animal: bool
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """Return rotations and positions that face -Y, and when each foot is flat (F,)."""
+    """Return rotations and positions that face -Y, and when each foot is flat (F,).
+
+    All clips are turned at once: there may be many short ones.
+    """
+    joined = join_clips(clips)
     rotations, positions = quat.fk(
-        clip.rotations.astype(np.float64), clip.positions.astype(np.float64), clip.skeleton.parents
+        joined.rotations.astype(np.float64),
+        joined.positions.astype(np.float64),
+        joined.skeleton.parents,
     )
     turns = quat.inv(find_facing(positions, limbs))[:, None]
     # hands of people stand on nothing, and those of animals are feet
     feet = [name for name, limb in limbs.items() if animal or limb.kind == "leg"]
     balls = np.stack([_find_ball(limbs[name], rotations, positions) for name in feet], axis=1)
-    planted = find_planted(balls, clip.fps, leg, animal)
+    heights = positions[:, [limbs[name].end for name in feet], 2]
+    cuts = np.cumsum([clip.frame_count for clip in clips])[:-1]
+    parts = zip(clips, np.split(balls, cuts), np.split(heights, cuts), strict=True)
+    down = np.concatenate([_find_flat(*part, leg, animal) for part in parts])
     flat = {name: np.ones(len(rotations)) for name in limbs}
-    for name, down in zip(feet, planted.T, strict=True):
-        height = positions[:, limbs[name].end, 2]
-        flat[name] = np.zeros(len(height))
+    flat |= dict(zip(feet, down.T.astype(np.float64), strict=True))
+    return quat.mul(turns, rotations), quat.mul_vec(turns, positions), flat
+
+
+def _find_flat(
+    clip: Clip, balls: np.ndarray, heights: np.ndarray, leg: float, animal: bool
+) -> np.ndarray:
+    """Return when feet are flat (F, L), from their balls (F, L, 3) and heights of ankles (F, L)."""
+    flat = find_planted(balls, clip.fps, leg, animal)
+    for down, height in zip(flat.T, heights.T, strict=True):
         if down.any():
-            flat[name][down & (height <= np.percentile(height[down], _FLAT))] = 1.0
-    return (
-        quat.mul(turns, rotations),
-        quat.mul_vec(turns, positions),
-        {name: frames.astype(np.float64) for name, frames in flat.items()},
-    )
+            down &= height <= np.percentile(height[down], _FLAT)
+    return flat
 
 
 def _find_ball(limb: LimbBones, rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:

@@ -8,19 +8,21 @@ bend to the side that the source's bend to.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..errors import RigError, SettingsError
 from .anatomy import Anatomy
 from .body_roles import BODY_ROLES, BodyRoles, find_body_roles
-from .clip import Clip
+from .clip import Clip, join_clips
 from .retarget_plan import RetargetPlan
 from .retarget_settings import RetargetSettings
 from .retarget_steps import Retargeting
 from .skeleton import Skeleton
 
 _DEFAULTS = RetargetSettings()
+_BATCH = 8000  # frames of short clips that are retargeted at once
 
 # all roles, or some of them by names of bones
 GivenRoles = BodyRoles | Mapping[str, str | Sequence[str]]
@@ -43,13 +45,47 @@ class Retargeter:
 
     def retarget(self, clip: Clip) -> Clip:
         """Return the clip on the target's skeleton. Raises RigError for one of another skeleton."""
+        return self.retarget_all([clip])[0]
+
+    def retarget_all(self, clips: Sequence[Clip]) -> list[Clip]:
+        """Return clips on the target's skeleton: many short ones take no longer than a long one.
+
+        Raises RigError for one of another skeleton.
+        """
+        for clip in clips:
+            self._check_bones(clip)
+        result: list[Clip] = []
+        for batch in _make_batches(clips):
+            counts = [clip.frame_count for clip in batch]
+            joined = batch[0] if len(batch) == 1 else join_clips(batch)
+            moved = Retargeting(self.plan, joined, counts).run()
+            stops = np.cumsum(counts).tolist()
+            for clip, start, stop in zip(batch, [0, *stops], stops, strict=False):
+                part = moved.crop(start, stop)
+                result.append(replace(part, name=clip.name, warnings=clip.warnings))
+        return result
+
+    def _check_bones(self, clip: Clip) -> None:
         ours, theirs = self.source.skeleton, clip.skeleton
         if theirs.names != ours.names or not np.array_equal(theirs.parents, ours.parents):
             raise RigError(
                 f"'{clip.name}' has other bones than the skeleton that it is retargeted from; "
                 "choose clips of that skeleton."
             )
-        return Retargeting(self.plan, clip).run()
+
+
+def _make_batches(clips: Sequence[Clip]) -> list[list[Clip]]:
+    """Return clips in their order in groups of one rate, each of not too many frames."""
+    batches: list[list[Clip]] = []
+    for clip in clips:
+        last = batches[-1] if batches else []
+        frames = sum(other.frame_count for other in last) + clip.frame_count
+        alike = last and last[0].fps == clip.fps and clip.frame_count and last[0].frame_count
+        if alike and frames <= _BATCH:
+            last.append(clip)
+        else:
+            batches.append([clip])
+    return batches
 
 
 def retarget_clips(
@@ -67,16 +103,21 @@ def retarget_clips(
     and for those that stand neither at rest nor in their clips.
     """
     onto = _measure(target, target_clips, target_roles)
-    retargeters: list[tuple[Skeleton, Retargeter]] = []
-    result = []
-    for clip in clips:
-        known = next((r for s, r in retargeters if is_same_skeleton(s, clip.skeleton)), None)
-        if known is None:
-            alike = [other for other in clips if is_same_skeleton(other.skeleton, clip.skeleton)]
-            known = Retargeter(_measure(clip.skeleton, alike, source_roles), onto, settings)
-            retargeters.append((clip.skeleton, known))
-        result.append(known.retarget(clip))
-    return result
+    groups: list[list[int]] = []
+    for number, clip in enumerate(clips):
+        known = (g for g in groups if is_same_skeleton(clips[g[0]].skeleton, clip.skeleton))
+        group = next(known, None)
+        if group is None:
+            groups.append([number])
+        else:
+            group.append(number)
+    result: dict[int, Clip] = {}
+    for group in groups:
+        alike = [clips[number] for number in group]
+        source = _measure(alike[0].skeleton, alike, source_roles)
+        moved = Retargeter(source, onto, settings).retarget_all(alike)
+        result |= dict(zip(group, moved, strict=True))
+    return [result[number] for number in range(len(clips))]
 
 
 def _measure(skeleton: Skeleton, clips: Sequence[Clip], roles: GivenRoles | None) -> Anatomy:

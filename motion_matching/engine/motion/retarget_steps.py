@@ -16,6 +16,7 @@ from .foot_goals import (
     find_drop,
     find_pitch,
     measure_mismatch,
+    steady_pitch,
 )
 from .frame_axes import get_axis, rotate, slerp
 from .limb_bones import ARMS, LEGS
@@ -31,9 +32,13 @@ _PARTS = ("upper", "lower", "end")
 
 
 class Retargeting:
-    """The steps for one clip. All arrays are over its frames."""
+    """The steps for one clip, or for several end to end. All arrays are over its frames.
 
-    def __init__(self, plan: RetargetPlan, clip: Clip) -> None:
+    `counts` are the frames of each of several, which do not follow one another.
+    """
+
+    def __init__(self, plan: RetargetPlan, clip: Clip, counts: Sequence[int] = ()) -> None:
+        self.cuts = np.cumsum(counts)[:-1].tolist() if counts else []
         self.plan, self.clip, self.scale = plan, clip, plan.scale
         self.source, self.target, self.settings = plan.source, plan.target, plan.settings
         joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
@@ -69,6 +74,13 @@ class Retargeting:
             bone: quat.mul_inv(quat.mul(frames[bone], turn), frames[bone])
             for bone, turn in self.plan.added.items()
         }
+
+    def _map_clips(self, change: Callable[..., np.ndarray], *arrays: np.ndarray) -> np.ndarray:
+        """Return what `change` makes of arrays (F, ...), of each clip by itself."""
+        if not self.cuts:
+            return change(*arrays)
+        parts = zip(*(np.split(array, self.cuts) for array in arrays), strict=True)
+        return np.concatenate([change(*part) for part in parts])
 
     def _get_frame(self, bone: int) -> np.ndarray:
         """Return the anatomical frame (F, 4) of a source's bone."""
@@ -147,7 +159,7 @@ class Retargeting:
             ankle = self._find_ankle(name, goals[name])
             drops = np.maximum(drops, find_drop(root, ankle, REACH * limb.reach, planted))
         if drops.any():
-            lower(ease_drop(drops, self.clip.fps))
+            lower(self._map_clips(lambda drop: ease_drop(drop, self.clip.fps), drops))
         for name in names:
             self._solve(name, self._find_ankle(name, goals[name]))
             self._level_toes(name, goals[name])
@@ -192,7 +204,11 @@ class Retargeting:
         if not spine:
             return
         pivot = self.pose.compute_position(spine[0])
-        turn = find_tilt(self._find_chest() - pivot, rise, slack, self.clip.fps)
+        turn = self._map_clips(
+            lambda way, high: find_tilt(way, high, slack, self.clip.fps),
+            self._find_chest() - pivot,
+            rise,
+        )
         collars = [self.target.limbs[name].bones.collar for name in ARMS]
         for bone in [*spine, *(bone for bone in collars if bone in self.pose.rotations)]:
             self.pose.rotations[bone] = quat.mul(turn, self.pose.rotations[bone])
@@ -205,8 +221,10 @@ class Retargeting:
             self.balls[name] = ankle + rotate(self._get_frame(limb.bones.end), limb.foot)
         # feet of animals are told from one another's speeds, so all at once
         joined = np.stack(list(self.balls.values()), axis=1)
-        animal = self.source.roles.four_legged
-        planted = find_planted(joined, self.clip.fps, self.source.leg, animal)
+        leg, animal = self.source.leg, self.source.roles.four_legged
+        planted = self._map_clips(
+            lambda balls: find_planted(balls, self.clip.fps, leg, animal), joined
+        )
         self.planted = dict(zip(self.balls, planted.T, strict=True))
 
     def _find_goal(self, name: str) -> np.ndarray:
@@ -217,8 +235,12 @@ class Retargeting:
         leg = upper * get_axis(aims["upper"], 1) + lower * get_axis(aims["lower"], 1)
         ideal = root + leg + rotate(aims["end"], theirs.foot) - theirs.ball_height * UP
         scaled = self.plan.travel * (self.balls[name] - ours.ball_height * UP)
-        planted, leg_length = self.planted[name], self.target.leg
-        goal = find_ball_goals(scaled, ideal, planted, self.clip.fps, leg_length)
+        goal = self._map_clips(
+            lambda a, b, c: find_ball_goals(a, b, c, self.clip.fps, self.target.leg),
+            scaled,
+            ideal,
+            self.planted[name],
+        )
         goal = goal + theirs.ball_height * UP
         self._pitch_foot(name, root, goal, np.linalg.norm(leg, axis=-1))
         return goal
@@ -228,7 +250,8 @@ class Retargeting:
         ours, theirs, aims = self.source.limbs[name], self.target.limbs[name], self.aims[name]
         share = measure_mismatch(self.scale * ours.foot[1], theirs.foot[1])
         if share > 0.0 and not self.target.roles.four_legged:
-            turn = find_pitch(root, ball, aims["end"], theirs.foot, far, self.clip.fps)
+            turn = find_pitch(root, ball, aims["end"], theirs.foot, far)
+            turn = self._map_clips(lambda angles: steady_pitch(angles, self.clip.fps), turn)
             turn = quat.from_angle_axis(share * turn, get_axis(aims["end"], 0))
             aims["end"] = quat.mul(turn, aims["end"])
             self._set_frame(theirs.bones.end, aims["end"])
@@ -286,12 +309,16 @@ class Retargeting:
         """Return how the source's root has turned (F, 4) and gone (F, 3) from its rest, scaled."""
         bone = self.source.roles.chains["root"][0]
         rotation, position = self.motion.rotations[bone], self.motion.positions[bone]
-        angles = quat.angle_between(rotation, rotation[:1])
-        if np.ptp(position, axis=0).max() < _MOVES * self.source.leg and angles.max() < _MOVES:
-            return np.tile(quat.IDENTITY, (len(rotation), 1)), np.zeros((len(rotation), 3))
+        moves = self._map_clips(self._find_moves, rotation, position)[:, None]
         turn = self._get_frame(bone)
-        rest = self.source.root_place
-        return turn, self.plan.travel * (position - rotate(turn, rest))
+        place = self.plan.travel * (position - rotate(turn, self.source.root_place))
+        return np.where(moves, turn, quat.IDENTITY), np.where(moves, place, 0.0)
+
+    def _find_moves(self, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+        """Return whether a root goes or turns in a clip, for each frame (F,) the same."""
+        angles = quat.angle_between(rotation, rotation[:1])
+        far = np.ptp(position, axis=0).max() >= _MOVES * self.source.leg
+        return np.full(len(rotation), far or angles.max() >= _MOVES)
 
     def _follow_hips(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the hips face (F, 4), and their place on the ground (F, 3)."""

@@ -10,9 +10,13 @@ import pytest
 
 from motion_matching.engine.database.build import BuildSettings
 from motion_matching.engine.database.features import Feature, Schema, load_schema
+from motion_matching.engine.database.skeletons import Character
 from motion_matching.engine.database.thresholds import AutoTagSettings
+from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.motion.contacts import ContactSettings
+from motion_matching.engine.motion.retarget_settings import RetargetSettings
 from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings
+from tests.engine import characters
 
 CHANGED = BuildSettings(
     fps=60.0,
@@ -50,7 +54,14 @@ def test_content_of_earlier_databases_stays_the_same(
     assert compute_digest(settings.get_content(with_files=with_files)) == expected
 
 
+HERO = Character(build_humanoid_skeleton())
 OTHERS = {
+    "character": [
+        HERO,
+        replace(HERO, skeleton=characters.make_child().skeleton),
+        replace(HERO, roles={"neck": ""}),
+        replace(HERO, settings=RetargetSettings(hand_ik=1.0)),
+    ],
     "fps": [25.0],
     "speed": [1.2],
     "mirror": [True],

@@ -178,6 +178,28 @@ def test_clips_of_few_frames_are_retargeted(frames: int, source: Anatomy, walk: 
     assert np.isfinite(moved.rotations).all()
 
 
+@pytest.mark.parametrize("fit_root", ["source", "ground"])
+def test_clips_do_not_change_one_another(fit_root: str, walk: Clip, targets):
+    """Many clips are retargeted at once, though each would be the same alone."""
+    clip, many = characters.make_many_joints(walk)
+    still = replace(
+        clip,
+        positions=np.repeat(clip.positions[:1], 50, axis=0),
+        rotations=np.repeat(clip.rotations[:1], 50, axis=0),
+    )
+    clips = [still, clip.crop(100, 180), clip.crop(40, 41), clip.crop(0, 0), clip.crop(30, 90)]
+    clips = [replace(each, name=str(number)) for number, each in enumerate(clips)]
+    clips.append(replace(clips[1], fps=60.0))
+    settings = RetargetSettings(fit_root=fit_root)
+    retargeter = Retargeter(measure_body(many, [clip]), measure_body(targets["unreal"]), settings)
+    for result, each in zip(retargeter.retarget_all(clips), clips, strict=True):
+        alone = retargeter.retarget(each)
+        assert (result.name, result.fps) == (alone.name, alone.fps)
+        assert np.allclose(result.positions, alone.positions, atol=1e-6)
+        same = np.abs(np.sum(result.rotations * alone.rotations, axis=-1))
+        assert np.allclose(same, 1.0, atol=1e-5)
+
+
 def test_helpers_and_twist_bones_rest_in_their_parents(source: Anatomy, walk: Clip, targets):
     character = targets["unreal"]
     moved = Retargeter(source, measure_body(character)).retarget(walk)
