@@ -91,13 +91,13 @@ def get_request(obj: bpy.types.Object) -> RetargetRequest:
     return RetargetRequest(RetargetSettings(**values), source, given)
 
 
-def get_leg_roles(obj: bpy.types.Object) -> dict[str, list[str]]:
+def get_leg_roles(obj: bpy.types.Object) -> dict[str, str]:
     """Return what was given in the panel *Roles*, of which retargeting knows hips, legs and head.
 
     There, the spine is one bone, and the root is none that a body needs.
     """
     given = get_roles(settings_of(obj))
-    return {role: [bone] for role, bone in given.items() if role not in ("spine", "root")}
+    return {role: bone for role, bone in given.items() if role not in ("spine", "root")}
 
 
 def get_write_options(obj: bpy.types.Object) -> WriteOptions:
