@@ -15,6 +15,7 @@ from ...engine.motion.bone_mapping import NEEDED
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ..blender import actions
+from ..controls.bake_controls import check_editable
 from ..controls.control_rig import ControlRig
 from ..controls.deform import read_skeleton_of
 from ..controls.find_controls import find_control_rig
@@ -92,14 +93,7 @@ def read_own_motion(obj: bpy.types.Object, bones: str | None = None) -> list[Cli
 def check_can_be_animated(obj: bpy.types.Object) -> None:
     """Raise RigError, which says what to do, for an object that cannot be given an action."""
     check_armature(obj)
-    what = f"armature '{obj.name}'"
-    if obj.library and not obj.override_library:
-        raise RigError(
-            f"{what} is linked from another file; make a library override of it first (Object > "
-            "Library Override > Make)."
-        )
-    if obj.mode == "EDIT":
-        raise RigError(f"{what} is being edited; leave Edit Mode first.")
+    check_editable(obj)
     if obj.animation_data:
         actions.get_untweaked_data(obj)
 
