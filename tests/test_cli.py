@@ -496,7 +496,7 @@ def make_empty_list(folder: Path) -> list[object]:
         (make_empty_folder, "clips", "give a folder with motion capture"),
         (make_text_named_bvh, "notes.bvh", "should be HIERARCHY"),
         (make_short_clips, "short", "longer"),
-        (make_mixed_skeletons, "'tentacle'", "build a database for each"),
+        (make_mixed_skeletons, "'tentacle'", "name hips, thighs, shins and feet"),
         (make_clips_without_feet, "legs", "name hips, thighs, shins and feet"),
         (make_clip_with_nan, "walk_curves.bvh", "repair or delete that line"),
         (name_missing_file, "nothing.bvh", "give a .bvh file"),

@@ -13,7 +13,7 @@ from motion_matching.engine.motion import bvh
 from motion_matching.scene.reading.sampling import sample
 from tests.command_line import check_refusals, run, run_with_errors
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
-from tests.scene.retargeting.test_files import write_two_characters
+from tests.scene.retargeting.test_motion_files import write_two_characters
 
 
 @pytest.fixture(scope="module")

@@ -171,7 +171,7 @@ def test_the_source_of_a_candidate_is_chosen_and_shown_at_its_frame(obj):
         assert source == obj.motion_matching.sources[obj.motion_matching.source_index]
         assert preview.mirrored == origin.mirrored
         assert runtime.inspector.inspection == seen.inspection, "the list stays meanwhile"
-        frame, _ = source_preview.find_bones(preview, source, bpy.context.scene.frame_current)
+        frame, _, _ = source_preview.find_bones(preview, source, bpy.context.scene.frame_current)
         assert round(frame) == origin.frame + 1, "the first frame of the action is 1"
         ops.stop_preview()
         assert bpy.context.scene.frame_current == 40

@@ -12,7 +12,7 @@ from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
 from motion_matching.ui.retarget import operators
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
-from tests.scene.retargeting.test_files import write_two_characters
+from tests.scene.retargeting.test_motion_files import write_two_characters
 from tests.ui.characters import expect_refusal, read_state
 from tests.ui.drawn import draw_panels
 
