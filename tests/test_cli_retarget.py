@@ -20,9 +20,9 @@ from tests.scene.retargeting.test_motion_files import write_two_characters
 def folder(registered, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with walking in files of each kind, and Blender files of characters."""
     folder = tmp_path_factory.mktemp("retarget")
+    open_empty()  # whose frame rate the walk has
     bvh.save(make_walk(30), folder / "walk.bvh")
     write_two_characters(folder / "duo.bvh")
-    open_empty()
     add_mixamo()
     bpy.context.scene.frame_start = 5
     save(folder / "hero.blend")
