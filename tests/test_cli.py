@@ -981,3 +981,16 @@ def test_the_demo_clips_are_those_of_the_generator(demo: Path) -> None:
     assert sorted(file.stem for file in (demo / "clips").iterdir()) == sorted(
         clip.name for clip in locomotion.generate(0)
     )
+
+
+def test_sources_of_another_skeleton_are_retargeted_and_told(
+    one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second performer with other names of bones joins the first one's database."""
+    [file] = one_clip.iterdir()
+    text = file.read_text().replace("JOINT ", "JOINT Other").replace("ROOT ", "ROOT Other")
+    (tmp_path / "other.bvh").write_text(text)
+    assert run("build", one_clip, tmp_path / "other.bvh", "-o", tmp_path / "both.npz") == 0
+    said = capsys.readouterr().out
+    assert "Retargeted 1 source of other skeletons: 20 of 20 parts of the body." in said
+    assert "of 2 clips" in said

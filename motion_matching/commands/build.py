@@ -64,6 +64,10 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         out.say(note)
     for left_out in report.skipped:
         out.say(f"Left out {left_out.source}: {left_out.text}.")
+    if count := len(report.mapped):
+        parts = ", ".join(dict.fromkeys(note.text for note in report.mapped))
+        noun = "source" if count == 1 else "sources"
+        out.say(f"Retargeted {count} {noun} of other skeletons: {parts} parts of the body.")
     for warning in report.warnings[:_MAX_WARNINGS]:
         out.say(f"Warning: {warning.text.rstrip('.')}.")
     more = len(report.warnings) - _MAX_WARNINGS
