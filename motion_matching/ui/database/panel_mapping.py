@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ... import app
+from ...engine.motion.bone_mapping import LEAST_CONFIDENCE
 from ..panel_base import (
     SourcePanel,
     State,
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ...app.mapping import SourceState
     from ...engine.motion.bone_mapping import BonePair
 
-_UNSURE = 0.5  # a bone with less confidence is marked
 ICONS: Any = {"same": "CHECKMARK", "mapped": "ARMATURE_DATA", "help": "ERROR"}
 
 
@@ -61,7 +61,7 @@ def _draw_pairs(layout: bpy.types.UILayout, pairs: tuple[BonePair, ...]) -> None
     column = layout.column(align=True)
     for pair in pairs:
         row = column.row(align=True)
-        unsure: Any = "QUESTION" if pair.target and pair.confidence < _UNSURE else "NONE"
+        unsure: Any = "QUESTION" if pair.target and pair.confidence < LEAST_CONFIDENCE else "NONE"
         row.label(text=pair.role.replace("_", " ").title(), icon=unsure)
         for side, bones in (("SOURCE", pair.source), ("CHARACTER", pair.target)):
             text = bones[0] if bones else "-"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ...app.typed import armature_of, settings_of
+from ...engine.motion.bone_mapping import LEAST_CONFIDENCE
 from ..panel_base import (
     ArmaturePanel,
     List,
@@ -67,15 +70,13 @@ class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):
     """Bones by role, as they were found or set"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingBonePair) -> None:
-        row = layout.split(factor=0.32)
-        row.label(text=item.name)
-        cells = row.split(factor=0.42)
-        cells.label(text=item.source or "-")
-        cells = cells.split(factor=0.7)
-        cells.label(text=item.target or "-")
+        row = layout.split(factor=0.36)
         given = item.source != item.found_source or item.target != item.found_target
-        sure = "Given" if given else f"{item.confidence:.0%}"
-        cells.label(text=sure, icon="NONE" if given or item.confidence >= 0.5 else "ERROR")
+        unsure: Any = "NONE" if item.confidence >= LEAST_CONFIDENCE else "QUESTION"
+        row.label(text=item.name, icon="GREASEPENCIL" if given else unsure)
+        cells = row.split(factor=0.5)
+        cells.label(text=item.source or "-")
+        cells.label(text=item.target or "-")
 
 
 class MOTION_MATCHING_PT_retarget_bones(_RetargetPanel, bpy.types.Panel):
@@ -108,3 +109,6 @@ def draw_pair(
         column.prop(pair, "source")
     column.prop_search(pair, "target", armature_of(obj), "bones")
     column.prop(pair, "offset")
+    row = column.row()
+    row.enabled = False
+    row.prop(pair, "confidence")
