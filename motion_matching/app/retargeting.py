@@ -13,7 +13,7 @@ import bpy
 from ..engine.errors import RigChangedError, SettingsError
 from ..engine.motion import mapping_preset
 from ..engine.motion.body_roles import BODY_ROLES, BodyRoles
-from ..engine.motion.bone_mapping import BoneMapping
+from ..engine.motion.bone_mapping import LEAST_CONFIDENCE, BoneMapping
 from ..engine.motion.retarget_settings import RetargetSettings
 from ..engine.motion.skeleton import Skeleton
 from ..engine.progress import ReportProgress
@@ -123,6 +123,11 @@ def give_bone(group: Any, role: str, side: str, bones: str | Sequence[str] | Non
         pair = _add_pair(group.pairs, role)
     setattr(pair, side, _join_names(bones or ""))
     setattr(pair, f"found_{side}", getattr(pair, side) if bones is None else _UNKNOWN)
+
+
+def is_doubtful(confidence: float) -> bool:
+    """Return whether a part of the body was found with so little confidence that it needs a look."""
+    return confidence < LEAST_CONFIDENCE
 
 
 def split_names(text: str) -> list[str]:

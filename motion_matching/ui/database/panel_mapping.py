@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ... import app
-from ...engine.motion.bone_mapping import LEAST_CONFIDENCE
 from ..panel_base import (
     SourcePanel,
     State,
@@ -61,7 +60,9 @@ def _draw_pairs(layout: bpy.types.UILayout, pairs: tuple[BonePair, ...]) -> None
     column = layout.column(align=True)
     for pair in pairs:
         row = column.row(align=True)
-        unsure: Any = "QUESTION" if pair.target and pair.confidence < LEAST_CONFIDENCE else "NONE"
+        unsure: Any = "NONE"
+        if pair.target and app.retargeting.is_doubtful(pair.confidence):
+            unsure = "QUESTION"
         row.label(text=pair.role.replace("_", " ").title(), icon=unsure)
         for side, bones in (("SOURCE", pair.source), ("CHARACTER", pair.target)):
             text = bones[0] if bones else "-"
