@@ -126,7 +126,7 @@ def give_bone(group: Any, role: str, side: str, bones: str | Sequence[str] | Non
 
 
 def is_doubtful(confidence: float) -> bool:
-    """Return whether a part of the body was found with so little confidence that it needs a look."""
+    """Return whether a part of the body was found with so little confidence as to need a look."""
     return confidence < LEAST_CONFIDENCE
 
 
