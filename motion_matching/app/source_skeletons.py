@@ -67,12 +67,11 @@ def read_file_hierarchy(file: Path) -> Hierarchy:
 
 
 def read_file_skeleton(file: Path, **axes: Any) -> Skeleton:
-    """Read the skeleton of a BVH file as armatures name bones, once for each version of it."""
+    """Read the skeleton of a BVH file, once for each version of it."""
     known, stat = runtime.get_cache(_Skeletons), file.stat()
     version = str(file), stat.st_size, stat.st_mtime_ns, *axes.values()
     if version not in known:
-        skeleton = bvh.load_skeleton(file, **axes)
-        known[version] = skeleton.with_names(to_blender_names(skeleton.names))
+        known[version] = bvh.load_skeleton(file, **axes)
     return known[version]
 
 
@@ -104,7 +103,8 @@ def find_difference(obj: bpy.types.Object, file: Path) -> tuple[str, str]:
     """
     if missing := _find_missing_bones(obj, read_file_hierarchy(file)):
         return "bones", format_missing(missing)
-    return _find_misfit(obj, read_file_skeleton(file, **get_axes(settings_of(obj))))
+    skeleton = read_file_skeleton(file, **get_axes(settings_of(obj)))
+    return _find_misfit(obj, skeleton.with_names(to_blender_names(skeleton.names)))
 
 
 def _find_missing_bones(obj: bpy.types.Object, hierarchy: Hierarchy) -> list[str]:
