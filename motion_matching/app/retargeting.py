@@ -25,7 +25,7 @@ from ..scene.retargeting.targets import Target
 from ..scene.retargeting.transfer import Retargeted, RetargetRequest
 from ..scene.retargeting.writing import WriteOptions
 from . import callbacks, items
-from .characters import get_armature, get_bone_choice, get_roles, resolve_armature
+from .characters import get_armature, get_axes, get_bone_choice, get_roles, resolve_armature
 from .controls import get_control_settings
 from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
 from .typed import settings_of, to_plain_value
@@ -156,9 +156,7 @@ def retarget_files_steps(
     obj: bpy.types.Object, paths: Sequence[Path], character: str | None
 ) -> Steps[str]:
     """Retarget all motion in files of one skeleton onto an armature, and describe what was made."""
-    settings = settings_of(obj)
-    axes: Any = {"up": settings.up, "forward": settings.forward}
-    axes["scale"] = to_plain_value(settings.file_scale) or None
+    axes = get_axes(settings_of(obj))
 
     def read() -> Steps[list[SourceMotion]]:
         motions: list[SourceMotion] = []

@@ -76,10 +76,17 @@ def retarget(
     groups = group_by_skeleton(motions)
     mappings = [find_mapping(group, target, request) for group in groups]
     result = Retargeted(target, mappings[0])
+    onto = Anatomy.from_clips(target.skeleton, result.mapping.target, target.clips)
     for group, mapping in zip(groups, mappings, strict=True):
-        _retarget_group(
-            group, mapping, request.settings, result, report, len(motions), with_measures
-        )
+        clips = [motion.clip for motion in group]
+        source = Anatomy.from_clips(clips[0].skeleton, mapping.source, clips)
+        retargeter = Retargeter(source, onto, request.settings)
+        for motion in group:
+            report(f"Retargeting {motion.clip.name}", len(result.pairs) / len(motions))
+            clip = retargeter.retarget(motion.clip)
+            result.pairs.append((motion, clip))
+            if with_measures:
+                result.measures.append(measure_retargeted(motion.clip, clip, source, onto))
     return result
 
 
@@ -95,26 +102,3 @@ def group_by_skeleton(motions: Sequence[SourceMotion]) -> list[list[SourceMotion
         else:
             group.append(motion)
     return groups
-
-
-def _retarget_group(
-    group: Sequence[SourceMotion],
-    mapping: BoneMapping,
-    settings: RetargetSettings,
-    result: Retargeted,
-    report: ReportProgress,
-    count: int,
-    with_measures: bool,
-) -> None:
-    """Add the motion of one source skeleton to a result."""
-    clips = [motion.clip for motion in group]
-    source = Anatomy.from_clips(clips[0].skeleton, mapping.source, clips)
-    skeleton, own = result.target.skeleton, result.target.clips
-    target = Anatomy.from_clips(skeleton, mapping.target, own)
-    retargeter = Retargeter(source, target, settings)
-    for motion in group:
-        report(f"Retargeting {motion.clip.name}", len(result.pairs) / count)
-        clip = retargeter.retarget(motion.clip)
-        result.pairs.append((motion, clip))
-        if with_measures:
-            result.measures.append(measure_retargeted(motion.clip, clip, source, target))
