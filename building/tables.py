@@ -23,7 +23,7 @@ MODULES = {  # of the settings that have a table
     "BuildSettings": "database.build",
     "ContactSettings": "motion.contacts",
     "PerformerSettings": "control.settings",
-    "RetargetSettings": "motion.retarget_settings",
+    "RetargetSettings": "retargeting.settings",
     "SimulationBoneSettings": "motion.simulation_bone",
     "TrainingSettings": "field.quality",
 }

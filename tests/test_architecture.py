@@ -29,7 +29,8 @@ SHARED = (
 )
 BASE = {f"engine.{module}" for module in SHARED}
 MOTION = {*BASE, "engine.maths", "engine.motion"}
-DATA = {*MOTION, "engine.control", "engine.database"}
+BODY = {*MOTION, "engine.body"}
+DATA = {*BODY, "engine.retargeting", "engine.control", "engine.database"}
 ENGINE: dict[str, set[str]] = {
     "engine.errors": set(),
     "engine.files": {"engine.errors"},
@@ -43,8 +44,10 @@ ENGINE: dict[str, set[str]] = {
     "engine.presets": {"engine.errors", "engine.json_files"},
     "engine.maths": {*BASE, "engine.maths"},
     "engine.motion": MOTION,
-    "engine.locomotion": {*MOTION, "engine.locomotion"},
-    "engine.control": {*MOTION, "engine.control"},
+    "engine.body": BODY,
+    "engine.retargeting": {*BODY, "engine.retargeting"},
+    "engine.locomotion": {*BODY, "engine.locomotion"},
+    "engine.control": {*BODY, "engine.control"},
     "engine.database": DATA,
     "engine.matching": {*DATA, "engine.matching"},
     "engine.field": {*DATA, "engine.field"},
@@ -487,8 +490,8 @@ motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
 light = {"errors", "files", "json_files", "lazy", "names", "presets", "settings", "control", "control.settings", "database",
-         "database.thresholds", "motion", "motion.bone_names", "motion.retarget_settings",
-         "motion.settings"}
+         "database.thresholds", "motion", "motion.bone_names", "motion.settings", "retargeting",
+         "retargeting.settings"}
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new
 assert not {name for name in new if name.startswith(("motion_matching.scene.", "motion_matching.live."))}, new
 assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}, new

@@ -35,9 +35,9 @@ from ..engine.insight.frame_inspector import FrameInspection
 from ..engine.insight.inspection import Inspection
 from ..engine.motion.clip import Clip
 from ..engine.motion.contacts import ContactSettings
-from ..engine.motion.retarget_settings import RetargetSettings
 from ..engine.motion.simulation_bone import SimulationBoneSettings
 from ..engine.motion.skeleton import Skeleton
+from ..engine.retargeting.settings import RetargetSettings
 from ..engine.takes.takes import summarize
 from .blender import write_action, write_blend
 from .databases import build, open, save

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import scene
 from ..engine.errors import SettingsError
-from ..engine.motion.retarget_settings import RetargetSettings
+from ..engine.retargeting.settings import RetargetSettings
 from .motion import check_blender
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
+from ..engine.body.rig import Roles
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.errors import RigError
 from ..engine.motion.clip import Clip
 from ..engine.motion.resampling import resample
-from ..engine.motion.rig import Roles
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
 from ..scene.blender.handle import Handle

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from ..engine.body.toe_ends import remove_toe_ends
 from ..engine.control.take import Take
 from ..engine.errors import RigError
 from ..engine.motion.skeleton import Skeleton
-from ..engine.motion.toe_ends import remove_toe_ends
 from ..scene.controls.bake_controls import ControlSettings, bake_controls
 from ..scene.controls.control_rig import ControlRig
 from ..scene.controls.control_writer import ControlWriter

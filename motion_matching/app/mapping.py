@@ -15,10 +15,11 @@ import bpy
 
 from ..engine.database.skeletons import Character, compute_signature, retarget_clips
 from ..engine.errors import MotionMatchingError, RigError, SettingsError
-from ..engine.motion import bvh, mapping_preset
-from ..engine.motion.bone_mapping import BoneMapping, map_bones
+from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
 from ..engine.motion.skeleton import Skeleton
+from ..engine.retargeting import mapping_preset
+from ..engine.retargeting.bone_mapping import BoneMapping, map_bones
 from ..scene.reading import sampling
 from . import retargeting, source_skeletons
 from .characters import get_armature, get_axes, get_bone_choice

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from ..engine.body.body_roles import BODY_ROLES, BodyRoles
 from ..engine.errors import RigChangedError, SettingsError
-from ..engine.motion import mapping_preset
-from ..engine.motion.body_roles import BODY_ROLES, BodyRoles
-from ..engine.motion.bone_mapping import LEAST_CONFIDENCE, BoneMapping
-from ..engine.motion.retarget_settings import RetargetSettings
 from ..engine.motion.skeleton import Skeleton
 from ..engine.progress import ReportProgress
+from ..engine.retargeting import mapping_preset
+from ..engine.retargeting.bone_mapping import LEAST_CONFIDENCE, BoneMapping
+from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import get_descriptions
 from ..scene.blender.actions import find_actions
 from ..scene.retargeting import files, sources, targets, transfer, writing

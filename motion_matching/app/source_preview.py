@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
+from ..engine.body import mirror, rig
 from ..engine.control.performer import Placement
 from ..engine.database.skeletons import retarget_clips
 from ..engine.errors import RigError
 from ..engine.maths import quat
-from ..engine.motion import bvh, mirror, rig
+from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
 from ..engine.progress import ReportProgress
 from ..scene.blender.actions import get_scene_fps

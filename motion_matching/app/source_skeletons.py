@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
+from ..engine.body import rig
 from ..engine.errors import RigError
-from ..engine.motion import bvh, bvh_text, rig
+from ..engine.motion import bvh, bvh_text
 from ..engine.motion.bone_names import make_unique_names
 from ..engine.motion.skeleton import Skeleton
 from ..scene.rig.armature import (

@@ -14,7 +14,7 @@ from ..engine import presets
 from ..engine.control.settings import BY_DATA, PerformerSettings
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.field.quality import QUALITIES
-from ..engine.motion.retarget_settings import RetargetSettings
+from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import get_descriptions
 
 PROGRAM = "motion_matching"

@@ -6,6 +6,7 @@ import argparse
 
 from .. import scene
 from ..engine import files
+from ..engine.body import rig
 from ..engine.database import database as databases
 from ..engine.database import postures
 from ..engine.database import tags as tagging
@@ -14,7 +15,7 @@ from ..engine.database.features import load_schema
 from ..engine.database.sources import Source, find_sources
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
-from ..engine.motion import contacts, rig, simulation_bone
+from ..engine.motion import contacts, simulation_bone
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, protect_blender_import
 from .output import Output

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from .. import scene
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
-from ..engine.motion import mapping_preset
-from ..engine.motion.mapping_preset import MappingPreset
-from ..engine.motion.retarget_settings import RetargetSettings
+from ..engine.retargeting import mapping_preset
+from ..engine.retargeting.mapping_preset import MappingPreset
+from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import check_names, get_descriptions
 from ..engine.takes import takes
 from .checks import check_number, check_targets, name_paths

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..engine.control.settings import PerformerSettings
 from ..engine.errors import SettingsError
-from ..engine.motion.retarget_settings import RetargetSettings
+from ..engine.retargeting.settings import RetargetSettings
 
 
 def parse_changes(

@@ -6,6 +6,7 @@ from .lazy import load_on_use
 
 if TYPE_CHECKING:
     from . import (
+        body,
         control,
         database,
         errors,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         names,
         presets,
         progress,
+        retargeting,
         settings,
         silence,
         takes,

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from motion_matching.engine.body import rig
 from motion_matching.engine.control import contact_ranges, performance
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.database import database as databases
@@ -29,7 +30,7 @@ from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.engine.field import value_function
-from motion_matching.engine.motion import bvh, rig
+from motion_matching.engine.motion import bvh
 from motion_matching.engine.takes import takes
 from tests.conftest import CHECKOUT
 

@@ -12,10 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from motion_matching.engine.body.body_roles import BodyRoles
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.motion import bvh
-from motion_matching.engine.motion.body_roles import BodyRoles
 from motion_matching.engine.motion.clip import Clip
 from tests.benchmarks.report import CHECKOUT
 from tests.engine import animals, characters

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion.anatomy import Anatomy
-from motion_matching.engine.motion.body_roles import BodyRoles, find_body_roles
 from motion_matching.engine.motion.clip import Clip, join_clips
-from motion_matching.engine.motion.retarget import Retargeter
-from motion_matching.engine.motion.retarget_report import measure_retargeted
 from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.retargeting.anatomy import Anatomy
+from motion_matching.engine.retargeting.report import measure_retargeted
+from motion_matching.engine.retargeting.retarget import Retargeter
 
 from .bodies import TARGETS, get_roles, load_data, load_target
 

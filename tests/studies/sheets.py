@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from motion_matching.engine.body.body_roles import find_body_roles
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion.anatomy import Anatomy
-from motion_matching.engine.motion.body_roles import find_body_roles
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.retarget import retarget_clips
 from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.retargeting.anatomy import Anatomy
+from motion_matching.engine.retargeting.retarget import retarget_clips
 from tests.engine import animals
 
 from .bodies import TARGETS, load_target, save_rigify

@@ -12,11 +12,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..body.rig import Leg, Roles
+from ..body.toe_ends import measure_size
 from ..maths import quat
 from ..maths.scalar_quat import Quaternion, Vector, between, mul_vec
-from ..motion.rig import Leg, Roles
 from ..motion.skeleton import Skeleton
-from ..motion.toe_ends import measure_size
 
 Joint = tuple[Vector, Quaternion]  # place and rotation in the world
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..body.toe_ends import remove_toe_ends
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
-from ..motion.toe_ends import remove_toe_ends
 from .method import Explanation
 from .performance import Performance
 from .settings import PerformerSettings

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..motion import rig
+from ..body import rig
+from ..body.toe_ends import measure_leg_lengths
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
-from ..motion.toe_ends import measure_leg_lengths
 from .database import Database, Range, RangeSource
 from .features import MotionTable, compute_angular_velocity, compute_features, differentiate
 from .limits import measure_limits, measure_peaks

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..body import mirror, rig, toe_ends
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..maths import quat
-from ..motion import attachment, mirror, resampling, rig, simulation_bone, toe_ends
+from ..motion import attachment, resampling, simulation_bone
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings

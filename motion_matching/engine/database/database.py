@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import array_files, json_files
+from ..body.rig import Roles
+from ..body.toe_ends import list_toe_ends
 from ..control.feet_apart import measure_feet_apart
 from ..control.idling import Idles
 from ..control.knee_limit import measure_knees
@@ -19,10 +21,8 @@ from ..control.legs import LegGeometry, measure_legs
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..json_files import EntryError, expect_list, expect_number, expect_text
 from ..maths import planar, quat
-from ..motion.rig import Roles
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
-from ..motion.toe_ends import list_toe_ends
 from . import gaits
 from .features import (
     MotionTable,

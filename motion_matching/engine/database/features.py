@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from .. import presets
+from ..body.rig import Roles
 from ..errors import SettingsError
 from ..maths import planar, quat
-from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
 from ..settings import LARGEST, is_number
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..body.rig import Roles
+from ..body.toe_ends import measure_leg_lengths
 from ..control.settings import WALK_TO_RUN
 from ..motion.contacts import is_person
-from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
-from ..motion.toe_ends import measure_leg_lengths
 
 MOVING_SPEED = 0.3  # m/s above which people count as moving
 _LEG = 0.9  # metres from thigh to toe, of people who change at WALK_TO_RUN

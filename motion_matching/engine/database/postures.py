@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..body.rig import Leg, Roles
 from ..maths.runs import find_runs
-from ..motion.rig import Leg, Roles
 from ..motion.skeleton import Skeleton
 from .gaits import MOVING_SPEED
 

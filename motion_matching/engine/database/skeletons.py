@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from ..body.body_roles import BodyRoles, find_body_roles
 from ..errors import RigError
 from ..motion import conforming
-from ..motion.anatomy import Anatomy
-from ..motion.body_roles import BodyRoles, find_body_roles
-from ..motion.bone_mapping import BoneMapping, pair_roles
 from ..motion.clip import Clip
-from ..motion.retarget import Retargeter
-from ..motion.retarget_settings import RetargetSettings
 from ..motion.skeleton import Skeleton
+from ..retargeting.anatomy import Anatomy
+from ..retargeting.bone_mapping import BoneMapping, pair_roles
+from ..retargeting.retarget import Retargeter
+from ..retargeting.settings import RetargetSettings
 from .parts import BuildNote, ReelPart
 
 _LENGTH_TOLERANCE = 0.02  # share of a bone's length by which two sources may differ

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from ..body.rig import Roles
 from ..database.database import Database
 from ..maths.kd_order import kd_order
-from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
 from .states import MotionStates, compute_root_step
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..body.rig import Roles
 from ..maths import quat
 from ..maths.planar import rotate_xy
-from ..motion.rig import Roles
 from ..motion.skeleton import Skeleton
 from .poses import add_joints, subtract_joints
 

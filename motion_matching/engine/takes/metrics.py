@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from ..body.rig import Roles
 from ..control.take import Take
 from ..database.statistics import TURNING
 from ..maths import planar
 from ..maths.runs import find_runs
 from ..motion.clip import Clip
-from ..motion.rig import Roles
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
 
 MANN_HEIGHT = 0.025

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..body.toe_ends import measure_size
 from ..control.contact_ranges import ContactRange
 from ..control.ground import FLAT, is_flat
 from ..control.sized_feet import SizedGround
 from ..control.take import Take
 from ..database.database import Database
 from ..motion.skeleton import Skeleton
-from ..motion.toe_ends import measure_size
 
 _ALIKE = 1e-3
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from .. import files
+from ..body import toe_ends
+from ..body.rig import Roles
 from ..control import performance as performances
 from ..control import rollout, scripts
 from ..control.method import Candidate, Method
@@ -31,10 +33,9 @@ from ..database.statistics import (
 from ..errors import DatabaseError, MotionDataError, SettingsError
 from ..matching.method import MotionMatching
 from ..maths import planar
-from ..motion import bvh, toe_ends
+from ..motion import bvh
 from ..motion.attachment import detach
 from ..motion.clip import Clip
-from ..motion.rig import Roles
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..progress import ReportShare
 from . import baking, metrics

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
+from ...engine.body.toe_ends import measure_leg_lengths
 from ...engine.control.start_state import GroundPlace, StartState, build_start_state
 from ...engine.database.database import Database
 from ...engine.maths import quat
@@ -14,7 +15,6 @@ from ...engine.maths.planar import wrap
 from ...engine.motion.clip import Clip
 from ...engine.motion.contacts import ContactSettings, find_contacts
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME, compute_raw_track
-from ...engine.motion.toe_ends import measure_leg_lengths
 from ..blender import actions, curve_poses
 from ..blender.evaluation import EvaluationCopy
 from ..blender.transforms import Transform, compose, decompose_similarity, invert

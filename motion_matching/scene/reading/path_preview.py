@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
+from ...engine.body import rig
 from ...engine.maths import quat
-from ...engine.motion import rig
 from ...engine.motion.clip import Clip
 from ...engine.motion.simulation_bone import (
     GroundTrack,

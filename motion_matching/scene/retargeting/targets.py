@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ...engine.body.body_roles import BodyRoles, find_body_roles
 from ...engine.errors import RigError
-from ...engine.motion.anatomy import Anatomy
-from ...engine.motion.body_roles import BodyRoles, find_body_roles
-from ...engine.motion.bone_mapping import NEEDED
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
+from ...engine.retargeting.anatomy import Anatomy
+from ...engine.retargeting.bone_mapping import NEEDED
 from ..blender import actions
 from ..controls.bake_controls import check_editable
 from ..controls.control_rig import ControlRig

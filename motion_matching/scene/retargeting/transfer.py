@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...engine.motion.anatomy import Anatomy
-from ...engine.motion.bone_mapping import BoneMapping, pair_roles
 from ...engine.motion.clip import Clip
-from ...engine.motion.retarget import Retargeter, is_same_skeleton
-from ...engine.motion.retarget_report import measure_retargeted
-from ...engine.motion.retarget_settings import RetargetSettings
 from ...engine.progress import ReportProgress, ignore_progress
+from ...engine.retargeting.anatomy import Anatomy
+from ...engine.retargeting.bone_mapping import BoneMapping, pair_roles
+from ...engine.retargeting.report import measure_retargeted
+from ...engine.retargeting.retarget import Retargeter, is_same_skeleton
+from ...engine.retargeting.settings import RetargetSettings
 from .sources import SourceMotion
 from .targets import BoneNames, Target, find_roles
 

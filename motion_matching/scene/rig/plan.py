@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import bpy
 
+from ...engine.body.toe_ends import append_bones, remove_toe_ends
 from ...engine.errors import RigError
 from ...engine.motion.clip import Clip
 from ...engine.motion.conforming import find_sliding_bones
 from ...engine.motion.skeleton import Skeleton
-from ...engine.motion.toe_ends import append_bones, remove_toe_ends
 from ..blender.transforms import Transform, compose, invert
 from .armature import CHOOSE, BoneMap, to_blender_names
 from .fitting import ArmatureState, apply_armature_rest, compute_alignment, fit

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ...engine.body import rig
 from ...engine.errors import RigError
 from ...engine.maths import quat
-from ...engine.motion import rig
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ..blender.curve_poses import compute_static_matrix

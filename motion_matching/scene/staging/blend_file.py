@@ -10,9 +10,9 @@ from typing import Unpack
 import bpy
 import numpy as np
 
+from ...engine.body.standing import Stance
 from ...engine.control.ground import Box, Wall
 from ...engine.motion.clip import Clip
-from ...engine.motion.standing import Stance
 from ..blender.files import check_background, save_after
 from ..rig.root_target import RootTarget
 from ..writing.bake import BakeOptions, Mark, bake

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import bpy
 
+from ...engine.body.standing import Stance, find_stance
 from ...engine.errors import MotionDataError
 from ...engine.motion import bvh
 from ...engine.motion.clip import Clip
-from ...engine.motion.standing import Stance, find_stance
 from ..rig.armature import compute_standing_rest, create_armature
 from ..rig.fitting import store_rest
 from .body import create_body

@@ -14,9 +14,9 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...engine.body.limbs import Limbs
 from ...engine.locomotion.humanoid import build_humanoid_skeleton
 from ...engine.maths import quat
-from ...engine.motion.limbs import Limbs
 from ...engine.motion.skeleton import Skeleton
 from .mannequin import create_mannequin_mesh, load_mannequin
 

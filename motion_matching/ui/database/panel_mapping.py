@@ -18,7 +18,7 @@ from ..properties import MotionMatchingSettings
 
 if TYPE_CHECKING:
     from ...app.mapping import SourceState
-    from ...engine.motion.bone_mapping import BonePair
+    from ...engine.retargeting.bone_mapping import BonePair
 
 ICONS: Any = {"same": "CHECKMARK", "mapped": "ARMATURE_DATA", "help": "ERROR"}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ...engine.motion.retarget_settings import RetargetSettings
+from ...engine.retargeting.settings import RetargetSettings
 from ..property_updates import invalidate_status
 from ..typed_properties import (
     Items,

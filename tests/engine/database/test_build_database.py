@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from motion_matching.engine.body.bone_pairs import find_bone_pairs
+from motion_matching.engine.body.rig import find_roles
 from motion_matching.engine.database.build import BuildSettings, build, find_tracks
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import Feature, Schema
@@ -29,10 +31,8 @@ from motion_matching.engine.errors import (
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh, resampling
-from motion_matching.engine.motion.bone_pairs import find_bone_pairs
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
-from motion_matching.engine.motion.rig import find_roles
 from motion_matching.engine.motion.simulation_bone import (
     PRESETS,
     GroundTrack,

@@ -14,8 +14,8 @@ from motion_matching.engine.database.skeletons import Character
 from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.motion.contacts import ContactSettings
-from motion_matching.engine.motion.retarget_settings import RetargetSettings
 from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings
+from motion_matching.engine.retargeting.settings import RetargetSettings
 from tests.engine import characters
 
 CHANGED = BuildSettings(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from motion_matching.engine.body.rig import Leg, Roles, find_roles
 from motion_matching.engine.database.features import (
     Feature,
     MotionTable,
@@ -28,7 +29,6 @@ from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.attachment import attach
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.rig import Leg, Roles, find_roles
 from motion_matching.engine.motion.simulation_bone import GroundTrack
 
 PERSON = build_humanoid_skeleton()

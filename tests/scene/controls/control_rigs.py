@@ -11,8 +11,8 @@ from mathutils import Vector
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.retarget import retarget_clips
 from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.retargeting.retarget import retarget_clips
 from motion_matching.scene.rig.armature import create_armature
 from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import edit_bones

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.maths.runs import find_runs
-from motion_matching.engine.motion.retarget import retarget_clips
+from motion_matching.engine.retargeting.retarget import retarget_clips
 from motion_matching.scene.controls.bake_controls import ControlSettings, bake_controls
 from motion_matching.scene.controls.check_baked import measure_deviations
 from motion_matching.scene.controls.match import match_control_rig, read_deform_skeleton

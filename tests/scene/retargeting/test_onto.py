@@ -12,7 +12,7 @@ from motion_matching import api
 from motion_matching.engine.errors import RigError
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.retarget_settings import RetargetSettings
+from motion_matching.engine.retargeting.settings import RetargetSettings
 from motion_matching.scene.reading.sampling import sample
 from motion_matching.scene.retargeting import onto, sources, targets
 from motion_matching.scene.retargeting.transfer import RetargetRequest

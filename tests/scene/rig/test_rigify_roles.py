@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motion_matching.engine.motion.body_roles import BodyRoles, find_body_roles
+from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.scene.rig.armature import read_skeleton
 from tests.engine import characters, named_rigs

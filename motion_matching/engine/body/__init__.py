@@ -1,0 +1,25 @@
+"""The parts of a body: roles of bones, sides and mirror images, and how it stands."""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        body_roles,
+        body_search,
+        body_subset,
+        bone_pairs,
+        limb_bones,
+        limb_names,
+        limb_search,
+        limbs,
+        mirror,
+        rig,
+        rig_shape,
+        role_confidence,
+        standing,
+        toe_ends,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,0 +1,163 @@
+"""Find which bones are the parts of a whole body: trunk, arms or forelegs, legs and fingers.
+
+Hips, legs and head come from `rig.find_roles`. The rest follows from names where they are known,
+otherwise from shape and motion. Every part has a confidence.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..errors import RigError
+from ..motion.bone_names import find_candidates, join_quoted
+from ..motion.clip import Clip
+from ..motion.skeleton import Skeleton
+from .body_search import BODY_ROLES, find_chains
+from .body_subset import choose_body
+from .role_confidence import rate_roles
+
+_DOUBTFUL = 0.55  # mean confidence: what clips show is compared with what the rest pose shows
+
+
+@dataclass(frozen=True)
+class BodyRoles:
+    """Bone indices by role, top to bottom, and how sure each role is, from 0 to 1.
+
+    A role that the body lacks has no entry. On `four_legged` bodies the forelegs have the roles of
+    arms, and toes of their own.
+    """
+
+    chains: Mapping[str, tuple[int, ...]]
+    confidence: Mapping[str, float]
+    four_legged: bool = False
+
+    @property
+    def sureness(self) -> float:
+        """The mean confidence of all roles."""
+        return sum(self.confidence.values()) / max(len(self.confidence), 1)
+
+    def to_names(self, skeleton: Skeleton) -> dict[str, str | list[str]]:
+        """Return bone names by role: one name, or a list where a part has several bones."""
+        names: dict[str, str | list[str]] = {}
+        for role, chain in self.chains.items():
+            bones = [skeleton.names[bone] for bone in chain]
+            names[role] = bones[0] if len(bones) == 1 else bones
+        return names
+
+    @classmethod
+    def from_names(cls, skeleton: Skeleton, names: Mapping[str, str | Sequence[str]]) -> BodyRoles:
+        """Undo `to_names`, with full confidence. Raises RigError for unknown roles and bones."""
+        chains = {role: chain for role, chain in _find_given(skeleton, names).items() if chain}
+        four_legged = any(role.endswith("fore_toe") for role in chains)
+        return cls(_order(chains), dict.fromkeys(chains, 1.0), four_legged)
+
+
+def find_body_roles(
+    skeleton: Skeleton,
+    clips: Sequence[Clip] = (),
+    overrides: Mapping[str, str | Sequence[str]] | None = None,
+) -> BodyRoles:
+    """Find the bones of all parts of a body by names, otherwise by shape and motion.
+
+    `overrides` holds bone names by role: one, from which the part follows, or all that it has, or
+    '' for a part that the body shall not have. Clips of one skeleton are looked at together,
+    and the rest pose where they leave doubts.
+    Raises RigError for missing hips or legs (with likely bones), for unknown bones and roles, and
+    for two bodies in one skeleton.
+    """
+    given = _find_given(skeleton, overrides or {})
+    roles = _find_roles(skeleton, clips, given)
+    if clips and roles.sureness < _DOUBTFUL:
+        try:
+            return max(roles, _find_roles(skeleton, (), given), key=lambda found: found.sureness)
+        except RigError:
+            pass  # the rest pose shows even less
+    return roles
+
+
+def _find_roles(
+    skeleton: Skeleton, clips: Sequence[Clip], given: Mapping[str, tuple[int, ...]]
+) -> BodyRoles:
+    """Find roles from clips, or from the rest pose without clips."""
+    wanted = sorted({bone for chain in given.values() for bone in chain})
+    body = choose_body(skeleton, clips, wanted)
+    inner = {role: tuple(body.bones.index(bone) for bone in chain) for role, chain in given.items()}
+    check_single_body(body.skeleton)
+    chains, four_legged = find_chains(body, inner)
+    rated = rate_roles(body.skeleton, body.clips, chains, given)
+    whole = {role: tuple(body.bones[bone] for bone in chain) for role, chain in chains.items()}
+    if "root" not in given:
+        whole["root"] = tuple(reversed(skeleton.get_ancestors(whole["hips"][0])))
+        rated["root"] = rated["hips"]
+    whole = {role: chain for role, chain in whole.items() if chain}
+    return BodyRoles(_order(whole), {role: rated[role] for role in whole}, four_legged)
+
+
+def check_single_body(skeleton: Skeleton) -> None:
+    """Raise RigError if names tell of two bodies: two pairs of thighs, each with a head above."""
+    sides: dict[str, list[int]] = {"L": [], "R": []}
+    for bone, side in find_candidates(skeleton.names, "thigh"):
+        if side:
+            sides[side].append(bone)
+    heads = {bone for bone, side in find_candidates(skeleton.names, "head") if not side}
+    bodies: list[int] = []
+    for left in sides["L"]:
+        joints = [skeleton.find_common_ancestor([left, right]) for right in sides["R"]]
+        joint = max((j for j in joints if j is not None), key=skeleton.get_depth, default=None)
+        if joint is None or not heads & set(skeleton.get_descendants(joint)):
+            continue
+        related = {joint, *skeleton.get_ancestors(joint), *skeleton.get_descendants(joint)}
+        if not related & set(bodies):
+            bodies.append(joint)
+    if len(bodies) > 1:
+        names = " and ".join(f"'{skeleton.names[bone]}'" for bone in bodies[:2])
+        raise RigError(
+            f"The skeleton holds more than one character, below {names}; give each a skeleton or "
+            "file of its own."
+        )
+
+
+def _find_given(
+    skeleton: Skeleton, names: Mapping[str, str | Sequence[str]]
+) -> dict[str, tuple[int, ...]]:
+    """Return bone indices by role for the names that are given by hand."""
+    known = {name: bone for bone, name in reversed(list(enumerate(skeleton.names)))}
+    given = {}
+    for role, value in names.items():
+        if role not in BODY_ROLES:
+            ending = [known_role for known_role in BODY_ROLES if known_role.endswith(role)]
+            near = ending[:2] or difflib.get_close_matches(role, BODY_ROLES, n=2, cutoff=0.0)
+            raise RigError(
+                f"'{role}' is not a role of a body; use one such as {join_quoted(near)}."
+            )
+        wanted = [value] if isinstance(value, str) else list(value)
+        wanted = [name for name in wanted if name]
+        for name in wanted:
+            if name not in known:
+                near = difflib.get_close_matches(name, skeleton.names, n=3, cutoff=0.4)
+                hint = f"likely ones are {join_quoted(near)}." if near else "choose another one."
+                part = role.replace("_", " ")
+                raise RigError(f"The bone '{name}' given for the {part} does not exist; {hint}")
+        given[role] = tuple(known[name] for name in wanted)
+    _check_unique(skeleton, given)
+    return given
+
+
+def _check_unique(skeleton: Skeleton, given: Mapping[str, tuple[int, ...]]) -> None:
+    owners: dict[int, str] = {}
+    for role, chain in given.items():
+        for bone in chain:
+            other = owners.setdefault(bone, role)
+            if other != role or chain.count(bone) > 1:
+                parts = " and the ".join(r.replace("_", " ") for r in dict.fromkeys((other, role)))
+                raise RigError(
+                    f"The bone '{skeleton.names[bone]}' is given twice, for the {parts}; choose "
+                    "one of them."
+                )
+
+
+def _order(chains: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Return chains in the order of `BODY_ROLES`."""
+    return {role: chains[role] for role in BODY_ROLES if role in chains}

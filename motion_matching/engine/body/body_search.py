@@ -1,0 +1,316 @@
+"""Find the chains of bones that are the parts of a body, by names and otherwise by shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+
+import numpy as np
+
+from ..errors import RigError
+from ..motion.bone_names import find_candidates, split_side
+from ..motion.skeleton import Skeleton
+from .body_subset import BodySubset, sample_positions
+from .limb_names import FINGERS, SIDES, find_arm_by_name, find_fingers_by_name
+from .limb_search import BodyShape, find_arms_by_shape, find_fingers_by_shape, split_foreleg
+from .rig import Leg, Roles, add_forelegs, find_roles
+from .rig_shape import LEG_PARTS
+
+TRUNK_ROLES = ("root", "hips", "spine", "neck", "head", "tail")
+ARM_ROLES = ("collar", "upper_arm", "forearm", "hand", "fore_toe")
+BODY_ROLES = (
+    *TRUNK_ROLES,
+    *(f"{side}_{part}" for side in SIDES.values() for part in (*ARM_ROLES, *LEG_PARTS, *FINGERS)),
+)
+_CORE = (
+    "root",
+    "hips",
+    "spine",
+    "head",
+    *(f"{side}_{part}" for side in SIDES.values() for part in LEG_PARTS),
+)
+
+_TIP = 0.2  # of the length before it: a last bone that is shorter marks the end of a chain
+
+Chains = dict[str, tuple[int, ...]]
+
+
+def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple[Chains, bool]:
+    """Return the bones of the smaller skeleton by role, and whether the body has four legs."""
+    skeleton = body.skeleton
+    core = {
+        role: skeleton.names[given[role][-1 if role in ("hips", "spine") else 0]]
+        for role in _CORE
+        if given.get(role)
+    }
+    roles = _find_core(body, core)
+    sides = {leg.side: leg for leg in reversed(roles.legs) if leg.side}
+    if set(sides) != {"L", "R"}:
+        raise RigError(
+            "The rig has no left and right leg; name both thighs in the rig's roles as left_thigh "
+            "and right_thigh."
+        )
+    chains: Chains = {"hips": _extend_hips(skeleton, roles.hips)}
+    for side, leg in sides.items():
+        chains |= _split_leg(skeleton, SIDES[side], leg)
+    shape = _measure(body, sides)
+    arms, forelegs = _find_arms(shape, roles, sides)
+    for side, parts in arms.items():
+        chains |= {f"{SIDES[side]}_{part}": chain for part, chain in parts.items()}
+    chains |= _give_arms(skeleton, chains, given)
+    chains |= _split_trunk(shape, roles, chains, given.get("spine"), forelegs)
+    chains |= _find_tail(skeleton, chains["hips"][0])
+    chains |= {} if forelegs else _find_fingers(shape, chains)
+    chains |= {role: _give(skeleton, role, chain, chains) for role, chain in given.items()}
+    taken = {bone for role in given for bone in chains[role]}
+    for role in set(chains) - set(given):
+        chains[role] = tuple(bone for bone in chains[role] if bone not in taken)
+    return {role: chain for role, chain in chains.items() if chain}, forelegs
+
+
+def _find_core(body: BodySubset, given: Mapping[str, str]) -> Roles:
+    """Return the hips, legs and head; the rest pose shows them if the clips do not.
+
+    An animal may lie in all clips, so that only the rest pose shows that it has forelegs.
+    """
+    searched = body.clips
+    try:
+        roles = find_roles(body.skeleton, searched, given)
+    except RigError as in_clips:
+        if not body.clips:
+            raise
+        searched = ()
+        try:
+            roles = find_roles(body.skeleton, searched, given)
+        except RigError:
+            raise in_clips from None
+    # where thighs are given, nothing has been added to them
+    again = any(role.endswith("_thigh") for role in given)
+    for clips in (body.clips, ()) if body.clips else ((),):
+        if len(roles.legs) < 4 and (again or clips is not searched):
+            roles = add_forelegs(body.skeleton, clips, roles)
+    return roles
+
+
+def _give(skeleton: Skeleton, role: str, given: tuple[int, ...], chains: Chains) -> tuple[int, ...]:
+    """Return the bones of a role of which all, none, or the first one is given by hand."""
+    chain, first = chains.get(role, ()), given[:1]
+    if len(given) != 1 or role in ("root", "hips", "head"):
+        return given
+    if first[0] in chain and role != "spine":
+        return chain[chain.index(first[0]) :]
+    if role == "spine":
+        return chain if chain[-1:] == first else first
+    if role == "tail" or role.endswith(FINGERS):
+        return _follow(skeleton, first[0])
+    return first
+
+
+def _extend_hips(skeleton: Skeleton, hips: int) -> tuple[int, ...]:
+    """Return the hips and the bones above that are named as they are: an animal's rump."""
+    core = split_side(skeleton.names[hips], skeleton.names)[0]
+    named = {b for part in ("hips", "spine") for b, _ in find_candidates(skeleton.names, part)}
+    rump = takewhile(
+        lambda bone: bone in named and split_side(skeleton.names[bone], skeleton.names)[0] == core,
+        skeleton.get_ancestors(hips),
+    )
+    return (*reversed(list(rump)), hips)
+
+
+def _split_leg(skeleton: Skeleton, side: str, leg: Leg) -> Chains:
+    """Return the bones of a leg's parts: each part ends where the next one starts."""
+    starts = [leg.thigh, leg.shin, leg.foot] + [leg.toe] * leg.has_toe
+    chains = {}
+    for part, start, stop in zip(LEG_PARTS, starts, [*starts[1:], None], strict=False):
+        chains[f"{side}_{part}"] = (start,) if stop is None else _walk(skeleton, start, stop)
+    if leg.has_toe:
+        chains[f"{side}_toe"] = _follow(skeleton, leg.toe)
+    return chains
+
+
+def _follow(skeleton: Skeleton, bone: int) -> tuple[int, ...]:
+    """Return a bone and those below in a line, without a last one that has no length."""
+    chain = [bone]
+    while len(children := skeleton.get_children(chain[-1])) == 1:
+        chain += children
+    length = max(
+        (np.linalg.norm(end) for b, end in skeleton.end_sites if b == chain[-1]), default=0
+    )
+    before = float(np.linalg.norm(skeleton.rest_positions[chain[-1]]))
+    return tuple(chain if length > _TIP * before or len(chain) < 2 else chain[:-1])
+
+
+def _walk(skeleton: Skeleton, start: int, stop: int) -> tuple[int, ...]:
+    """Return the bones from `start` down to the one above `stop`."""
+    chain = skeleton.get_ancestors(stop)
+    return tuple(chain[: chain.index(start) + 1][::-1]) if start in chain else (start,)
+
+
+def _find_arms(
+    shape: BodyShape, roles: Roles, legs: Mapping[str, Leg]
+) -> tuple[dict[str, Chains], bool]:
+    """Return the parts of both arms or forelegs by side, and whether they are forelegs."""
+    skeleton = shape.skeleton
+    excluded = _list_leg_bones(skeleton, roles.hips, legs)
+    named = {side: find_arm_by_name(skeleton, side, roles.hips, excluded) for side in "LR"}
+    trunk = _find_trunk(skeleton, roles)
+    forelegs = {
+        leg.side: leg
+        for leg in reversed(roles.legs)
+        if leg not in legs.values() and _find_fork(skeleton, leg, trunk) != roles.hips
+    }
+    is_foreleg = set(forelegs) == {"L", "R"} or all("fore_toe" in arm for arm in named.values())
+    for side, arm in named.items():
+        if not arm and side in forelegs:
+            named[side] = _split_foreleg(shape, roles, forelegs[side])
+    if not all(named.values()):
+        shaped = find_arms_by_shape(shape, trunk, excluded)
+        named = {side: arm or shaped.get(side, {}) for side, arm in named.items()}
+    arms = {
+        side: _add_end(shape, arm, forelegs.get(side) if is_foreleg else None)
+        for side, arm in named.items()
+        if arm
+    }
+    return _add_collars(skeleton, roles, arms), is_foreleg
+
+
+def _list_leg_bones(skeleton: Skeleton, hips: int, legs: Mapping[str, Leg]) -> set[int]:
+    """Return all bones of the branches of the hips that end in legs."""
+    bones: set[int] = set()
+    for leg in legs.values():
+        way = skeleton.get_chain_to_root(leg.thigh)
+        bones.update(way[: way.index(hips)] if hips in way else way[:1])
+        bones.update(skeleton.get_descendants(leg.thigh))
+    return bones
+
+
+def _measure(body: BodySubset, legs: Mapping[str, Leg]) -> BodyShape:
+    thighs = legs["L"].thigh, legs["R"].thigh
+    return BodyShape.measure(body.skeleton, sample_positions(body), thighs)
+
+
+def _find_trunk(skeleton: Skeleton, roles: Roles) -> list[int]:
+    """Return the bones from the hips up to the head, or to the upper spine without a head."""
+    top = roles.spine if roles.head is None else roles.head
+    chain = skeleton.get_chain_to_root(top)
+    return chain[: chain.index(roles.hips) + 1][::-1] if roles.hips in chain else [roles.hips]
+
+
+def _find_fork(skeleton: Skeleton, leg: Leg, trunk: Sequence[int]) -> int | None:
+    """Return the bone of the trunk that a leg branches from."""
+    return next((bone for bone in skeleton.get_ancestors(leg.thigh) if bone in trunk), None)
+
+
+def _split_foreleg(shape: BodyShape, roles: Roles, leg: Leg) -> Chains:
+    """Return the parts of a foreleg from the chest down by shape."""
+    chain = shape.skeleton.get_chain_to_root(leg.toe)
+    fork = _find_fork(shape.skeleton, leg, _find_trunk(shape.skeleton, roles))
+    chain = chain[: chain.index(fork)] if fork is not None else chain
+    below = shape.measure_reach(leg.toe)[1][1:2]
+    ahead = shape.positions[:, roles.spine] - shape.positions[:, roles.hips]
+    return split_foreleg(shape, [*chain[::-1], *below], ahead)
+
+
+def _add_end(shape: BodyShape, arm: Chains, foreleg: Leg | None) -> Chains:
+    """Add a hand that no name gives, and the toe of a foreleg: the next bone that bends."""
+    skeleton = shape.skeleton
+    if "hand" not in arm:
+        below = shape.measure_reach(arm["forearm"][0])[1][1:]
+        rest = [bone for bone in below if bone not in arm["forearm"]]
+        arm = {**arm, "hand": tuple(rest[:1])} if rest else arm
+    if foreleg is not None and "fore_toe" not in arm and "hand" in arm:
+        toes = shape.measure_reach(arm["hand"][-1])[1][1:2]
+        if len(skeleton.get_children(arm["hand"][-1])) == 1 and toes:
+            arm = {**arm, "fore_toe": tuple(toes)}
+    return arm
+
+
+def _add_collars(skeleton: Skeleton, roles: Roles, arms: Mapping[str, Chains]) -> dict[str, Chains]:
+    """Return arms whose collars are all the bones between the chest and the upper arms."""
+    trunk = set(_find_trunk(skeleton, roles))
+    if len(arms) == 2:
+        uppers = [arm["upper_arm"][0] for arm in arms.values()]
+        fork = skeleton.find_common_ancestor(uppers)
+        trunk |= {fork} if fork is not None else set()
+    result = {}
+    for side, arm in arms.items():
+        above = skeleton.get_ancestors(arm["upper_arm"][0])
+        count = next((n for n, bone in enumerate(above) if bone in trunk), 0)
+        collar = {"collar": tuple(above[:count][::-1])} if count else {}
+        result[side] = {part: chain for part, chain in arm.items() if part != "collar"} | collar
+    return result
+
+
+def _give_arms(skeleton: Skeleton, chains: Chains, given: Mapping[str, tuple[int, ...]]) -> Chains:
+    """Return arm chains whose first bones are given by hand; the others end where they start."""
+    changed: Chains = {}
+    for side in SIDES.values():
+        roles = [f"{side}_{part}" for part in ARM_ROLES]
+        if not any(given.get(role) for role in roles):
+            continue
+        starts = {
+            role: (given.get(role) or chains[role])[0]
+            for role in roles
+            if given.get(role) or (role in chains and role not in given)
+        }
+        listed = list(starts)
+        for role, below in zip(listed, [*listed[1:], None], strict=True):
+            last = chains.get(role, ())
+            end = last if last[:1] == (starts[role],) else (starts[role],)
+            changed[role] = end if below is None else _walk(skeleton, starts[role], starts[below])
+    return changed
+
+
+def _split_trunk(
+    shape: BodyShape, roles: Roles, chains: Chains, given: tuple[int, ...] | None, four_legged: bool
+) -> Chains:
+    """Return spine, neck and head: arms branch from the end of the spine, the chest.
+
+    `given` are the bones of the spine that are given by hand.
+    """
+    skeleton = shape.skeleton
+    trunk = _find_trunk(skeleton, roles)
+    arms = [chains[role][0] for role in chains if role.endswith("upper_arm")]
+    fork = skeleton.find_common_ancestor(arms) if len(arms) == 2 and not given else None
+    chest = fork if fork in trunk else roles.spine
+    necks = {bone for part in ("neck", "head") for bone, _ in find_candidates(skeleton.names, part)}
+    number = trunk.index(chest) if chest in trunk else 0
+    while not given and number > 1 and (trunk[number] in necks or trunk[number] == roles.head):
+        number -= 1
+    top = len(trunk) if roles.head is None else len(trunk) - 1
+    unclear = 1 < number == top - 1 and not (necks or given or four_legged)
+    if unclear and _is_above(shape, trunk[number], roles.hips, arms):
+        number -= 1  # collars hang on the neck, as those of Biped do
+    result = {"spine": tuple(trunk[1 : number + 1]), "neck": tuple(trunk[number + 1 : top])}
+    return result | ({} if roles.head is None else {"head": (roles.head,)})
+
+
+def _is_above(shape: BodyShape, bone: int, hips: int, arms: Sequence[int]) -> bool:
+    """Tell whether a bone of the trunk is above the middle of the upper arms."""
+    if len(arms) < 2:
+        return False
+    here = shape.positions[:, bone]
+    up = here - shape.positions[:, hips]
+    over = here - shape.positions[:, list(arms)].mean(axis=1)
+    return bool(np.mean(np.sum(over * up, axis=-1)) > 0.0)
+
+
+def _find_tail(skeleton: Skeleton, hips: int) -> Chains:
+    """Return the bones of a tail that is named so, below the hips."""
+    below = set(skeleton.get_descendants(hips))
+    tails = [b for b, side in find_candidates(skeleton.names, "tail") if not side and b in below]
+    if not tails:
+        return {}
+    last = max(tails, key=skeleton.get_depth)
+    return {"tail": tuple(b for b in skeleton.get_chain_to_root(last)[::-1] if b in tails)}
+
+
+def _find_fingers(shape: BodyShape, chains: Chains) -> Chains:
+    """Return the fingers of both hands, by name or by shape."""
+    result: Chains = {}
+    for side in SIDES.values():
+        if hand := chains.get(f"{side}_hand", ()):
+            fingers = find_fingers_by_name(shape.skeleton, hand[0])
+            fingers = fingers or find_fingers_by_shape(shape, hand[-1])
+            result |= {f"{side}_{finger}": chain for finger, chain in fingers.items()}
+    return result

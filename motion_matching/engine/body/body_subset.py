@@ -1,0 +1,228 @@
+"""Reduce a skeleton to the bones of its body: without helpers, twist leaves, targets and end bones.
+
+What is left decides which bone plays which part; the numbers of its bones lead back to the whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..maths import quat
+from ..motion.bone_names import split_words
+from ..motion.clip import Clip
+from ..motion.skeleton import Skeleton
+from .rig_shape import sample_frames
+
+# words in names of bones that move no part of the body by themselves
+_HELPERS = (
+    "twist roll ik vb helper corrective correctiveroot share sharebone pole target ctrl control "
+    "socket attach prop weapon weap gun camera eff effector bulge fix adj adjust null dummy jiggle "
+    "breast boob skirt cape cloth hair ponytail ear eye eyelid jaw tongue teeth cheek lip brow "
+    "nose muscle volume sec mch footsteps"
+)
+_HELPER_PARTS = re.compile(
+    r"(twist|sharebone|corrective|helper|^ik|ik$|roll$|nub$|dummy$)", re.IGNORECASE
+)
+_END = re.compile(r"(?:[_\-. ](?:end|tip|site|leaf|nub)|End|Nub|Site|_end\d*)(?:[_.]?[LR])?$")
+_TARGETS = re.compile(r"^(?:MCH|WGT|VIS|ORG)-")
+_DEFORM = "DEF-"
+_MOST_FRAMES = 2000
+_MOST_CLIPS = 60
+_LEAST_RATE = 15.0  # Hz; slower, a foot's rest cannot be seen
+_ALONG = 0.95  # of a segment: a leaf that lies before is inside it
+_ASIDE = 0.02  # of a segment's length: a leaf that lies farther off is outside
+
+
+@dataclass(frozen=True)
+class BodySubset:
+    """A smaller skeleton, its clips, and the `bones` (B,) of the whole skeleton that it has."""
+
+    skeleton: Skeleton
+    clips: tuple[Clip, ...]
+    bones: tuple[int, ...]
+
+    def find_number(self, bone: int) -> int | None:
+        """Return the number here of a bone of the whole skeleton, if it is here."""
+        return self.bones.index(bone) if bone in self.bones else None
+
+
+def choose_body(
+    skeleton: Skeleton, clips: Sequence[Clip] = (), always: Sequence[int] = ()
+) -> BodySubset:
+    """Leave out bones that play no part, but none of `always` and none that carries others.
+
+    End bones that are left out become end sites. Clips are thinned to what is needed to see limbs.
+    """
+    thinned = _thin_clips(clips)
+    kept = _find_named_bones(skeleton, always)
+    small, moved = _cut(skeleton, thinned, kept)
+    inner = [kept.index(bone) for bone in always]
+    straight = _find_outer_leaves(small, inner)
+    smaller, clips_of_it = _cut(small, moved, straight)
+    return BodySubset(smaller, tuple(clips_of_it), tuple(kept[bone] for bone in straight))
+
+
+def is_helper(name: str) -> bool:
+    """Tell whether a name is that of a twist bone, a target, or another that is no body part."""
+    words = split_words(name)
+    return not set(words).isdisjoint(_HELPERS.split()) or any(map(_HELPER_PARTS.search, words))
+
+
+def is_end(name: str) -> bool:
+    """Tell whether a name marks the end of a chain, such as 'LeftToe_End' and 'Bip01 HeadNub'."""
+    return bool(_END.search(name))
+
+
+def _find_named_bones(skeleton: Skeleton, always: Sequence[int]) -> list[int]:
+    """Return the bones whose own name, or that of a bone below, is that of a body part."""
+    deform = [bone for bone, name in enumerate(skeleton.names) if name.startswith(_DEFORM)]
+    only = set(deform) if len(deform) > 8 else set(range(skeleton.bone_count))
+    wanted: set[int] = set(always)
+    for bone in only:
+        name = skeleton.names[bone]
+        if not (is_helper(name) or _is_end_leaf(skeleton, bone) or _TARGETS.match(name)):
+            wanted.add(bone)
+            # what carries a part is kept, unless a control rig's deform bones stand alone
+            wanted.update(above for above in skeleton.get_ancestors(bone) if above in only)
+    kept = wanted if len(wanted) > 3 else set(range(skeleton.bone_count))
+    return _sort_by_depth(skeleton, kept)
+
+
+def _sort_by_depth(skeleton: Skeleton, kept: set[int]) -> list[int]:
+    """Return bones in their order, but none before the one that it hangs on among them."""
+    result: dict[int, None] = {}
+
+    def add(bone: int) -> None:
+        parent = _find_kept_parent(skeleton, bone, kept)
+        if parent >= 0 and parent not in result:
+            add(parent)
+        result[bone] = None
+
+    for bone in sorted(kept):
+        add(bone)
+    return list(result)
+
+
+def _is_end_leaf(skeleton: Skeleton, bone: int) -> bool:
+    return is_end(skeleton.names[bone]) and not skeleton.get_children(bone)
+
+
+def _find_outer_leaves(skeleton: Skeleton, always: Sequence[int]) -> list[int]:
+    """Return all bones but leaves that lie within a sibling's segment, as twist bones do."""
+    return [
+        bone
+        for bone in range(skeleton.bone_count)
+        if bone in always or skeleton.get_children(bone) or not _lies_inside(skeleton, bone)
+    ]
+
+
+def _lies_inside(skeleton: Skeleton, leaf: int) -> bool:
+    """Tell whether a leaf lies on the way from its parent to another of the parent's children."""
+    parent = int(skeleton.parents[leaf])
+    if parent < 0:
+        return False
+    here = skeleton.rest_positions[leaf].astype(np.float64)
+    for other in skeleton.get_children(parent):
+        way = skeleton.rest_positions[other].astype(np.float64)
+        length = float(way @ way)
+        if other == leaf or length < 1e-8:
+            continue
+        share = float(here @ way) / length
+        aside = np.linalg.norm(here - share * way)
+        # of two that lie in one place, the one that carries something is the segment
+        carries = bool(skeleton.get_children(other)) or np.linalg.norm(here) < 0.9 * length**0.5
+        if 0.0 <= share < _ALONG and aside < _ASIDE * length**0.5 and carries:
+            return True
+    return False
+
+
+def _thin_clips(clips: Sequence[Clip]) -> list[Clip]:
+    """Return frames from the middles of clips, at a rate at which steps can still be seen."""
+    chosen = [clip for clip in clips if clip.frame_count]
+    chosen = chosen[:: max(1, len(chosen) // _MOST_CLIPS)]
+    total = sum(clip.frame_count for clip in chosen)
+    share = max(2, _MOST_FRAMES // max(len(chosen), 1))
+    thinned = []
+    for clip in chosen:
+        step = max(1, min(int(clip.fps / _LEAST_RATE), -(-total // _MOST_FRAMES)))
+        start = max(0, (clip.frame_count - share * step) // 2)
+        part = slice(start, start + share * step, step)
+        thinned.append(
+            replace(
+                clip,
+                positions=clip.positions[part],
+                rotations=clip.rotations[part],
+                fps=clip.fps / step,
+            )
+        )
+    return thinned
+
+
+def _cut(
+    skeleton: Skeleton, clips: Sequence[Clip], kept: Sequence[int]
+) -> tuple[Skeleton, list[Clip]]:
+    """Return a skeleton and its clips with `kept` bones alone, each below the nearest one."""
+    if len(kept) == skeleton.bone_count:
+        return skeleton, list(clips)
+    number = {bone: index for index, bone in enumerate(kept)}
+    parents = np.array([number.get(_find_kept_parent(skeleton, bone, number), -1) for bone in kept])
+    turns, places = skeleton.compute_rest_world()
+    rotations, positions = quat.ik(turns[list(kept)], places[list(kept)], parents)
+    sites = _list_end_sites(skeleton, number)
+    names = tuple(skeleton.names[bone] for bone in kept)
+    small = Skeleton(
+        names, parents, positions.astype(np.float32), rotations.astype(np.float32), sites
+    )
+    direct = all(
+        parent < 0 or kept[parent] == skeleton.parents[bone]
+        for bone, parent in zip(kept, parents.tolist(), strict=True)
+    ) and all(skeleton.parents[bone] < 0 for bone, up in zip(kept, parents, strict=True) if up < 0)
+    return small, [_cut_clip(clip, small, kept, direct) for clip in clips]
+
+
+def _cut_clip(clip: Clip, small: Skeleton, kept: Sequence[int], direct: bool) -> Clip:
+    bones = list(kept)
+    if direct:
+        rotations, positions = clip.rotations[:, bones], clip.positions[:, bones]
+    else:
+        turns, places = clip.compute_world()
+        rotations, positions = quat.ik(turns[:, bones], places[:, bones], small.parents)
+    return replace(
+        clip,
+        skeleton=small,
+        positions=positions.astype(np.float32),
+        rotations=rotations.astype(np.float32),
+    )
+
+
+def _find_kept_parent(skeleton: Skeleton, bone: int, kept: Collection[int]) -> int:
+    """Return the nearest kept bone above, for which a DEF- bone stands if it is Rigify's ORG-."""
+    names = {skeleton.names[other]: other for other in kept if other != bone}
+    for above in skeleton.get_ancestors(bone):
+        name = skeleton.names[above]
+        deform = names.get(name.replace("ORG-", _DEFORM, 1)) if name.startswith("ORG-") else None
+        if above in kept or deform is not None:
+            return above if deform is None else deform
+    return -1
+
+
+def _list_end_sites(
+    skeleton: Skeleton, number: dict[int, int]
+) -> tuple[tuple[int, tuple[float, float, float]], ...]:
+    """Return the end sites of bones that are left, and those that end bones left out stand for."""
+    sites = [(number[bone], offset) for bone, offset in skeleton.end_sites if bone in number]
+    for bone, parent in enumerate(skeleton.parents.tolist()):
+        if bone not in number and parent in number and is_end(skeleton.names[bone]):
+            x, y, z = skeleton.rest_positions[bone].tolist()
+            sites.append((number[parent], (x, y, z)))
+    return tuple(sites)
+
+
+def sample_positions(subset: BodySubset, most: int = 400) -> np.ndarray:
+    """Return world positions (F, B, 3) of some frames, or of the rest pose without clips."""
+    positions = sample_frames(subset.skeleton, subset.clips)[1]
+    return positions[:: max(1, len(positions) // most)]

@@ -1,0 +1,243 @@
+"""Find arms, hands and fingers of a body by shape alone, and the parts of its forelegs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from ..motion.skeleton import Skeleton
+from .rig_shape import measure_bones
+
+_ASIDE = 0.03  # of the body's height: a branch farther from the middle belongs to a side
+_ALIKE = 0.6  # an upper arm and a forearm are at least this much alike in length
+_FORK = 0.35  # how much it speaks for a hand that fingers branch from it
+_LAST = 0.15  # and against it that nothing is below, and the bone itself is short
+_HAND = 0.25  # of a forearm's length: a hand is longer
+_BACK = 0.03  # of a foreleg's length: an elbow points farther back
+_SEGMENT = 0.12  # of a foreleg's length: segments at its elbow are longer
+_INLINE = 1e-4  # 1 - cosine: joints that never bend more only halve a segment
+_EQUAL = 0.03  # share in which the halves of a segment may differ
+
+
+@dataclass(frozen=True)
+class BodyShape:
+    """World `positions` (F, B, 3) of a skeleton, the way (F, 3) to its left, and its height."""
+
+    skeleton: Skeleton
+    positions: np.ndarray
+    left: np.ndarray
+    lengths: np.ndarray
+    height: float
+
+    @classmethod
+    def measure(
+        cls, skeleton: Skeleton, positions: np.ndarray, thighs: tuple[int, int]
+    ) -> BodyShape:
+        """Measure a body whose left and right thigh are known."""
+        left = positions[:, thighs[0]] - positions[:, thighs[1]]
+        left = left / np.maximum(np.linalg.norm(left, axis=-1, keepdims=True), 1e-9)
+        height = float(np.median(np.ptp(positions[..., 2], axis=1)))
+        return cls(skeleton, positions, left, measure_bones(skeleton, positions), height)
+
+    def measure_reach(self, bone: int) -> tuple[float, list[int]]:
+        """Return the length of the longest chain from a bone, and the chain."""
+        reach = {bone: 0.0}
+        for below in self.skeleton.get_descendants(bone):
+            reach[below] = reach[int(self.skeleton.parents[below])] + float(self.lengths[below])
+        last = max(reach, key=lambda one: reach[one])
+        chain = self.skeleton.get_chain_to_root(last)
+        return reach[last], chain[: chain.index(bone) + 1][::-1]
+
+    def measure_side(self, bone: int, middle: int) -> float:
+        """Return how far the bones from `bone` down are left of `middle`, on average."""
+        below = [bone, *self.skeleton.get_descendants(bone)]
+        offset = self.positions[:, below].mean(axis=1) - self.positions[:, middle]
+        return float(np.mean(np.sum(offset * self.left, axis=-1)))
+
+    def measure_tip(self, bone: int) -> float:
+        """Return the length of a bone at the end of a chain, 0 if it is not known."""
+        ends = [np.linalg.norm(offset) for last, offset in self.skeleton.end_sites if last == bone]
+        return float(max(ends, default=0.0))
+
+    def measure_steps(self, chain: Sequence[int]) -> list[float]:
+        """Return the distances between bones that follow each other in a chain."""
+        return [
+            float(np.median(np.linalg.norm(self.positions[:, b] - self.positions[:, a], axis=-1)))
+            for a, b in pairwise(chain)
+        ]
+
+
+def find_arms_by_shape(
+    shape: BodyShape, trunk: Sequence[int], excluded: Collection[int]
+) -> dict[str, dict[str, tuple[int, ...]]]:
+    """Return the chains of both arms by side 'L' and 'R'; {} if there is no pair.
+
+    They are the longest pair of branches of the `trunk`, from the hips to the head, without the
+    `excluded` bones of legs.
+    """
+    pairs = [pair for bone in trunk[1:] for pair in _list_pairs(shape, bone, trunk, excluded)]
+    for _, left, right in sorted(pairs, reverse=True):
+        arms = {"L": split_arm(shape, left), "R": split_arm(shape, right)}
+        if all(arms.values()):
+            return arms
+    return {}
+
+
+def _list_pairs(
+    shape: BodyShape, fork: int, trunk: Sequence[int], excluded: Collection[int]
+) -> list[tuple[float, list[int], list[int]]]:
+    """Return the pairs of branches of a bone that are apart sideways and about as long.
+
+    Each is the shorter one's length, and the longest chains on the left and on the right.
+    """
+    children = shape.skeleton.get_children(fork)
+    branches = {b: shape.measure_reach(b) for b in children if b not in trunk and b not in excluded}
+    pairs = []
+    for one, two in combinations(branches, 2):
+        apart = shape.measure_side(one, fork) - shape.measure_side(two, fork)
+        shorter, longer = sorted((branches[one][0], branches[two][0]))
+        if abs(apart) > _ASIDE * shape.height and shorter > _ALIKE * longer:
+            left, right = (one, two) if apart > 0.0 else (two, one)
+            pairs.append((shorter, branches[left][1], branches[right][1]))
+    return pairs
+
+
+def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """Split a chain into collar, upper arm, forearm and hand; {} if it is too short.
+
+    Upper arm and forearm are neighbours alike in length that take most of the chain, and a hand is
+    what fingers branch from.
+    """
+    joints = merge_inline(shape, chain)
+    palm = next((k for k, bone in enumerate(joints) if k > 1 and _is_palm(shape, bone)), None)
+    if palm is not None:
+        joints = joints[: palm + 1]
+    at = np.cumsum([0.0, *shape.measure_steps(joints)])
+    tip = shape.measure_tip(joints[-1])
+    best: tuple[float, tuple[int, ...]] = (-np.inf, ())
+    for i, j, k in combinations(range(len(joints)), 3):
+        upper, lower = at[j] - at[i], at[k] - at[j]
+        alike = min(upper, lower) / max(upper, lower, 1e-9)
+        if alike <= _ALIKE or palm not in (None, k):
+            continue
+        fork = len(shape.skeleton.get_children(joints[k])) > 1
+        stub = k == len(joints) - 1 and not fork and tip < _HAND * lower
+        score = (upper + lower) / (at[-1] + tip) - (1.0 - alike) + _FORK * fork - _LAST * stub
+        best = max(best, (float(score), (joints[i], joints[j], joints[k])))
+    if not best[1]:
+        return {}
+    upper_arm, forearm, hand = (list(chain).index(bone) for bone in best[1])
+    cuts = {
+        "collar": chain[:upper_arm],
+        "upper_arm": chain[upper_arm:forearm],
+        "forearm": chain[forearm:hand],
+        "hand": chain[hand : hand + 1],
+    }
+    return {part: tuple(bones) for part, bones in cuts.items() if bones}
+
+
+def _is_palm(shape: BodyShape, bone: int) -> bool:
+    """Tell whether fingers branch from a bone: three chains or more."""
+    return len(shape.skeleton.get_children(bone)) > 2
+
+
+def merge_inline(shape: BodyShape, chain: Sequence[int]) -> list[int]:
+    """Return a chain without bones that only halve a segment: in line, and as long as the next."""
+    kept = [chain[0]]
+    for before, bone, after in zip(chain, chain[1:], chain[2:], strict=False):
+        upper = shape.positions[:, bone] - shape.positions[:, before]
+        lower = shape.positions[:, after] - shape.positions[:, bone]
+        one, two = np.linalg.norm(upper, axis=-1), np.linalg.norm(lower, axis=-1)
+        cosine = np.sum(upper * lower, axis=-1) / np.maximum(one * two, 1e-9)
+        halves = np.max(np.abs(one - two)) < _EQUAL * np.max(one)
+        if not (halves and np.max(1.0 - cosine) < _INLINE):
+            kept.append(bone)
+    return [*kept, *chain[1:][-1:]]
+
+
+def split_foreleg(
+    shape: BodyShape, chain: Sequence[int], ahead: np.ndarray
+) -> dict[str, tuple[int, ...]]:
+    """Split a chain from the chest to a paw; its elbow is the first long joint that points back.
+
+    `ahead` (F, 3) is the way from the hips to the chest. What is above the upper arm is the collar.
+    """
+    joints = merge_inline(shape, chain)
+    elbow = _find_elbow(shape, joints, ahead)
+    first = 0 if elbow is None else elbow - 1
+    parts = ("upper_arm", "forearm", "hand", "fore_toe")
+    cuts = [list(chain).index(bone) for bone in joints[first : first + 4]]
+    # a paw ends with its first toe
+    ends = [*cuts[1:], cuts[-1] + 1 if len(cuts) == len(parts) else len(chain)]
+    result = {
+        part: tuple(chain[cut:end]) for part, cut, end in zip(parts, cuts, ends, strict=False)
+    }
+    if first:
+        result["collar"] = tuple(chain[: cuts[0]])
+    return result
+
+
+def _find_elbow(shape: BodyShape, joints: Sequence[int], ahead: np.ndarray) -> int | None:
+    """Return the index of the first joint that bends back between two long segments."""
+    steps = shape.measure_steps(joints)
+    way = ahead / np.maximum(np.linalg.norm(ahead, axis=-1, keepdims=True), 1e-9)
+    for j in range(1, len(joints) - 1):
+        above, here, below = (shape.positions[:, joints[k]] for k in (j - 1, j, j + 1))
+        line = below - above
+        square = np.maximum(np.sum(line * line, axis=-1, keepdims=True), 1e-12)
+        share = np.sum((here - above) * line, axis=-1, keepdims=True) / square
+        out = float(np.mean(np.sum((here - above - share * line) * way, axis=-1)))
+        long = min(steps[j - 1], steps[j]) > _SEGMENT * sum(steps)
+        if long and out < -_BACK * sum(steps):
+            return j
+    return None
+
+
+def find_fingers_by_shape(shape: BodyShape, hand: int) -> dict[str, tuple[int, ...]]:
+    """Return the five fingers of a hand: the thumb parts first, the others follow from it.
+
+    Other numbers of chains tell nothing, so that there are none.
+    """
+    chains = [_leave_out_palm(shape, hand, way) for way in _list_fingers(shape.skeleton, hand)]
+    if len(chains) != 5:
+        return {}
+    tips, bases = (
+        np.stack([shape.positions[:, chain[end]] for chain in chains], axis=1) for end in (-1, 0)
+    )
+    from_hand = np.median(np.linalg.norm(bases - shape.positions[:, [hand]], axis=-1), axis=0)
+    between = np.median(np.linalg.norm(tips[:, :, None] - tips[:, None], axis=-1), axis=0)
+    # the thumb starts nearest to the wrist and ends farthest from the other fingers
+    apart = between.sum(axis=1) / between.sum(axis=1).max()
+    thumb = int(np.argmax(apart - from_hand / max(float(from_hand.max()), 1e-9)))
+    spread = np.median(np.linalg.norm(bases - bases[:, [thumb]], axis=-1), axis=0)
+    order = [thumb, *(int(i) for i in np.argsort(spread) if i != thumb)]
+    # no thumb has four bones without one in the palm, if other fingers have one
+    palms = len(chains[thumb]) > 3 and all(len(chain) > 3 for chain in chains)
+    chains[thumb] = chains[thumb][palms:]
+    words = ("thumb", "index", "middle", "ring", "pinky")
+    return {word: tuple(chains[i]) for word, i in zip(words, order, strict=True)}
+
+
+def _list_fingers(skeleton: Skeleton, hand: int) -> list[list[int]]:
+    """Return the chains of bones below a hand that carry one end each, top to bottom."""
+    below = skeleton.get_descendants(hand)
+    ends = [bone for bone in below if not skeleton.get_children(bone)]
+    ways = [skeleton.get_chain_to_root(end) for end in ends]
+    ways = [way[: way.index(hand)][::-1] for way in ways]
+    shared = Counter(bone for way in ways for bone in way)
+    return [[bone for bone in way if shared[bone] == 1] for way in ways]
+
+
+def _leave_out_palm(shape: BodyShape, hand: int, chain: list[int]) -> list[int]:
+    """Return a finger without a first bone in the palm, which reaches away from the wrist.
+
+    No finger has five bones without one.
+    """
+    if len(chain) < 4:
+        return chain
+    away, first = shape.measure_steps([hand, *chain[:2]])
+    return chain[1:] if len(chain) > 4 or first > away else chain

@@ -1,0 +1,391 @@
+"""Find the roles of bones: which are the hips, the spine, and the parts of every leg.
+
+Names decide if they are known, otherwise the shape and the motion do (`rig_shape`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from .. import json_files
+from ..errors import RigError
+from ..maths import quat
+from ..motion.bone_names import find_candidates, join_quoted, split_side
+from ..motion.clip import Clip
+from ..motion.skeleton import Skeleton
+from .rig_shape import (
+    LEG_PARTS,
+    compute_planted_direction,
+    find_roles_by_shape,
+    label_legs,
+    sample_frames,
+)
+
+_SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
+_SIDES = {word: side for side, word in _SIDE_WORDS.items()}
+_OTHER_SIDE = {"left": "right", "right": "left"}
+_LEG_ROLE = re.compile(r"(left|right|middle)(\d*)_(thigh|shin|foot|toe)")
+_CENTRE_ROLES = ("hips", "spine", "head", "root")
+
+
+@dataclass(frozen=True)
+class Leg:
+    """Bone indices of one leg from top to bottom; `toe` equals `foot` on a rig without toes."""
+
+    thigh: int
+    shin: int
+    foot: int
+    toe: int
+    side: str = ""
+
+    @property
+    def has_toe(self) -> bool:
+        return self.toe != self.foot
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Bone indices by role; the legs of the hips come first, left before right.
+
+    `spine` is the upper spine bone whose point on the ground is the simulation position; `root` is
+    an existing bone above the hips.
+    """
+
+    hips: int
+    spine: int
+    legs: tuple[Leg, ...]
+    head: int | None = None
+    root: int | None = None
+
+    @property
+    def leg_bones(self) -> list[list[int]]:
+        """Thigh, shin, foot and toe of each leg."""
+        return [[getattr(leg, part) for part in LEG_PARTS] for leg in self.legs]
+
+    @property
+    def leg_names(self) -> tuple[str, ...]:
+        """Names of the legs: 'left', 'right', 'left2' for a second left one."""
+        return tuple(label_legs(_SIDE_WORDS[leg.side] for leg in self.legs))
+
+    def get_thighs(self, side: str) -> list[int]:
+        """Return the thighs on side 'L' or 'R'."""
+        return [leg.thigh for leg in self.legs if leg.side == side]
+
+    def to_names(self, skeleton: Skeleton) -> dict[str, str]:
+        """Return bone names by role, such as 'hips', 'left_thigh' and 'left2_thigh'."""
+        bones = {"hips": self.hips, "spine": self.spine, "head": self.head, "root": self.root}
+        for label, leg in zip(self.leg_names, self.legs, strict=True):
+            bones |= {f"{label}_{part}": getattr(leg, part) for part in LEG_PARTS}
+        return {role: skeleton.names[bone] for role, bone in bones.items() if bone is not None}
+
+    @classmethod
+    def from_names(cls, skeleton: Skeleton, names: Mapping[str, str]) -> Roles:
+        """Undo `to_names`; RigError if a bone does not exist or a role is missing."""
+        return _assemble(skeleton, _find_bones(skeleton, names))
+
+
+def find_roles(
+    skeleton: Skeleton, clips: Sequence[Clip] = (), overrides: Mapping[str, str] | None = None
+) -> Roles:
+    """Find roles by names, otherwise by shape in the clips' frames (or at rest without clips).
+
+    `overrides` holds bone names by role as from `Roles.to_names`; they take precedence over both.
+    Raises RigError for a missing role (with likely bones), an unknown bone (with similar names),
+    and overrides that contradict the hierarchy or swap the sides.
+    """
+    chosen = _find_bones(skeleton, overrides or {})
+    roles = _find_roles_by_name_or_shape(skeleton, clips, chosen)
+    if chosen:
+        _check_hierarchy(skeleton, roles)
+        if clips and any(map(_LEG_ROLE.fullmatch, chosen)) and _find_front(clips, roles)[1]:
+            raise RigError(
+                "The toes point backward, so left and right are swapped in the rig's roles; "
+                "exchange them."
+            )
+    return roles
+
+
+def _find_roles_by_name_or_shape(
+    skeleton: Skeleton, clips: Sequence[Clip], overrides: dict[str, int]
+) -> Roles:
+    named = _find_roles_by_name(skeleton, overrides)
+    try:
+        roles = _assemble(skeleton, named)
+    except RigError as by_name:
+        try:
+            shaped = _assemble(skeleton, find_roles_by_shape(skeleton, clips) | overrides)
+            # on a rig without legs the arms look most like legs; their names give them away
+            arms = {bone for bone, _ in find_candidates(skeleton.names, "arm")}
+            if all(leg.thigh in arms or leg.shin in arms for leg in shaped.legs):
+                raise by_name
+            return shaped
+        except RigError:
+            # if names give a thigh, the error about names says best what is missing
+            if any(role.endswith("_thigh") for role in named):
+                raise by_name from None
+            raise
+    if any(role.endswith("_thigh") for role in overrides):
+        return roles
+    return add_forelegs(skeleton, clips, roles)
+
+
+def add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Roles:
+    """Add the pairs of legs that only their shape gives away, such as forelegs named as arms.
+
+    Where bones are named as arms, nothing else is one, so that coat-tails and the like are none.
+    """
+    try:
+        shaped = _assemble(skeleton, find_roles_by_shape(skeleton, clips)).legs
+    except RigError:
+        return roles
+    arms = {bone for bone, _ in find_candidates(skeleton.names, "arm")}
+    legs, taken = list(roles.legs), {bone for bones in roles.leg_bones for bone in bones}
+    # a rest pose that lies takes arms for legs, and misses the legs themselves
+    if sum(bool(taken & {leg.thigh, leg.shin, leg.foot}) for leg in shaped) < 2:
+        return roles
+    for pair in zip(shaped[::2], shaped[1::2], strict=False):
+        sided = sorted((_read_side(skeleton, leg) for leg in pair), key=lambda leg: leg.side)
+        left, right = (set(skeleton.get_chain_to_root(leg.toe)) for leg in sided)
+        are_arms = not arms or bool(arms & (left - right) and arms & (right - left))
+        are_new = taken.isdisjoint(left ^ right)
+        if are_new and are_arms and [leg.side for leg in sided] == ["L", "R"]:
+            legs += sided
+    return replace(roles, legs=tuple(legs))
+
+
+def _read_side(skeleton: Skeleton, leg: Leg) -> Leg:
+    """Return a leg on the side that its thigh's name gives, if it gives one."""
+    side = split_side(skeleton.names[leg.thigh], skeleton.names)[1]
+    return replace(leg, side=side or leg.side)
+
+
+def read_roles(path: Path | str) -> dict[str, str]:
+    """Read bone names by role from a JSON file. Raises SettingsError."""
+    with json_files.name_file(f"rig file {path}"):
+        roles = json_files.expect_object(json_files.read(path, "rig file"), "the file").items()
+        return {role: json_files.expect_text(bone, f"the bone of '{role}'") for role, bone in roles}
+
+
+def find_hips_forward(clips: Sequence[Clip], roles: Roles) -> np.ndarray:
+    """Return the unit axis (3,) of the hips bone's own frame that points forward, level on average.
+
+    It is perpendicular to the line between the thighs and to the mean vertical in the hips' frame,
+    so a tilted pelvis does not matter. Toes that clearly point backward overrule the names of left
+    and right. Without left and right, the toes or the direction of travel decide. Raises RigError
+    if nothing does.
+    """
+    return _find_front(clips, roles)[0]
+
+
+def _find_front(clips: Sequence[Clip], roles: Roles) -> tuple[np.ndarray, bool]:
+    """Return the axis of `find_hips_forward`, and whether the toes overruled the legs' sides."""
+    _, positions, rotations, velocities = sample_frames(clips[0].skeleton, clips, roles.hips)
+    hips = rotations[:, roles.hips]
+
+    def to_hips_frame(vectors: np.ndarray) -> np.ndarray:
+        return np.mean(quat.inv_mul_vec(hips, vectors), axis=0)
+
+    up = quat.normalize_vectors(to_hips_frame(np.array([[0.0, 0.0, 1.0]])))
+    feet = [(positions[:, leg.foot], positions[:, leg.toe]) for leg in roles.legs if leg.has_toe]
+    pointing = compute_planted_direction(feet) if feet else velocities
+    ahead = to_hips_frame(pointing)
+    left, right = (roles.get_thighs(side) for side in "LR")
+    backward = False
+    if left and right:
+        across = positions[:, left].mean(axis=1) - positions[:, right].mean(axis=1)
+        forward = np.cross(to_hips_frame(across), up)
+        # if the feet clearly point backward, the names of left and right are swapped
+        clearly = 0.2 * np.linalg.norm(forward) * np.linalg.norm(pointing, axis=-1).mean()
+        backward = bool(feet) and bool(forward @ ahead < -clearly)
+        forward = -forward if backward else forward
+    else:
+        forward = ahead - (ahead @ up) * up
+    if np.linalg.norm(forward) < 1e-6:
+        raise RigError(
+            f"Bone '{clips[0].skeleton.names[roles.hips]}' has no recognisable front; "
+            "name a left and a right leg in the rig's roles."
+        )
+    return quat.normalize_vectors(forward), backward
+
+
+def _check_hierarchy(skeleton: Skeleton, roles: Roles) -> None:
+    """Raise RigError if a bone has two roles, or is not below the bone that its role requires."""
+    centre = [] if roles.root is None else [("root", roles.root)]
+    centre.append(("hips", roles.hips))
+    bones = dict(centre)
+    chains = [centre]
+    for label, leg in zip(roles.leg_names, roles.legs, strict=True):
+        parts = LEG_PARTS if leg.has_toe else LEG_PARTS[:3]
+        chains.append([centre[-1], *((f"{label} {part}", getattr(leg, part)) for part in parts)])
+        for role, bone in chains[-1][1:]:
+            twin = next((other for other, taken in bones.items() if taken == bone), None)
+            if twin is not None:
+                raise RigError(
+                    f"The bone '{skeleton.names[bone]}' is both {twin} and {role}; correct the "
+                    "rig's roles."
+                )
+            bones[role] = bone
+    for chain in chains:
+        for (upper_role, upper), (role, bone) in pairwise(chain):
+            if upper in skeleton.get_ancestors(bone):
+                continue
+            other = bones.get(re.sub("left|right", lambda side: _OTHER_SIDE[side[0]], upper_role))
+            remedy = "correct the rig's roles"
+            if other != upper and other in skeleton.get_ancestors(bone):
+                remedy = "left and right look swapped, exchange them in the rig's roles"
+            raise RigError(
+                f"The bone '{skeleton.names[bone]}' ({role}) is not below "
+                f"'{skeleton.names[upper]}' ({upper_role}); {remedy}."
+            )
+
+
+def _find_bones(skeleton: Skeleton, names: Mapping[str, str]) -> dict[str, int]:
+    """Return bone indices by role for bone names by role."""
+    known = {name: bone for bone, name in reversed(list(enumerate(skeleton.names)))}
+    bones = {}
+    for role, name in names.items():
+        if role not in _CENTRE_ROLES and not _LEG_ROLE.fullmatch(role):
+            raise RigError(
+                f"'{role}' is not a role; use hips, spine, head, root, or left_, right_ or middle_ "
+                "with thigh, shin, foot or toe."
+            )
+        if name not in known:
+            near = difflib.get_close_matches(name, skeleton.names, n=3, cutoff=0.4)
+            hint = f"the rig has {join_quoted(skeleton.names[:8])}."
+            if near:
+                hint = f"did you mean {join_quoted(near)}?"
+            raise RigError(
+                f"The bone '{name}' given for {role.replace('_', ' ')} does not exist; {hint}"
+            )
+        bones[role] = known[name]
+    return bones
+
+
+def _assemble(skeleton: Skeleton, bones: Mapping[str, int]) -> Roles:
+    """Return the roles of bone indices by role; RigError if a required one is missing."""
+    matches = {(int(m[2] or 1), m[1] + m[2]) for m in map(_LEG_ROLE.fullmatch, bones) if m}
+    if not matches:
+        raise RigError(
+            "The rig has no legs that reach the ground; name thigh, shin and foot in the rig's "
+            f"roles{_suggest_bones(skeleton, 'thigh')}."
+        )
+    legs = []
+    for _, label in sorted(matches):
+        for above_part, part in zip((None, "thigh", "shin"), LEG_PARTS[:3], strict=True):
+            if f"{label}_{part}" not in bones:
+                likely = _suggest_bones(skeleton, part, bones.get(f"{label}_{above_part}"))
+                raise RigError(
+                    f"The rig has no {label} {part}; name the bone in the rig's roles "
+                    f"as {label}_{part}{likely}."
+                )
+        thigh, shin, foot = (bones[f"{label}_{part}"] for part in LEG_PARTS[:3])
+        toe, side = bones.get(f"{label}_toe", foot), _SIDES[label.rstrip("0123456789")]
+        legs.append(Leg(thigh, shin, foot, toe, side))
+    if "hips" not in bones:
+        raise RigError(
+            "The rig has no hips; name the bone above the legs in the rig's "
+            f"roles{_suggest_bones(skeleton, 'hips')}."
+        )
+    hips = bones["hips"]
+    root = bones.get("root", next(iter(reversed(skeleton.get_ancestors(hips))), None))
+    return Roles(hips, bones.get("spine", hips), tuple(legs), bones.get("head"), root)
+
+
+def _suggest_bones(skeleton: Skeleton, part: str, parent: int | None = None) -> str:
+    """Name bones that may be a missing part: below the part above it, or with similar names."""
+    if parent is not None:
+        likely = [skeleton.names[bone] for bone in skeleton.get_descendants(parent)][:4]
+    else:
+        similar = difflib.get_close_matches(part, skeleton.names, n=4, cutoff=0.3)
+        likely = similar or list(skeleton.names[:4])
+    return f", likely bones are {join_quoted(likely)}" if likely else ""
+
+
+def _find_named(skeleton: Skeleton, part: str, side: str = "") -> list[int]:
+    """Return the bones on a side whose names could mean a part, the surest first."""
+    return [bone for bone, found in find_candidates(skeleton.names, part) if found == side]
+
+
+def _find_roles_by_name(skeleton: Skeleton, overrides: Mapping[str, int]) -> dict[str, int]:
+    """Return the bones by role from names, `overrides` and what follows from the hierarchy."""
+    bones: dict[str, int] = {}
+    for side in "LR":
+        bones |= _find_leg_by_name(skeleton, side, overrides)
+    thighs = [bone for role, bone in {**bones, **overrides}.items() if role.endswith("_thigh")]
+    arms = [bone for side in "LR" for bone in _find_named(skeleton, "arm", side)[:1]]
+    head = next(iter(_find_named(skeleton, "head")), None)
+    spines = _find_named(skeleton, "spine")
+    top = max(spines, key=skeleton.get_depth, default=None)
+    chest = skeleton.find_common_ancestor(arms) if len(arms) == 2 else None
+    if chest is None:
+        chest = head if top is None else top
+    elif head is None and top is not None and chest in skeleton.get_ancestors(top):
+        head = top  # Rigify counts its spine up to the head
+    if head is not None:
+        bones["head"] = head
+    if thighs:
+        hips = _find_hips_by_name(skeleton, thighs, chest)
+        if hips is not None:
+            bones["hips"] = hips
+    bones |= overrides
+    if chest is not None and "hips" in bones:
+        bones.setdefault("spine", _find_bone_below_neck(skeleton, chest, bones["hips"]))
+    return bones
+
+
+def _find_leg_by_name(
+    skeleton: Skeleton, side: str, overrides: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the bones by role of one leg; every part is below the previous one."""
+    label, leg, above = _SIDE_WORDS[side], {}, -1
+    for part in LEG_PARTS:
+        role = f"{label}_{part}"
+        options = _find_named(skeleton, part, side)
+        below = [bone for bone in options if above < 0 or above in skeleton.get_ancestors(bone)]
+        if part == "foot" and below:
+            # where both are named, an ankle is the foot and the foot is its toe
+            way = skeleton.get_chain_to_root(below[0])
+            below = [bone for bone in reversed(way) if bone in below]
+        if part == "toe" and not below and above >= 0:
+            # a toe with another name: the longest bone below the foot
+            lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
+            last = _follow_name(skeleton, above)
+            below = sorted(skeleton.get_children(last), key=lambda b: -lengths[b])
+        if role in overrides or below:
+            above = leg[role] = overrides.get(role, below[0] if below else -1)
+        elif part != "toe":
+            break
+    return leg
+
+
+def _follow_name(skeleton: Skeleton, bone: int) -> int:
+    """Return the last bone of a part that is split in a line, as 'foot.L' and 'foot.L.001' are."""
+    core = split_side(skeleton.names[bone], skeleton.names)
+    for child in skeleton.get_children(bone):
+        if split_side(skeleton.names[child], skeleton.names) == core:
+            return _follow_name(skeleton, child)
+    return bone
+
+
+def _find_hips_by_name(skeleton: Skeleton, thighs: Sequence[int], chest: int | None) -> int | None:
+    """Return the bone above all legs and the chest, preferably one that is named so."""
+    limbs = [*thighs] if chest is None else [*thighs, chest]
+    joint = skeleton.find_common_ancestor(limbs)
+    shared = set.intersection(*(set(skeleton.get_ancestors(thigh)) for thigh in thighs))
+    above_legs = [bone for bone in _find_named(skeleton, "hips") if bone in shared]
+    return joint if joint in above_legs or not above_legs else above_legs[0]
+
+
+def _find_bone_below_neck(skeleton: Skeleton, chest: int, hips: int) -> int:
+    """Return the chest, or the bone below a neck with arms; the hips if it is not above them."""
+    necks = {*_find_named(skeleton, "neck"), *_find_named(skeleton, "head")}
+    while chest in necks and int(skeleton.parents[chest]) >= 0:
+        chest = int(skeleton.parents[chest])
+    return chest if hips in skeleton.get_chain_to_root(chest) else hips

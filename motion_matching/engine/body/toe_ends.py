@@ -1,0 +1,149 @@
+"""Bones at the ends of legs whose last joint is above the ground, as a dog's hock is.
+
+The end site of such a joint, or the tail of its bone, is what rests on the ground. A database gets
+a bone there, behind all others, as the leg's toe. Files and armatures lack these bones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..maths import quat
+from ..motion.bone_names import make_unique_names
+from ..motion.clip import Clip
+from ..motion.contacts import is_person
+from ..motion.skeleton import Skeleton
+from .rig import Roles
+from .rig_shape import sample_frames
+
+_ABOVE = 0.06  # of the leg's length: a joint that stands higher above its end is no toe
+_STANDING = 5  # percentile of heights at which a leg stands
+_LOW = 20  # percentile of heights below which an end may rest on the ground
+_STILL = 0.7  # of the joint's speed there: an end that moves faster hangs in the air
+_SUFFIX = "_end"
+_USUAL_LEGS = (0.5, 1.0)  # metres from thigh to toe for which distances are those of people
+
+
+def find_toe_ends(
+    skeleton: Skeleton, clips: Sequence[Clip], roles: Roles
+) -> dict[int, tuple[float, float, float]]:
+    """Return by bone the end sites of legs that stand on these, not on their last joints."""
+    _, positions, rotations, _ = sample_frames(skeleton, clips)
+    chosen: dict[int, tuple[float, float, float]] = {}
+    for leg, length in zip(roles.legs, measure_leg_lengths(positions, roles), strict=True):
+        if skeleton.get_children(leg.toe):
+            continue
+        joint, standing = positions[:, leg.toe], np.inf
+        for bone, offset in skeleton.end_sites:
+            if bone != leg.toe:
+                continue
+            end = positions[:, bone] + quat.mul_vec(rotations[:, bone], np.array(offset))
+            height = float(np.percentile(end[:, 2], _STANDING))
+            above = np.percentile(joint[:, 2], _STANDING) - height
+            if height < standing and above > _ABOVE * length and _rests(end, joint):
+                chosen[bone], standing = offset, height
+    return chosen
+
+
+def _rests(end: np.ndarray, joint: np.ndarray) -> bool:
+    """Tell whether the path (F, 3) of an end rests where it is low, other than the joint's.
+
+    Files without end sites and bones drawn anyhow have ends that no ground has met.
+    """
+    low = end[1:, 2] <= np.percentile(end[:, 2], _LOW)
+    if not low.any():
+        return True
+    ways = (np.linalg.norm(np.diff(path, axis=0), axis=1)[low] for path in (end, joint))
+    of_end, of_joint = (float(np.median(way)) for way in ways)
+    return of_end <= _STILL * of_joint
+
+
+def measure_leg_lengths(positions: np.ndarray, roles: Roles) -> np.ndarray:
+    """Return the lengths (L,) of legs from the thigh to the toe, from positions (F, B, 3)."""
+    ways = np.diff(positions[:, roles.leg_bones], axis=2)
+    return np.median(np.linalg.norm(ways, axis=-1).sum(axis=-1), axis=0)
+
+
+def measure_size(skeleton: Skeleton, roles: Roles) -> float:
+    """Return how large a creature is by its legs: 1 for people, and for dogs as for children."""
+    lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
+    return 1.0 if is_person(lengths) else float(np.mean(lengths / np.clip(lengths, *_USUAL_LEGS)))
+
+
+def add_toe_ends(clip: Clip, ends: dict[int, tuple[float, float, float]]) -> Clip:
+    """Return the clip with a bone at the end of each bone of `ends`, behind all others."""
+    if not ends:
+        return clip
+    skeleton, count = clip.skeleton, len(ends)
+    still = np.tile(quat.IDENTITY, (count, 1)).astype(np.float32)
+    offsets = np.array(list(ends.values()), np.float32)
+    names = (*skeleton.names, *(skeleton.names[bone] + _SUFFIX for bone in ends))
+    longer = Skeleton(
+        make_unique_names(names),
+        np.append(skeleton.parents, list(ends)).astype(skeleton.parents.dtype),
+        np.concatenate([skeleton.rest_positions, offsets]).astype(np.float32),
+        np.concatenate([skeleton.rest_rotations, still]).astype(np.float32),
+        skeleton.end_sites,
+    )
+    shape = (clip.frame_count, count)
+    return replace(
+        clip,
+        skeleton=longer,
+        positions=np.concatenate([clip.positions, np.broadcast_to(offsets, (*shape, 3))], axis=1),
+        rotations=np.concatenate([clip.rotations, np.broadcast_to(still, (*shape, 4))], axis=1),
+    )
+
+
+def use_toe_ends(roles: Roles, skeleton: Skeleton) -> Roles:
+    """Return roles whose toes are the ends that were added below them."""
+    toes = dict(list_toe_ends(skeleton).values())
+    legs = (replace(leg, toe=toes.get(leg.toe, leg.toe)) for leg in roles.legs)
+    return replace(roles, legs=tuple(legs))
+
+
+def list_toe_ends(skeleton: Skeleton) -> dict[str, tuple[int, int]]:
+    """Return the bones that `add_toe_ends` has added: by name, the bone above and the bone."""
+    sites = {(bone, *np.array(offset, np.float32).tolist()) for bone, offset in skeleton.end_sites}
+    found: dict[str, tuple[int, int]] = {}
+    for bone in range(skeleton.bone_count - 1, -1, -1):
+        above, name = int(skeleton.parents[bone]), skeleton.names[bone]
+        site = above, *skeleton.rest_positions[bone].astype(np.float32).tolist()
+        if above < 0 or _SUFFIX not in name or site not in sites:
+            break
+        found[name] = (above, bone)
+    return found
+
+
+def remove_toe_ends(clip: Clip) -> Clip:
+    """Return the clip without the bones that `add_toe_ends` has added, as its source was."""
+    skeleton, added = clip.skeleton, len(list_toe_ends(clip.skeleton))
+    if not added:
+        return clip
+    shorter = Skeleton(
+        skeleton.names[:-added],
+        skeleton.parents[:-added],
+        skeleton.rest_positions[:-added],
+        skeleton.rest_rotations[:-added],
+        skeleton.end_sites,
+    )
+    positions, rotations = (
+        np.ascontiguousarray(part[:, :-added]) for part in (clip.positions, clip.rotations)
+    )
+    return replace(clip, skeleton=shorter, positions=positions, rotations=rotations)
+
+
+def append_bones(skeleton: Skeleton, longer: Skeleton) -> Skeleton:
+    """Return a skeleton with the bones that follow its own in a `longer` one."""
+    count = skeleton.bone_count
+    if longer.bone_count == count:
+        return skeleton
+    return Skeleton(
+        longer.names,
+        longer.parents,
+        np.concatenate([skeleton.rest_positions, longer.rest_positions[count:]]),
+        np.concatenate([skeleton.rest_rotations, longer.rest_rotations[count:]]),
+        skeleton.end_sites,
+    )

@@ -1,0 +1,27 @@
+"""Motion of one body brought onto another."""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        anatomy,
+        bone_mapping,
+        bone_matches,
+        finger_frames,
+        foot_goals,
+        frame_axes,
+        mapping_preset,
+        neutral_pose,
+        partial_pose,
+        plan,
+        report,
+        retarget,
+        settings,
+        steps,
+        trunk_tilt,
+        two_bones,
+    )
+else:
+    __getattr__ = load_on_use(__name__)

@@ -1,0 +1,340 @@
+"""What must be known of a body to bring motion from it or onto it.
+
+Rest poses are never compared. Each bone gets a constant C from its own frame to an anatomical
+frame that means the same on every skeleton: `W_target = W_source C_source inv(C_target)`. Bone
+axes, rest poses and units cancel. Of a limb's segment, Y is the way along it, X the hinge of the
+knee or elbow, and Z the side that it points to. Of a foot, Y points ahead and Z up from the sole.
+Of the torso, the frame is the world's while the body stands upright and faces -Y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..body.body_roles import BodyRoles
+from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones, get_first, list_limbs
+from ..errors import RigError
+from ..maths import quat
+from ..motion.clip import Clip
+from ..motion.skeleton import Skeleton
+from .finger_frames import find_finger_frames
+from .frame_axes import average, get_axis, make_frames, rotate
+from .neutral_pose import AHEAD, LEFT, UP, StandingPoses, find_left, sample_motion, stand_at_rest
+
+_BENT = np.radians(8.0)  # a joint that is bent more shows its hinge
+_STRAIGHT = 0.98  # cosine of the bend of an elbow in a stretched zero pose
+_NO_FOOT = 0.02  # of the leg's length: a foot that ends sooner has no known end
+_BALL_AHEAD, _BALL_BELOW = 0.15, 0.8  # of the leg's length and of the ankle's height: a usual foot
+_LOWEST, _FLOOR = 10, 0.05  # percentile of heights of planted balls; of the leg's length around it
+_AWAY = 1e-3  # of the size of a skeleton: bones that are nearer to their rest are there
+_SHOWING = 200  # frames of a clip that show where bones lie
+_TRUNK = ("hips", "spine", "neck", "head")
+
+
+@dataclass(frozen=True)
+class Limb:
+    """One arm or leg. Lengths are of its upper, lower and last segment.
+
+    `ball` (3,) is the way from the ankle to the ball of the foot in the foot's anatomical frame;
+    hands have none. `ball_height` is its height over the ground while planted. `stance` (3,) is how
+    far each segment reaches down then, as a share of its length.
+    """
+
+    bones: LimbBones
+    lengths: tuple[float, float, float]
+    ball: np.ndarray | None = None
+    ball_height: float = 0.0
+    stance: np.ndarray = field(default_factory=lambda: np.ones(3))
+
+    @property
+    def reach(self) -> float:
+        """The length of its upper and lower segment."""
+        return self.lengths[0] + self.lengths[1]
+
+    @property
+    def foot(self) -> np.ndarray:
+        """The way to the ball (3,), of a limb that has one."""
+        assert self.ball is not None
+        return self.ball
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """A body: its roles, the constants C (4,) by bone, its limbs, and its sizes.
+
+    `usual` is the skeleton with its bones where they mostly lie in their parents: files may rest
+    elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips. `ankle`
+    is the height of the ankles over flat soles, `leg` the mean length of thigh and shin.
+    `shoulders` (3,) leads from the middle of the hip joints to that of the shoulders while the body
+    stands. `root_place` (3,) is where the topmost bone above the hips rests when the body faces -Y.
+    """
+
+    skeleton: Skeleton
+    usual: Skeleton
+    roles: BodyRoles
+    frames: Mapping[int, np.ndarray]
+    limbs: Mapping[str, Limb]
+    hip_middle: np.ndarray
+    leg: float
+    ankle: float
+    shoulders: np.ndarray | None
+    root_place: np.ndarray
+
+    @classmethod
+    def from_clips(
+        cls, skeleton: Skeleton, roles: BodyRoles, clips: Sequence[Clip] = ()
+    ) -> Anatomy:
+        """Measure a body at rest, or in clips if its rest is not a pose that a body stands in.
+
+        Raises RigError if legs are missing, or if neither rest nor clips show it standing.
+        """
+        return _Measuring(skeleton, roles, clips).build()
+
+    @property
+    def hips(self) -> int:
+        return self.roles.chains["hips"][0]
+
+    def get_chain(self, *roles: str) -> list[int]:
+        """Return the bones of roles that follow one another, top to bottom."""
+        return [bone for role in roles for bone in self.roles.chains.get(role, ())]
+
+
+class _Measuring:
+    """The steps from poses to an anatomy."""
+
+    def __init__(self, skeleton: Skeleton, roles: BodyRoles, clips: Sequence[Clip]) -> None:
+        self.roles, self.clips = roles, clips
+        self.animal = roles.four_legged
+        self.bones = list_limbs(skeleton, roles)
+        self.hips = roles.chains["hips"][0]
+        self.given = skeleton
+        self.skeleton = replace(skeleton, rest_positions=self._find_usual_places(skeleton))
+        lengths = np.linalg.norm(self.skeleton.rest_positions, axis=-1)
+        leg = self.bones["left_leg"]
+        chain = skeleton.get_chain_to_root(leg.end)
+        rough = float(lengths[chain[: chain.index(leg.upper)]].sum())
+        moving = sample_motion(clips, self.bones, self.hips, rough, self.animal)
+        poses = self._stand_at_rest(True) or moving or self._stand_at_rest(False)
+        if poses is None:
+            raise RigError(
+                f"The skeleton below '{skeleton.names[0]}' does not stand in its rest pose; add "
+                "motion of it, or choose an armature whose rest pose stands."
+            )
+        self.poses, self.moving = poses, moving
+
+    def _stand_at_rest(self, strict: bool) -> StandingPoses | None:
+        head = get_first(self.roles, "head")
+        return stand_at_rest(self.skeleton, self.bones, self.hips, head, self.animal, strict)
+
+    def build(self) -> Anatomy:
+        frames = self._measure_torso()
+        limbs = {name: self._measure_limb(name, frames) for name in self.bones}
+        frames |= find_finger_frames(self.skeleton, self.roles, frames)
+        legs = [limbs[leg] for leg in LEGS]
+        leg = float(np.mean([limb.reach for limb in legs]))
+        limbs = self._stand(limbs, frames, leg)
+        legs = [limbs[leg] for leg in LEGS]
+        ankle = float(np.mean([limb.ball_height - limb.foot[2] for limb in legs]))
+        if self.animal:  # whose feet are not flat: heights count from where they stand
+            ankle = float(np.mean([limb.ball_height for limb in legs]))
+        middles = self.poses.positions[:, [limb.bones.upper for limb in legs]].mean(axis=1)
+        hips = self.poses.positions[:, self.hips]
+        middle = quat.inv_mul_vec(self.poses.rotations[:, self.hips], middles - hips).mean(axis=0)
+        return Anatomy(
+            self.given,
+            self.skeleton,
+            self.roles,
+            frames,
+            limbs,
+            middle,
+            leg,
+            ankle,
+            self._find_shoulders(),
+            self._find_root_place(),
+        )
+
+    def _find_usual_places(self, skeleton: Skeleton) -> np.ndarray:
+        """Return where bones lie in their parents (B, 3): files may not rest where they move."""
+        places = skeleton.rest_positions
+        clips = [clip for clip in self.clips if clip.frame_count]
+        below = skeleton.get_descendants(self.hips)
+        if not clips or not below:
+            return places
+        steps = [1 + clip.frame_count // _SHOWING for clip in clips]
+        medians = [
+            np.median(clip.positions[::step, below], axis=0)
+            for clip, step in zip(clips, steps, strict=True)
+        ]
+        usual = places.copy()
+        usual[below] = np.median(medians, axis=0)
+        away = np.linalg.norm(usual - places, axis=-1)
+        return np.where((away > _AWAY * np.ptp(places))[:, None], usual, places)
+
+    def _find_root_place(self) -> np.ndarray:
+        places = self.skeleton.compute_rest_world()[1].astype(np.float64)
+        roots = self.roles.chains.get("root", ())
+        return quat.mul_vec(self._find_rest_turn(), places[roots[0]]) if roots else np.zeros(3)
+
+    def _find_rest_turn(self) -> np.ndarray:
+        """Return the rotation (4,) that turns the rest pose to face -Y, if it stands."""
+        if not self.poses.is_rest:
+            return quat.IDENTITY
+        rest = self.skeleton.compute_rest_world()[0].astype(np.float64)
+        return quat.mul_inv(self.poses.rotations[0, self.hips], rest[self.hips])
+
+    def _find_shoulders(self) -> np.ndarray | None:
+        arms = [self.bones[arm].upper for arm in ARMS if arm in self.bones]
+        if len(arms) < 2:
+            return None
+        legs = [self.bones[leg].upper for leg in LEGS]
+        points = self.poses.positions
+        return (points[:, arms].mean(axis=1) - points[:, legs].mean(axis=1)).mean(axis=0)
+
+    # torso
+
+    def _measure_torso(self) -> dict[int, np.ndarray]:
+        """Return C of root, torso and collars: the inverse of how they stand upright."""
+        chains = self.roles.chains
+        trunk = [bone for role in _TRUNK for bone in chains.get(role, ())]
+        collars = [bone for side in SIDES for bone in chains.get(f"{side}_collar", ())]
+        tails = list(chains.get("tail", ()))
+        upright = {
+            bone: average(self.poses.rotations[:, bone]) for bone in [*trunk, *collars, *tails]
+        }
+        if not self.poses.is_rest:
+            self._level_hips(upright)
+        self._raise_shoulders(upright, [*chains["hips"], *chains.get("spine", ()), *collars])
+        frames = {bone: quat.inv(rotation) for bone, rotation in upright.items()}
+        return frames | self._measure_roots()
+
+    def _measure_roots(self) -> dict[int, np.ndarray]:
+        """Return C of the bones above the hips: the inverse of their rest, turned to face ahead."""
+        rest = self.skeleton.compute_rest_world()[0].astype(np.float64)
+        turn = self._find_rest_turn()
+        return {
+            bone: quat.inv(quat.mul(turn, rest[bone])) for bone in self.roles.chains.get("root", ())
+        }
+
+    def _level_hips(self, upright: dict[int, np.ndarray]) -> None:
+        """Turn the mean pose of the hips so that the hip joints are level and straight aside."""
+        left = self.poses.average_direction(self.hips, find_left(self.poses.positions, self.bones))
+        found = quat.mul_vec(upright[self.hips], left)
+        upright[self.hips] = quat.mul(quat.between(found, LEFT), upright[self.hips])
+
+    def _raise_shoulders(self, upright: dict[int, np.ndarray], bones: Sequence[int]) -> None:
+        """Turn the torso so that shoulders are above hip joints.
+
+        A clip of running leans all the time, and its mean would be taken for standing upright.
+        """
+        way = self._find_shoulders()
+        if self.animal or way is None:
+            return
+        back = quat.from_angle_axis(np.arctan2(way[1], way[2]), LEFT)
+        for bone in bones:
+            upright[bone] = quat.mul(back, upright[bone])
+
+    # limbs
+
+    def _measure_limb(self, name: str, frames: dict[int, np.ndarray]) -> Limb:
+        """Return a limb without its stance, and add C of its bones to `frames`."""
+        limb, points = self.bones[name], self.poses.positions
+        ways = [
+            points[:, b] - points[:, a]
+            for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
+        ]
+        hinge = self._find_hinge(limb, *map(quat.normalize_vectors, ways))
+        for bone, way in zip((limb.upper, limb.lower), ways, strict=True):
+            along = self.poses.average_direction(bone, quat.normalize_vectors(way))
+            across = self.poses.average_direction(bone, hinge)
+            frames[bone] = make_frames(along, np.cross(across, along))
+        first, second = (float(np.median(np.linalg.norm(way, axis=-1))) for way in ways)
+        if limb.kind == "arm" and not self.animal:
+            frames[limb.end] = quat.mul(self._find_hand_turn(limb), frames[limb.lower])
+            return Limb(limb, (first, second, 0.0))
+        ball = self._measure_foot(name, frames, first + second)
+        return Limb(limb, (first, second, float(np.linalg.norm(ball))), ball)
+
+    def _find_hinge(self, limb: LimbBones, upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
+        """Return the axes (F, 3) of knee or elbow, longer the more it is bent."""
+        hinge = np.cross(lower, upper)
+        if np.linalg.norm(hinge, axis=-1).max() > np.sin(_BENT):
+            return hinge
+        pole = AHEAD if (limb.kind == "leg") else -AHEAD
+        return np.cross(upper, np.broadcast_to(pole, upper.shape))
+
+    def _find_hand_turn(self, limb: LimbBones) -> np.ndarray:
+        """Return the inverse turn (4,) of a neutral hand in the frame of the forearm."""
+        rotations, points = self.skeleton.compute_rest_world()
+        upper, lower = (
+            quat.normalize_vectors(points[b] - points[a])
+            for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
+        )
+        at_rest = quat.inv_mul(rotations[limb.end], rotations[limb.lower]).astype(np.float64)
+        if self.poses.is_rest or upper @ lower > _STRAIGHT:
+            return at_rest
+        turns = quat.inv_mul(self.poses.rotations[:, limb.end], self.poses.rotations[:, limb.lower])
+        return average(turns)
+
+    def _measure_foot(self, name: str, frames: dict[int, np.ndarray], leg: float) -> np.ndarray:
+        """Add C of foot and toe to `frames`; return the way (3,) from the ankle to the ball."""
+        limb, poses = self.bones[name], self.poses
+        to_ball = limb.tip
+        if limb.toe is not None:
+            way = poses.positions[:, limb.toe] - poses.positions[:, limb.end]
+            to_ball = poses.average_direction(limb.end, way)
+        up = quat.normalize_vectors(poses.average_direction(limb.end, UP, name))
+        ahead = poses.average_direction(limb.end, AHEAD, name)
+        length = float(np.linalg.norm(to_ball))
+        known = length > _NO_FOOT * leg
+        if self.animal and known:  # whose feet stand steeply: like the limb's other segments
+            left = poses.average_direction(limb.end, LEFT, name)
+            frames[limb.end] = make_frames(to_ball, np.cross(left, to_ball))
+        else:
+            level = to_ball - (to_ball @ up) * up
+            level = level if known and np.linalg.norm(level) > 0.5 * length else ahead
+            frames[limb.end] = make_frames(level - (level @ up) * up, up)
+        if limb.toe is not None:
+            foot = quat.mul(poses.rotations[:, limb.end], frames[limb.end])
+            way = get_axis(foot, 1) if not self.animal else AHEAD
+            frames[limb.toe] = make_frames(
+                poses.average_direction(limb.toe, way, name),
+                poses.average_direction(limb.toe, UP, name),
+            )
+        if known:
+            return quat.inv_mul_vec(frames[limb.end], to_ball)
+        ankle = float(poses.flat[name] @ poses.positions[:, limb.end, 2])
+        return np.array([0.0, _BALL_AHEAD * leg, -_BALL_BELOW * ankle])
+
+    # stance
+
+    def _stand(
+        self, limbs: dict[str, Limb], frames: Mapping[int, np.ndarray], leg: float
+    ) -> dict[str, Limb]:
+        """Return limbs with the heights of their planted balls, and how they stand."""
+        result = dict(limbs)
+        for name, limb in limbs.items():
+            if limb.ball is not None:
+                result[name] = self._measure_stance(name, limb, frames, leg)
+        return result
+
+    def _measure_stance(
+        self, name: str, limb: Limb, frames: Mapping[int, np.ndarray], leg: float
+    ) -> Limb:
+        # motion tells better than a rest pose how high the ball is where it stands
+        poses = self.poses
+        if self.moving is not None and name in self.moving.grounded:
+            poses = self.moving
+        bones, weights = limb.bones, poses.flat[name]
+        points = poses.positions
+        foot = quat.mul(poses.rotations[:, bones.end], frames[bones.end])
+        ball = points[:, bones.end] + rotate(foot, limb.foot)
+        joints = np.stack([points[:, b] for b in (bones.upper, bones.lower, bones.end)] + [ball], 1)
+        ways = quat.normalize_vectors(np.diff(joints, axis=1))
+        heights = ball[weights > 0, 2]
+        low = np.percentile(heights, _LOWEST)
+        near = heights[np.abs(heights - low) <= _FLOOR * leg]
+        stance = weights @ -ways[..., 2]
+        return replace(limb, ball_height=float(np.median(near)), stance=stance)

@@ -1,0 +1,101 @@
+"""Which bones of one body turn as which of another: once for all frames and clips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..body.limb_bones import SIDES
+from .anatomy import Anatomy
+from .finger_frames import list_finger_roles
+
+_PARTS = ("upper", "lower", "end", "toe")
+
+
+@dataclass(frozen=True)
+class Match:
+    """A bone that turns as one between two others: at a `share` of the way from one to the next."""
+
+    bone: int
+    first: int
+    second: int
+    share: float
+
+
+def match_bones(source: Anatomy, target: Anatomy) -> list[Match]:
+    """Return the matches of all of the target's bones that the source turns, but for roots."""
+    matches = [Match(target.hips, source.hips, source.hips, 0.0)]
+    matches += _match_chain(source, target, ["spine"], ["hips"])
+    matches += _match_chain(source, target, ["neck", "head"], ["hips", "spine"])
+    matches += _match_chain(source, target, ["tail"], [])
+    for name in source.limbs:
+        matches += _match_limb(source, target, name)
+    for role in _list_shared_fingers(source, target):
+        matches += _match_chain(source, target, [role], [])
+    return matches
+
+
+def _match_limb(source: Anatomy, target: Anatomy, name: str) -> Iterator[Match]:
+    if name not in target.limbs:
+        return
+    ours, theirs = source.limbs[name].bones, target.limbs[name].bones
+    for part in ("collar", *_PARTS):
+        bone, other = getattr(ours, part), getattr(theirs, part)
+        if bone is not None and other is not None:
+            yield Match(other, bone, bone, 0.0)
+
+
+def _list_shared_fingers(source: Anatomy, target: Anatomy) -> list[str]:
+    shared = []
+    for side in SIDES:
+        if all(f"{side}_arm" in body.limbs for body in (source, target)):
+            known = list_finger_roles(source.roles, side)
+            shared += [role for role in list_finger_roles(target.roles, side) if role in known]
+    return shared
+
+
+def _match_chain(
+    source: Anatomy, target: Anatomy, roles: Sequence[str], above: Sequence[str]
+) -> list[Match]:
+    """Match bones of a chain with those of the source's that lie as far along it.
+
+    The chain starts at the last bone of the roles `above`, if there are any.
+    """
+    ours, theirs = (
+        [bone for bone in body.get_chain(*roles) if bone in body.frames]
+        for body in (source, target)
+    )
+    if not ours or not theirs:
+        return []
+    if len(ours) == len(theirs):
+        return [Match(bone, first, first, 0.0) for bone, first in zip(theirs, ours, strict=True)]
+    start, begin = (body.get_chain(*above)[-1:] for body in (source, target))
+    known = [*start, *ours]
+    at = measure_arc(source, known)
+    places = measure_arc(target, [*begin, *theirs])[len(begin) :]
+    return [
+        Match(bone, *_find_between(known, at, place))
+        for bone, place in zip(theirs, places.tolist(), strict=True)
+    ]
+
+
+def measure_arc(body: Anatomy, chain: Sequence[int]) -> np.ndarray:
+    """Return where bones of a chain lie along it (N,), from 0 to 1."""
+    lengths = np.linalg.norm(body.usual.rest_positions, axis=-1)
+    at = np.zeros(len(chain))
+    for index in range(1, len(chain)):
+        way = body.skeleton.get_chain_to_root(chain[index])
+        stop = way.index(chain[index - 1]) if chain[index - 1] in way else 1
+        at[index] = at[index - 1] + lengths[way[:stop]].sum()
+    return at / max(float(at[-1]), 1e-9)
+
+
+def _find_between(known: Sequence[int], at: np.ndarray, place: float) -> tuple[int, int, float]:
+    """Return the bones before and after a place along a chain, and the share of the way."""
+    if len(known) < 2:
+        return known[0], known[0], 0.0
+    index = int(np.clip(np.searchsorted(at, place, side="right") - 1, 0, len(at) - 2))
+    share = (place - at[index]) / max(float(at[index + 1] - at[index]), 1e-9)
+    return known[index], known[index + 1], float(np.clip(share, 0.0, 1.0))

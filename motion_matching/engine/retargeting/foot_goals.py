@@ -1,0 +1,157 @@
+"""Where the balls of feet go on a body of other proportions, so that nothing slides or floats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..maths import quat
+from ..maths.easing import smoothstep
+from ..maths.runs import count_frames_to, find_runs
+from ..motion.smoothing import compute_window, compute_windowed_minimum
+from .frame_axes import get_axis
+
+_EASING = 0.12  # seconds from a contact until a foot in the air follows the leg's directions
+_SAME_FLOOR = 0.015  # of a leg's length: a contact this near to the floor is on it
+_CLEARANCE = 0.5  # of a scaled source's ball in the air: at least this high
+_SMALLER = 0.6  # how much farther than the source's a short foot may be pitched
+_ALIKE, _OTHER = 0.15, 0.4  # logarithms of ratios of feet: pitched not at all, and in full
+_TURNED = np.radians(120.0)  # a foot that is pitched more is nearly upside down
+_MOST_BEND = np.radians(60.0)  # of toes against the foot
+_LIFTED = 0.08  # of a leg's length: toes of a ball that is higher follow the foot
+_STEADY = 0.12  # seconds over which pitches are smoothed
+_DROP = 0.3  # seconds by which hips sink before a foot would be out of reach
+
+
+def find_ball_goals(
+    source: np.ndarray, ideal: np.ndarray, planted: np.ndarray, fps: float, leg: float
+) -> np.ndarray:
+    """Return goals (F, 3) of a ball from the scaled source's, where `planted` (F,) with its shift.
+
+    Both are given with the heights of their planted balls at zero. `ideal` (F, 3) is where the ball
+    would be by the directions of the leg alone. A foot of another length, or hips of another width,
+    shift it: by a vector that is constant while the ball rests.
+    """
+    free = ideal.copy()
+    # long feet reach lower on the way from and to the ground
+    free[:, 2] = np.maximum(ideal[:, 2], _CLEARANCE * source[:, 2])
+    runs = find_runs(planted)
+    if not len(runs):
+        return free
+    means = _average_runs(ideal - source, runs)
+    floors = find_floor_heights(source[:, 2], runs, leg)
+    means[:, 2] = floors - _average_runs(source[:, 2:], runs)[:, 0]
+    held = source + _hold(means, runs, len(source))
+    away = smoothstep(count_frames_to(planted) / (_EASING * fps))[:, None]
+    return held + away * (free - held)
+
+
+def _average_runs(values: np.ndarray, runs: np.ndarray) -> np.ndarray:
+    """Return the means (K, ...) of values (F, ...) over runs (K, 2)."""
+    sums = np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values, axis=0)])
+    return (sums[runs[:, 1]] - sums[runs[:, 0]]) / (runs[:, 1] - runs[:, 0])[:, None]
+
+
+def find_floor_heights(heights: np.ndarray, runs: np.ndarray, leg: float) -> np.ndarray:
+    """Return the heights (K,) of what balls stand on in runs of contact, from their own (F,).
+
+    Small ones are misses of the floor at zero, others are steps and boxes.
+    """
+    mean = _average_runs(heights[:, None], runs)[:, 0]
+    return mean * smoothstep(np.abs(mean) / (_SAME_FLOOR * leg) - 1.0)
+
+
+def _hold(values: np.ndarray, runs: np.ndarray, count: int) -> np.ndarray:
+    """Return values (K, 3) over all frames: held in runs (K, 2), and led from each to the next."""
+    frames = np.arange(count)
+    run = np.searchsorted(runs[:, 0], frames, side="right") - 1
+    before, after = np.maximum(run, 0), np.minimum(run + 1, len(runs) - 1)
+    start, stop = runs[before, 1] - 1, runs[after, 0]
+    share = smoothstep((frames - start) / np.maximum(stop - start, 1))
+    share = np.where((run < 0) | (after == before), 0.0, share)[:, None]
+    return values[before] + share * (values[after] - values[before])
+
+
+def measure_mismatch(ours: float, theirs: float) -> float:
+    """Return from 0 to 1 how much two lengths of feet, scaled alike, differ."""
+    ratio = abs(float(np.log(max(theirs, 1e-9) / max(ours, 1e-9))))
+    return float(smoothstep((ratio - _ALIKE) / (_OTHER - _ALIKE)))
+
+
+def find_pitch(
+    root: np.ndarray,
+    ball: np.ndarray,
+    foot: np.ndarray,
+    way: np.ndarray,
+    far: np.ndarray,
+) -> np.ndarray:
+    """Return angles (F,) that turn a foot about its ball so that the leg bends as the source's.
+
+    `root` and `ball` (F, 3) are the hip joint and the ball, `foot` (F, 4) its frames, `way` (3,)
+    leads from the ankle to the ball in these, and `far` (F,) is how far the ankle is from the hip
+    joint by the source's bend of the knee. A flat foot stays flat.
+    """
+    x, y, z = (get_axis(foot, axis) for axis in range(3))
+    to_root = root - ball
+    across, along, above = (np.sum(to_root * axis, axis=-1) for axis in (x, y, z))
+    radius, distance = float(np.hypot(way[1], way[2])), np.hypot(along, above)
+    square = np.maximum(far**2 - (across + way[0]) ** 2, 0.0)
+    cosine = (distance**2 + radius**2 - square) / np.maximum(2.0 * distance * radius, 1e-9)
+    spread = np.arccos(np.clip(cosine, -1.0, 1.0))
+    start = np.arctan2(-way[2], -way[1])
+    middle = np.arctan2(above, along) - start
+    options = np.stack([middle - spread, middle + spread])
+    options = (options + np.pi) % (2.0 * np.pi) - np.pi
+    turn = np.take_along_axis(options, np.abs(options).argmin(axis=0)[None], axis=0)[0]
+    pitch = _measure_pitch(y, z)
+    least, most = np.minimum(-_SMALLER * pitch, pitch), np.maximum(-_SMALLER * pitch, pitch)
+    return np.clip(turn, least, most)
+
+
+def steady_pitch(angles: np.ndarray, fps: float) -> np.ndarray:
+    """Return angles (F,) of `find_pitch` that change smoothly."""
+    return smooth(angles, compute_window(_STEADY, fps))
+
+
+def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
+    """Return frames (F, 4) of toes that stay level below the raised heel of a `foot` (F, 4).
+
+    `heights` (F,) are those of its ball over where it stands: in the air toes follow the foot.
+    """
+    x, y, z = (get_axis(foot, axis) for axis in range(3))
+    near = 1.0 - smoothstep(heights / (_LIFTED * leg))
+    bend = near * np.clip(_measure_pitch(y, z), 0.0, _MOST_BEND)
+    return quat.mul(quat.from_angle_axis(bend, x), foot)
+
+
+def _measure_pitch(ahead: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """Return by which angle (F,) the heel is above the toes, from axes (F, 3) of a foot.
+
+    It fades out for feet upside down, which are pitched neither way.
+    """
+    pitch = np.arctan2(-ahead[:, 2], up[:, 2])
+    return pitch * (1.0 - smoothstep((np.abs(pitch) - _TURNED) / (np.pi - _TURNED)))
+
+
+def smooth(values: np.ndarray, window: int) -> np.ndarray:
+    """Return means (F,) over windows of an odd number of frames."""
+    if window < 3 or not values.any():
+        return values
+    padded = np.pad(values, window // 2, mode="edge")
+    sums = np.cumsum(np.concatenate([[0.0], padded]))
+    return (sums[window:] - sums[:-window]) / window
+
+
+def find_drop(root: np.ndarray, ankle: np.ndarray, reach: float, planted: np.ndarray) -> np.ndarray:
+    """Return by how much (F,) hips have to sink for a planted foot to be reached."""
+    way = root - ankle
+    level = np.minimum(np.linalg.norm(way[:, :2], axis=-1), 0.95 * reach)
+    short = way[:, 2] - np.sqrt(reach**2 - level**2)
+    return np.where(planted, np.maximum(short, 0.0), 0.0)
+
+
+def ease_drop(drop: np.ndarray, fps: float) -> np.ndarray:
+    """Return a smooth curve (F,) that is nowhere below `drop` (F,)."""
+    if not drop.any():
+        return drop
+    window = compute_window(_DROP, fps)
+    return smooth(-compute_windowed_minimum(-drop, window), window // 4 * 2 + 1)

@@ -1,0 +1,306 @@
+"""Roles of bones: the same by name and by shape, and the hips' forward axis from the motion."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.body.rig import Roles, find_hips_forward, find_roles
+from motion_matching.engine.errors import RigError
+from motion_matching.engine.maths import quat
+from motion_matching.engine.motion import bvh
+from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.skeleton import Skeleton
+from tests.demo import generate_clips
+from tests.engine import rigs
+
+REAL = (
+    "lafan1/push1_subject2.bvh",
+    "bandai-namco/dataset-1_walk_normal_001.bvh",
+    "bandai-namco/dataset-2_run_normal_003.bvh",
+    "bandai-namco/dataset-2_walk-turn-left_normal_001.bvh",
+    "bandai-namco/dataset-1_walk-back_normal_001.bvh",
+)
+
+
+def name_original_bones(roles: Roles, original: Clip, order: np.ndarray) -> dict[str, str]:
+    """Return roles found on a shuffled and renamed rig, by the bones' original names."""
+    names = tuple(original.skeleton.names[i] for i in order)
+    return roles.to_names(original.skeleton.with_names(names))
+
+
+def compute_world_forward(clip: Clip, roles: Roles, axis: np.ndarray) -> np.ndarray:
+    return quat.mul_vec(clip.compute_world()[0][:, roles.hips].astype(np.float64), axis[None])
+
+
+@pytest.mark.parametrize("name", rigs.NAMINGS)
+def test_known_names_are_recognised_without_motion(name: str) -> None:
+    clip = rigs.make_walk(name, frames=2)
+    assert find_roles(clip.skeleton).to_names(clip.skeleton) == rigs.list_roles(name)
+
+
+@pytest.mark.parametrize("name", rigs.NAMINGS)
+def test_names_decide_for_any_axes_and_order_of_siblings(name: str) -> None:
+    clip = rigs.make_walk(name, frames=30)
+    other, _ = rigs.shuffle_siblings(clip, np.random.default_rng(3))
+    other = rigs.roll_axes(
+        other,
+        rigs.make_random_rolls(other.skeleton.bone_count, np.random.default_rng(4)),
+        keep_rest=False,
+    )
+    assert find_roles(other.skeleton, [other]).to_names(other.skeleton) == rigs.list_roles(name)
+
+
+@pytest.mark.parametrize("name", rigs.NAMINGS)
+@pytest.mark.parametrize("seed", range(3))
+def test_shape_finds_the_same_roles_without_names_order_and_axes(name: str, seed: int) -> None:
+    clip = rigs.make_walk(name)
+    other, order = rigs.anonymize(clip, seed)
+    found = find_roles(other.skeleton, [other])
+    assert name_original_bones(found, clip, order) == rigs.list_roles(name)
+
+
+@pytest.mark.parametrize("name", rigs.NAMINGS)
+def test_the_shape_of_a_standing_rest_pose_suffices(name: str) -> None:
+    clip = rigs.make_walk(name, frames=2)
+    other, order = rigs.anonymize(clip, keep_rest=True)
+    found = name_original_bones(find_roles(other.skeleton), clip, order)
+    expected = rigs.list_roles(name)
+    if name == "Mixamo":
+        # only motion tells a head from the end bone on top of it
+        assert found.pop("head") in ("mixamorig:Head", "mixamorig:HeadTop_End")
+        del expected["head"]
+    assert found == expected
+
+
+@pytest.mark.parametrize("file", REAL)
+def test_real_rigs_have_the_same_roles_by_name_and_by_shape(mocap, file: str) -> None:
+    clip = bvh.load(mocap / file)
+    named = find_roles(clip.skeleton, [clip])
+    assert (
+        "Spine2" in clip.skeleton.names[named.spine] or "Chest" in clip.skeleton.names[named.spine]
+    )
+    for seed in range(2):
+        other, order = rigs.anonymize(clip, seed)
+        assert name_original_bones(
+            find_roles(other.skeleton, [other]), clip, order
+        ) == named.to_names(clip.skeleton)
+
+
+def test_sides_by_shape_are_right_for_walking_backwards() -> None:
+    clip = rigs.make_walk(speed=-1.0)
+    other, order = rigs.anonymize(clip)
+    assert name_original_bones(find_roles(other.skeleton, [other]), clip, order) == rigs.list_roles(
+        "LAFAN1"
+    )
+
+
+def test_without_toes_travel_gives_the_sides_and_feet_serve_as_toes() -> None:
+    clip = rigs.remove_bones(rigs.make_walk(), {"LeftToe", "RightToe"}, end_sites=False)
+    other, order = rigs.anonymize(clip)
+    roles = find_roles(other.skeleton, [other])
+    expected = rigs.list_roles("LAFAN1") | {"left_toe": "LeftFoot", "right_toe": "RightFoot"}
+    assert name_original_bones(roles, clip, order) == expected
+    assert find_roles(clip.skeleton).to_names(clip.skeleton) == expected
+
+
+@pytest.mark.parametrize("tail", [0.4, 0.01])
+def test_an_animal_has_four_legs_and_its_dragged_tail_is_no_leg(tail: float) -> None:
+    clip = rigs.make_dog(tail=tail)
+    other, order = rigs.anonymize(clip)
+    found = name_original_bones(find_roles(other.skeleton, [other]), clip, order)
+    expected = {"hips": "pelvis", "spine": "withers", "head": "skull"}
+    for number, end in (("", "hind"), ("2", "fore")):
+        for word in ("left", "right"):
+            expected |= {f"{word}{number}_{part}": f"{end}_{part}_{word[0]}" for part in rigs.LEG}
+    assert found == expected
+
+
+def test_a_pair_of_legs_needs_no_upper_body() -> None:
+    clip = rigs.remove_bones(rigs.make_walk(), {"Spine"})
+    roles = find_roles(clip.skeleton, [clip])
+    assert roles.spine == roles.hips
+    assert roles.head is None
+
+
+def test_roles_survive_json() -> None:
+    for clip in (rigs.make_walk("Unreal", frames=2), rigs.make_dog(frames=60)):
+        anonymous, _ = rigs.anonymize(clip, keep_rest=True)
+        roles = find_roles(anonymous.skeleton)
+        text = json.dumps(roles.to_names(anonymous.skeleton))
+        assert Roles.from_names(anonymous.skeleton, json.loads(text)) == roles
+
+
+def test_overrides_win_over_names_and_shape() -> None:
+    clip = rigs.make_walk("LAFAN1")
+    roles = find_roles(clip.skeleton, [clip], {"spine": "Spine1", "left_toe": "LeftFoot"})
+    assert clip.skeleton.names[roles.spine] == "Spine1"
+    assert roles.legs[0].toe == roles.legs[0].foot
+    other, order = rigs.anonymize(clip)
+    wanted = other.skeleton.names[list(order).index(clip.skeleton.index("Spine1"))]
+    assert (
+        other.skeleton.names[find_roles(other.skeleton, [other], {"spine": wanted}).spine] == wanted
+    )
+
+
+@pytest.mark.parametrize(
+    ("overrides", "culprits"),
+    [
+        ({"hips": "LeftLeg"}, ("'LeftLeg'", "hips", "left shin")),
+        ({"hips": "Spine2"}, ("'Spine2'", "hips")),
+        (
+            {"left_thigh": "LeftFoot", "left_shin": "LeftLeg"},
+            ("'LeftFoot'", "left thigh", "left foot"),
+        ),
+        (
+            {"left_shin": "LeftFoot", "left_foot": "LeftLeg"},
+            ("'LeftFoot'", "left shin", "'LeftLeg'"),
+        ),
+        ({"left_foot": "LeftLeg"}, ("'LeftLeg'", "left shin", "left foot")),
+        ({"left_toe": "RightToe"}, ("'RightToe'", "left toe")),
+        ({"left_foot": "RightFoot"}, ("'RightFoot'", "left foot")),
+        ({"root": "Spine"}, ("'Spine'", "root", "'Hips'")),
+        ({"root": "Hips"}, ("'Hips'", "root", "hips")),
+        ({"hips": "LeftUpLeg"}, ("'LeftUpLeg'", "hips")),
+    ],
+)
+def test_roles_that_contradict_the_hierarchy_are_refused_by_name(
+    overrides: dict[str, str], culprits: tuple[str, ...]
+) -> None:
+    clip = rigs.make_walk("LAFAN1")
+    with pytest.raises(RigError) as error:
+        find_roles(clip.skeleton, [clip], overrides)
+    for culprit in culprits:
+        assert culprit in str(error.value)
+
+
+@pytest.mark.parametrize("parts", [("thigh",), ("thigh", "shin", "foot", "toe")])
+def test_swapped_sides_are_reported(parts: tuple[str, ...]) -> None:
+    clip = rigs.make_walk("LAFAN1")
+    right = rigs.list_roles("LAFAN1")
+    swap = {"left": "right", "right": "left"}
+    overrides = {f"{side}_{part}": right[f"{swap[side]}_{part}"] for side in swap for part in parts}
+    with pytest.raises(RigError, match=r"left and right .*swapped"):
+        find_roles(clip.skeleton, [clip], overrides)
+    other, order = rigs.anonymize(clip)
+    names = {clip.skeleton.names[old]: other.skeleton.names[new] for new, old in enumerate(order)}
+    given = {
+        f"{side}_{part}": names[right[f"{swap[side]}_{part}"]] for side in swap for part in rigs.LEG
+    }
+    with pytest.raises(RigError, match=r"left and right .*swapped"):
+        find_roles(other.skeleton, [other], given)
+
+
+def test_an_unknown_override_is_reported_with_similar_bones() -> None:
+    skeleton = rigs.make_walk("LAFAN1", frames=2).skeleton
+    with pytest.raises(
+        RigError, match="'LeftTow' given for left toe does not exist; did you mean 'LeftToe'"
+    ):
+        find_roles(skeleton, overrides={"left_toe": "LeftTow"})
+    with pytest.raises(RigError, match=r"'left_paw' is not a role.*middle_"):
+        find_roles(skeleton, overrides={"left_paw": "LeftToe"})
+
+
+def test_a_rig_without_feet_names_the_missing_role_and_likely_bones() -> None:
+    clip = rigs.remove_bones(
+        rigs.make_walk("Mixamo"), {"mixamorig:LeftFoot", "mixamorig:RightFoot"}, end_sites=False
+    )
+    with pytest.raises(RigError, match=r"no left foot.*left_foot"):
+        find_roles(clip.skeleton, [clip])
+    twisted = rigs.make_walk("Mixamo")
+    names = tuple(n.replace("Foot", "Paw").replace("Toe", "Claw") for n in twisted.skeleton.names)
+    lying = replace(
+        twisted.skeleton.with_names(names),
+        rest_positions=np.zeros_like(twisted.skeleton.rest_positions),
+    )
+    with pytest.raises(RigError, match=r"no left foot.*'mixamorig:LeftPaw'"):
+        find_roles(lying)
+    with pytest.raises(RigError, match=r"legs|foot|feet"):
+        find_roles(rigs.rename_bones(clip).skeleton, [rigs.rename_bones(clip)])
+
+
+@pytest.mark.parametrize("lean", [0.0, 0.7, -0.7])
+@pytest.mark.parametrize("speed", [1.2, -1.2])
+def test_hips_face_forward_even_with_a_tilted_pelvis(lean: float, speed: float) -> None:
+    clip = rigs.make_walk(lean=lean, speed=speed)
+    other, _ = rigs.anonymize(clip)
+    roles = find_roles(other.skeleton, [other])
+    axis = find_hips_forward([other], roles)
+    forward = compute_world_forward(other, roles, axis)
+    assert np.linalg.norm(axis) == pytest.approx(1.0)
+    np.testing.assert_allclose(forward.mean(axis=0), [0.0, -1.0, 0.0], atol=0.02)
+
+
+def test_hips_forward_ignores_swapped_names_of_left_and_right() -> None:
+    clip = rigs.make_walk("LAFAN1")
+    swapped = {"Left": "Right", "Right": "Left"}
+    names = tuple(
+        next((n.replace(a, b) for a, b in swapped.items() if a in n), n)
+        for n in clip.skeleton.names
+    )
+    wrong = replace(clip, skeleton=clip.skeleton.with_names(names))
+    roles = find_roles(wrong.skeleton, [wrong])
+    expected = find_hips_forward([clip], find_roles(clip.skeleton))
+    np.testing.assert_allclose(find_hips_forward([wrong], roles), expected, atol=1e-6)
+
+
+def test_leg_names_decide_the_front_of_a_toeless_rig_walking_backwards() -> None:
+    clip = rigs.remove_bones(rigs.make_walk(speed=-1.2), {"LeftToe", "RightToe"}, end_sites=False)
+    np.testing.assert_allclose(
+        find_hips_forward([clip], find_roles(clip.skeleton)), [0.0, -1.0, 0.0], atol=0.02
+    )
+
+
+def test_a_rig_without_sides_faces_where_its_feet_point() -> None:
+    clip = rigs.make_walk()
+    roles = find_roles(clip.skeleton)
+    unsided = replace(roles, legs=tuple(replace(leg, side="") for leg in roles.legs))
+    np.testing.assert_allclose(find_hips_forward([clip], unsided), [0.0, -1.0, 0.0], atol=0.05)
+
+
+def test_hips_forward_is_one_axis_for_many_clips() -> None:
+    clips = [
+        rigs.make_walk(speed=speed, frames=frames)
+        for speed, frames in ((1.2, 90), (-0.8, 40), (0.0, 30))
+    ]
+    roles = find_roles(clips[0].skeleton, clips)
+    axis = find_hips_forward(clips, roles)
+    for clip in clips:
+        assert compute_world_forward(clip, roles, axis)[:, 1].max() < -0.9
+
+
+@pytest.mark.parametrize("file", REAL)
+def test_real_hips_face_where_the_toes_point(mocap, file: str) -> None:
+    clip = bvh.load(mocap / file)
+    roles = find_roles(clip.skeleton, [clip])
+    forward = compute_world_forward(clip, roles, find_hips_forward([clip], roles))
+    positions = clip.compute_world()[1]
+    for leg in roles.legs:
+        toe = positions[:, leg.toe] - positions[:, leg.foot]
+        down = positions[:, leg.toe, 2] < positions[:, leg.toe, 2].min() + 0.015
+        cosine = np.sum(forward[:, :2] * toe[:, :2], axis=1) / np.linalg.norm(toe[:, :2], axis=1)
+        assert np.median(cosine[down]) > 0.7
+    assert abs(forward[:, 2].mean()) < 0.05
+
+
+def test_arms_do_not_become_legs_when_legs_are_missing() -> None:
+    """Refuse a recording of the upper body, although its arms look like a pair of legs."""
+    clip = generate_clips()[0]
+    gone = [
+        i for i, name in enumerate(clip.skeleton.names) if re.search("UpLeg|Leg|Foot|Toe", name)
+    ]
+    kept = [i for i in range(clip.skeleton.bone_count) if i not in gone]
+    place = {old: new for new, old in enumerate(kept)}
+    skeleton = Skeleton(
+        tuple(clip.skeleton.names[i] for i in kept),
+        np.array([place.get(int(clip.skeleton.parents[i]), -1) for i in kept]),
+        clip.skeleton.rest_positions[kept],
+        clip.skeleton.rest_rotations[kept],
+    )
+    upper = Clip(clip.name, skeleton, clip.positions[:, kept], clip.rotations[:, kept], clip.fps)
+    with pytest.raises(RigError, match=r"thigh|leg"):
+        find_roles(skeleton, [upper])
