@@ -18,7 +18,15 @@ from .contact_lock import ContactLock
 from .feet_apart import FeetApart
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .knee_limit import KneeLimit
-from .legs import CLOSE, Joint, LegGeometry, bend, compute_world_joints, is_bent_backward
+from .legs import (
+    CLOSE,
+    Joint,
+    LegGeometry,
+    bend,
+    compute_world_joints,
+    is_bent_backward,
+    unfold,
+)
 from .played_toes import PlayedToe, PlayedToes, move_aside
 from .settings import PerformerSettings
 from .stepping import Stepping
@@ -281,14 +289,13 @@ def _solve_leg(
         attitude = mul(pitch, attitude)
     goal = (x + ex, y + ey, z + ez)
     now = math.dist(hip[0], ankle[0])
-    further = leg.folded_length - now
     room, below_heel = z - floors[0] - leg.toe_height, z + ez - floors[1] - leg.foot_height
     if below_heel < room:
         room = below_heel
     if room < 0.0:
         room = 0.0
-    if further > 0.0:
-        goal = _lengthen(hip[0], goal, further, room)
+    if now < leg.folded_length:
+        goal = _unfold_goal(leg, hip[0], knee, ankle[0], goal, room)
     moves = pitch is not None or math.dist(goal, ankle[0]) > CLOSE
     if not moves:
         lengths = math.dist(hip[0], knee[0]), math.dist(knee[0], ankle[0])
@@ -312,6 +319,17 @@ def _solve_leg(
         raised = _raise_tip(leg.tip, own, floors[2] + leg.tip_height - z, lock, dt)
         turned += bones[3][3:] if raised is None else inv_mul(above, raised)
     return turned
+
+
+def _unfold_goal(
+    leg: LegGeometry, hip: Vector, knee: Joint, ankle: Vector, goal: Vector, room: float
+) -> Vector:
+    """Return a goal for an ankle at most `room` lower, so that the leg folds as in the data."""
+    x, y, z = unfold(hip, knee, ankle, leg.hinge, leg.folded_length)
+    fall = min(max(-z, 0.0), room)
+    goal = goal[0] + x, goal[1] + y, goal[2] + (z if z > 0.0 else -fall)
+    further = leg.folded_length - math.dist(hip, goal)
+    return _lengthen(hip, goal, further, room - fall) if further > 0.0 else goal
 
 
 def _lengthen(hip: Vector, goal: Vector, further: float, room: float) -> Vector:

@@ -109,8 +109,46 @@ class Inertializer:
 
     def transition(self, jump: Jump) -> None:
         """Add the difference between the two poses of a jump to the offsets."""
+        state = self._compute_state(jump)
+        self._initial_state[:] = self._state[:] = state
+        self._age = 0.0
+        self.fade_halflife, self._velocity_halflife = self._compute_halflives(state)
+
+    def preview(self, jump: Jump, following: np.ndarray) -> np.ndarray:
+        """Return poses (K + 2, 7, B) around a jump: a tick before it, at it, and the K after it.
+
+        The data's are `following` (K, 7, B). The root goes on as it is.
+        """
+        state, ticks = self._compute_state(jump), np.arange(len(following) + 1)
+        fading, calming = self._compute_halflives(state)
+        decays = [compute_decay_matrix(fading, age, calming)[0] for age in self._dt * ticks]
+        offsets = np.array(decays, np.float32) @ state[:, :-3]
+        data = np.concatenate([jump.target_pose[None], following]).transpose(1, 0, 2)
+        size = data.shape[1:]
+        offsets = offsets.reshape(size[0], 6, -1).transpose(1, 0, 2).reshape(6, -1)
+        shown = np.empty((7, len(ticks) + 1, size[1]), np.float32)
+        shown[:3, 1:] = data[:3] + offsets[:3].reshape(3, *size)
+        turns = quat.from_scaled_angle_axis(offsets[3:])
+        shown[3:, 1:] = quat.mul(turns, data[3:].reshape(4, -1)).reshape(4, *size)
+        offset, speed = (each[:-3].reshape(6, -1) for each in state)
+        turning = _compute_angular_velocity(offset[3:], speed[3:], jump.target_velocity[3:])
+        shown[:3, 0] = shown[:3, 1] - self._dt * (jump.target_velocity[:3] + speed[:3])
+        back = quat.from_scaled_angle_axis(-self._dt * turning)
+        shown[3:, 0] = quat.mul(back, np.ascontiguousarray(shown[3:, 1]))
+        shown[:, :, 0] = self._go_on(jump.source_root + self._root, ticks.size)
+        return shown.transpose(1, 0, 2)
+
+    def _go_on(self, velocity: np.ndarray, ticks: int) -> np.ndarray:
+        """Return the root (7, T + 1) at a constant velocity (3,) from a tick before."""
+        x, y, yaw = velocity[:, None] * (self._dt * np.arange(-1, ticks))
+        half, none = 0.5 * yaw, np.zeros_like(yaw)
+        return np.stack([x, y, none, np.cos(half), none, none, np.sin(half)])
+
+    def _compute_state(self, jump: Jump) -> np.ndarray:
+        """Return the offsets of bones and root, and their velocities (2, 6 B + 3), after a jump."""
         source_pose, source_velocity, source_root, target_pose, target_velocity, target_root = jump
-        offset, speed = self._offset, self._speed
+        state = self._state.copy()
+        offset, speed = (each[:-3].reshape(6, -1) for each in state)
         offset[:3] += source_pose[:3] - target_pose[:3]
         speed[:3] += source_velocity[:3] - target_velocity[:3]
         shown = quat.mul(quat.from_scaled_angle_axis(offset[3:]), source_pose[3:])
@@ -119,18 +157,16 @@ class Inertializer:
         speed[3:] = _compute_offset_speed(offset[3:], turning, target_velocity[3:])
         # bone 0 lies in the world and is placed by the root's velocity alone
         offset[:, 0] = speed[:, 0] = 0
-        self._root += source_root - target_root
-        self._initial_state[:] = self._state
-        self._age = 0.0
-        self.fade_halflife, self._velocity_halflife = self._compute_halflives()
+        state[0, -3:] += source_root - target_root
+        return state
 
-    def _compute_halflives(self) -> tuple[float, float]:
+    def _compute_halflives(self, state: np.ndarray) -> tuple[float, float]:
         """Return the halflives of the offsets x and of their velocities v.
 
         The first acceleration y² x + 2 z v, with y, z = 2 ln 2 / halflife, stays within the limits,
         and the part of the velocities within half.
         """
-        x, v = _compute_lengths(self._offset), _compute_lengths(self._speed)
+        x, v = (_compute_lengths(each[:-3].reshape(6, -1)) for each in state)
         slowest = _SLOWEST * self.halflife
         calming = max(self.halflife, min(8.0 * LN2 * float((v / self._limits).max()), slowest))
         left = np.maximum(self._limits - halflife_to_damping(calming) * v, _TINY)

@@ -49,6 +49,14 @@ def compute_bends(hips: np.ndarray, knees: np.ndarray, ankles: np.ndarray) -> np
     return np.arctan2(sine, np.sum(upper * lower, axis=-1))
 
 
+def _compute_fastest(bend: float, most: float, dt: float) -> float:
+    """Return the speed, below 0, at which a knee may stretch to come to rest before it is straight.
+
+    It slows down by `most` a tick.
+    """
+    return most - math.sqrt(most * (most + 2.0 * bend / dt))
+
+
 class KneeLimit:
     """Holds a knee back that would bend or stretch faster than in the data, and lets it catch up.
 
@@ -96,7 +104,8 @@ class KneeLimit:
         goal = math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
         if not self._lag:
             speed, rate, most = (goal - self._bend) / dt, self._rate, self._acceleration * dt
-            if -rate <= speed <= rate and -most <= speed - self._speed <= most:
+            fits = -rate <= speed <= rate and -most <= speed - self._speed <= most
+            if fits and (speed >= 0.0 or speed >= _compute_fastest(self._bend, most, dt)):
                 self._bend = self._goal = goal
                 self._speed = speed
                 return reach
@@ -119,7 +128,8 @@ class KneeLimit:
             bend += lag
         speed, most, rate = (bend - before) / dt, self._acceleration * dt, self._rate
         was = speed if math.isnan(self._speed) else self._speed
-        limited = min(max(speed, was - most, -rate), was + most, rate)
+        fastest = max(-rate, _compute_fastest(before, most, dt))
+        limited = max(min(max(speed, was - most), was + most, rate), fastest)
         bend = max(before + limited * dt, 0.0)
         if bend < goal:
             bend = self._avoid_floor(bend, before + rate * dt, reach + room, squares, double)

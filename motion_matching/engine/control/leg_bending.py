@@ -86,6 +86,42 @@ def bend_leg(
         set_rotation(below, foot_rotation, raised)
 
 
+def open_knees(
+    leg: LegGeometry,
+    poses: np.ndarray,
+    rotations: np.ndarray,
+    positions: np.ndarray,
+    parents: np.ndarray,
+) -> bool:
+    """Open knees of `poses` (T, 7, B) in place that fold further than in the data.
+
+    Thighs stay, and feet keep their attitude, as with `legs.unfold`. World rotations are
+    (T, B, 4), positions (T, B, 3). Returns whether any knee was opened.
+    """
+    thigh, shin, foot = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot))
+    folded = np.linalg.norm(positions[:, foot] - positions[:, thigh], axis=-1) < leg.folded_length
+    if not folded.any():
+        return False
+    rotations, positions = rotations[folded], positions[folded]
+    upper = positions[:, shin] - positions[:, thigh]
+    lower = positions[:, foot] - positions[:, shin]
+    hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
+    # only what is across the hinge turns about it
+    along = np.sum(upper * hinge, axis=-1) * np.sum(lower * hinge, axis=-1)
+    sine = np.sum(np.cross(lower, upper) * hinge, axis=-1)
+    cosine = np.sum(upper * lower, axis=-1) - along
+    squares = np.sum(upper**2, axis=-1) + np.sum(lower**2, axis=-1)
+    bent = 0.5 * (leg.folded_length**2 - squares) - along
+    most = np.arccos(np.clip(bent / np.maximum(np.hypot(cosine, sine), 1e-12), -1.0, 1.0))
+    angle = np.arctan2(sine, cosine) % (2.0 * np.pi)
+    turn = quat.from_angle_axis(angle - most, hinge)
+    above_knee, above_ankle = rotations[:, parents[shin]], rotations[:, parents[foot]]
+    opened = quat.mul(turn, rotations[:, shin])
+    poses[folded, 3:, shin] = quat.inv_mul(above_knee, opened)
+    poses[folded, 3:, foot] = quat.inv_mul(quat.mul(turn, above_ankle), rotations[:, foot])
+    return True
+
+
 def _lengthen(leg_vector: np.ndarray, further: np.ndarray, room: np.ndarray) -> np.ndarray:
     """Lengthen vectors (T, 3) from hip to ankle by `further` (T,), down by at most `room` (T,)."""
     length = np.linalg.norm(leg_vector, axis=-1)

@@ -228,6 +228,28 @@ def bend(
     return between(ux + lx, uy + ly, uz + lz, gx, gy, gz), at_knee
 
 
+def unfold(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector, length: float) -> Vector:
+    """Return how far the ankle moves as the knee opens until it is `length` from the hip.
+
+    The thigh stays. A knee that a blend of poses has folded through itself opens the same way.
+    """
+    (hx, hy, hz), ((x, y, z), attitude), (ax, ay, az) = hip, knee, ankle
+    ux, uy, uz, lx, ly, lz = x - hx, y - hy, z - hz, ax - x, ay - y, az - z
+    kx, ky, kz = mul_vec(attitude, hinge)
+    # only what is across the hinge turns about it
+    along = (ux * kx + uy * ky + uz * kz) * (lx * kx + ly * ky + lz * kz)
+    nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
+    cosine, sine = ux * lx + uy * ly + uz * lz - along, nx * kx + ny * ky + nz * kz
+    bent = 0.5 * (length * length - ux * ux - uy * uy - uz * uz - lx * lx - ly * ly - lz * lz)
+    angle = math.atan2(sine, cosine)
+    if angle < 0.0:
+        angle += 2.0 * math.pi
+    half = 0.5 * (angle - _acos((bent - along) / max(math.hypot(cosine, sine), 1e-12)))
+    s = math.sin(half)
+    mx, my, mz = mul_vec((math.cos(half), kx * s, ky * s, kz * s), (lx, ly, lz))
+    return mx - lx, my - ly, mz - lz
+
+
 def is_bent_backward(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector) -> bool:
     """Return whether a knee is bent against its hinge, as a fading jump may do."""
     (hx, hy, hz), ((x, y, z), attitude), (ax, ay, az) = hip, knee, ankle

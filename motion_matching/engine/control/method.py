@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -24,6 +24,8 @@ class Goal(NamedTuple):
     another one should wait. `push` in m/s is the intent's; the trajectory includes it already.
     `enter` is the intent's, too. `rests`: the simulation object rests, and nothing is requested;
     `stands`: besides, the character faces as it does, so that there is nothing to do but to stand.
+    `measure_seam` tells of a jump and the poses (K, 7, B) after it how fast a joint would
+    accelerate at most, in m/s².
     """
 
     trajectory: Sequence[TrajectoryPoint]
@@ -35,6 +37,7 @@ class Goal(NamedTuple):
     enter: str | None = None
     stands: bool = False
     rests: bool = False
+    measure_seam: Callable[[Jump, np.ndarray], float] | None = None
 
 
 class Jump(NamedTuple):

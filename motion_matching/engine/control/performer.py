@@ -13,6 +13,7 @@ from . import displacement
 from .ground import FLAT, Ground
 from .inertialization import Inertializer
 from .intent import Intent
+from .joints import Joints
 from .method import Goal, Jump, Method, Motion
 from .performance import Performance
 from .settings import PerformerSettings
@@ -68,6 +69,7 @@ class Performer:
         self._inertializer = Inertializer(
             method.acceleration_limits, settings.inertialization_halflife, self.dt
         )
+        self._joints = Joints(method.skeleton.parents)
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
         self._past_times = tuple(t for t in times if t <= 0)
@@ -170,7 +172,10 @@ class Performer:
         rests = self._wants_to_rest(intent)
         stands = rests and abs(wrap(simulation.yaw - self._placement[2])) < _ASIDE
         self._stands = stands
-        goal = Goal(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands, rests)
+        goal = Goal(
+            *(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands, rests),
+            self._measure_seam,
+        )
         motion = self.method.advance(goal)
         if motion.jump is not None:
             self._inertializer.transition(motion.jump)
@@ -194,6 +199,10 @@ class Performer:
         self._placement = self._slide(goal_pose)
         self._past.record(*self._placement)
         return self._build_frame(motion, pose)
+
+    def _measure_seam(self, jump: Jump, following: np.ndarray) -> float:
+        poses = self._inertializer.preview(jump, following)
+        return self._joints.measure_acceleration(poses, self.method.fps)
 
     def _wants_to_rest(self, intent: Intent) -> bool:
         """Return whether there is nothing to do but to face as the simulation object does."""

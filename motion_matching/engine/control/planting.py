@@ -19,7 +19,7 @@ from .contact_lock import compute_lift_share
 from .contact_ranges import ContactRange, build_contact_mask
 from .ground import FLAT, Ground, compute_step_height, compute_step_heights
 from .least_squares import solve_least_squares
-from .leg_bending import bend_leg
+from .leg_bending import bend_leg, open_knees
 from .leg_easing import ease_legs
 from .legs import LegGeometry
 from .plants_apart import FootTrack, compute_asides, make_track, move_plants_apart
@@ -105,12 +105,14 @@ def plant_feet(
     """
     if len(poses) < 3:
         return poses
-    unlocked = poses.astype(np.float64)
-    poses = unlocked.copy()
+    poses, parents = poses.astype(np.float64), skeleton.parents
+    rotations, positions = _compute_world(poses, parents)
+    opened = [open_knees(leg, poses, rotations, positions, parents) for leg in legs]
+    if any(opened):
+        rotations, positions = _compute_world(poses, parents)
+    unlocked = poses.copy()
     count, stands = len(poses), poses[:, 2, 0]
-    local = poses.transpose(0, 2, 1)
-    rotations, positions = quat.fk(quat.normalize(local[..., 3:]), local[..., :3], skeleton.parents)
-    floors, parents, tracks = [], skeleton.parents, []
+    floors, tracks = [], []
     for i, leg in enumerate(legs):
         toe = positions[:, leg.chain[-1]]
         floor = compute_step_heights(ground, toe[:, :2], stands)
@@ -132,6 +134,12 @@ def plant_feet(
     _raise_sunk_toes(poses, parents, legs, floors, settings.stretch_buffer, fps)
     poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
     return poses.astype(np.float32)
+
+
+def _compute_world(poses: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotations (T, B, 4) and positions (T, B, 3) of poses (T, 7, B)."""
+    local = poses.transpose(0, 2, 1)
+    return quat.fk(quat.normalize(local[..., 3:]), local[..., :3], parents)
 
 
 def _solve_paths(

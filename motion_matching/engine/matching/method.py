@@ -27,10 +27,14 @@ from ..database.idles import find_settling_frames
 from ..errors import DatabaseError, SettingsError
 from ..maths import quat
 from ..motion.skeleton import Skeleton
+from .local_peaks import LocalPeaks
 from .search import FrameIndex, FrameMask
 
 _CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
 _VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within these
+_SEEN = 3  # ticks after a jump that are looked at for joints that pop
+# times the most that joints accelerate in the data around a jump, and in m/s² at least
+_POPS, _LEAST_POP = 1.1, 10.0
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
 _AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
 # m/s and rad/s of the root that count as much as a typical difference of a feature
@@ -59,6 +63,7 @@ class MotionMatching:
         self._root_motion = database.root_motion.astype(np.float32)
         self._toes = self._measure_toes(database)
         self._successors = database.successors
+        self._peaks = LocalPeaks(database)
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
         self._index = self._make_index(settings)
@@ -314,12 +319,25 @@ class MotionMatching:
             mask = None
         if best < 0:
             best, cost = frame, continuing
+        if best != frame and not leave and self._pops(goal, frame, best):
+            self._ticks_to_search = 0  # a tick later it may not
+            best, cost = frame, continuing
         if chosen is not None:
             away = query - self._rows[chosen]
             best, cost = chosen, float(away.dot(away)) + self._bias.item(chosen)
         self.last_cost = cost
         self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
         return best
+
+    def _pops(self, goal: Goal, frame: int, best: int) -> bool:
+        """Return whether a jump would accelerate a joint as neither motion does around it."""
+        if goal.measure_seam is None:
+            return False
+        jump = Jump(*self._get_played_state(), *self._get_state(best))
+        stop = self.database.stops.item(self.database.range_of_frame.item(best))
+        following = self._poses[best + 1 : min(best + 1 + _SEEN, stop)]
+        most = max(self._peaks.get(frame), self._peaks.get(best), _LEAST_POP)
+        return goal.measure_seam(jump, following) > _POPS * most
 
     def _make_query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
         values: list[float] = []

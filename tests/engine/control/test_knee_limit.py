@@ -53,6 +53,15 @@ def test_the_most_of_a_knee_is_that_of_the_clips(demo_database, legs):
     assert most == pytest.approx(sources["knee_rate_max"], rel=1e-3)
 
 
+def test_a_knee_comes_to_rest_before_it_is_straight(legs):
+    """One that hits straight at full speed stops within a tick, which the knee shows as a pop."""
+    leg = replace(legs[0], knee_rate=12.0, knee_acceleration=150.0)
+    goals = np.maximum(0.8 - 8.0 * np.arange(30) / FPS, 0.0)
+    bends = compute_knees(limit(leg, compute_reaches(goals)))
+    assert bends[-1] == pytest.approx(0.0, abs=0.02)
+    assert np.abs(np.diff(bends, 2)).max() < 1.01 * 150.0 / FPS**2
+
+
 def test_a_knee_that_moves_as_in_the_data_is_not_held_back(legs):
     bends = 0.8 - 0.6 * np.cos(2.0 * math.pi * np.arange(120) / FPS)
     reaches = compute_reaches(bends)

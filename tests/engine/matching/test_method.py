@@ -120,6 +120,34 @@ def test_searches_wait_for_the_interval_unless_the_goal_is_sharp(demo_database):
         assert jumps[0] == sharp
 
 
+def test_a_jump_that_would_make_a_joint_pop_waits(demo_database):
+    method = MotionMatching(demo_database, PerformerSettings(search_interval=0.5))
+    method.reset()
+    method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
+    fast = make_trajectory(3.0, 0.8, method.trajectory_times)
+    shaken, seen = [1000.0, 1000.0, 1000.0, 0.0], []
+
+    def measure(jump, following) -> float:
+        np.testing.assert_array_equal(jump.source_pose, demo_database.poses[method._frame])
+        seen.append(following.shape)
+        return shaken[len(seen) - 1]
+
+    goal = Goal(fast, sharp=True, measure_seam=measure)
+    motions = [method.advance(goal._replace(sharp=tick == 0)) for tick in range(4)]
+    assert [motion.jump is not None for motion in motions] == [False, False, False, True]
+    assert seen == [(3, *demo_database.poses.shape[1:])] * 4
+    assert np.diff([motion.frame for motion in motions[:3]]).tolist() == [1, 1]
+
+
+def test_the_end_of_a_range_is_left_even_with_a_pop(demo_database):
+    method = MotionMatching(demo_database, PerformerSettings(search_interval=10.0))
+    method.reset()
+    method._frame = int(demo_database.stops[0]) - 1
+    still = make_trajectory(0.0, 0.0, method.trajectory_times)
+    motion = method.advance(Goal(still, measure_seam=lambda *_: 1e6))
+    assert motion.jump is not None
+
+
 def test_the_end_of_a_range_is_left_at_any_cost(demo_database):
     method = MotionMatching(
         demo_database, PerformerSettings(search_interval=10.0, continuing_bias=1e9)
