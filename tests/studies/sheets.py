@@ -16,7 +16,7 @@ from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.retargeting.anatomy import Anatomy
-from motion_matching.engine.retargeting.retarget import retarget_clips
+from motion_matching.engine.retargeting.bodies import RetargetBody
 from tests.engine import animals
 
 from .bodies import TARGETS, load_target, save_rigify
@@ -59,9 +59,8 @@ def draw_sheet(name: str, folder: Path, output: Path) -> Path:
         if TARGETS[target].rigify:
             save_rigify(TARGETS[target].rigify, folder)
         skeleton = load_target(target, folder).skeleton
-        [moved] = retarget_clips(
-            [clips[sheet.clip]], skeleton, source_roles=find_body_roles(clips[0].skeleton, clips)
-        )
+        source = RetargetBody(clips[0].skeleton, clips)
+        moved = source.make_retargeter(RetargetBody(skeleton)).retarget(clips[sheet.clip])
         rows.append(_find_lines(moved, [], sheet.frames))
     path = output / f"{name}.png"
     write_png(path, draw(rows, sheet.cell))

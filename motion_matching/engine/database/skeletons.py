@@ -10,19 +10,16 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..body.body_roles import BodyRoles, find_body_roles
 from ..errors import RigError
 from ..motion import conforming
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
-from ..retargeting.anatomy import Anatomy
-from ..retargeting.bone_mapping import BoneMapping, pair_roles
-from ..retargeting.retarget import Retargeter
+from ..retargeting.bodies import BoneNames, RetargetBody, group_by_skeleton
+from ..retargeting.bone_mapping import BoneMapping
 from ..retargeting.settings import RetargetSettings
 from .parts import BuildNote, ReelPart
 
@@ -30,9 +27,6 @@ _LENGTH_TOLERANCE = 0.02  # share of a bone's length by which two sources may di
 _SHORTEST = 0.05  # metres that a bone counts at least
 _CANDIDATES = 50  # clips, of which one has the lengths that most have
 _ALGORITHM = 1  # of retargeting: a database of another one is built again
-
-# bones by role that were chosen by hand: one, all of the part, or '' for none
-Chosen = Mapping[str, str | Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -44,8 +38,8 @@ class Character:
     """
 
     skeleton: Skeleton
-    roles: Chosen = field(default_factory=dict)
-    source_roles: Mapping[str, Chosen] = field(default_factory=dict)
+    roles: BoneNames = field(default_factory=dict)
+    source_roles: Mapping[str, BoneNames] = field(default_factory=dict)
     settings: RetargetSettings = field(default_factory=RetargetSettings)
 
     def get_content(self) -> dict[str, Any]:
@@ -96,12 +90,12 @@ def share_skeleton(
             misfits.append(part)
     alike = alike or list(clips.values())
     character = character or Character(model.skeleton)
-    onto = _CharacterBody(character, alike)
+    onto = RetargetBody(character.skeleton, alike, character.roles)
     skipped: list[BuildNote] = []
     mapped: list[BuildNote] = []
-    for group in _group_by_skeleton(misfits):
+    for group in group_by_skeleton(misfits, lambda part: part.clip.skeleton):
         try:
-            retargeted, text = _retarget(group, onto)
+            retargeted, text = _retarget(group, character, onto)
         except RigError as error:
             if not skip_broken:
                 raise
@@ -153,63 +147,30 @@ def _differ(lengths: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return known & (away > _LENGTH_TOLERANCE * np.maximum(expected, _SHORTEST))
 
 
-def _group_by_skeleton(parts: Iterable[ReelPart]) -> list[list[ReelPart]]:
-    """Return parts in groups of one skeleton, bone lengths and rest pose."""
-    groups: dict[tuple[Any, ...], list[ReelPart]] = {}
-    for part in parts:
-        skeleton = part.clip.skeleton
-        rest = skeleton.rest_positions, skeleton.rest_rotations
-        shape = tuple(np.round(values, 4).tobytes() for values in rest)
-        key = skeleton.names, skeleton.parents.tobytes(), *shape
-        groups.setdefault(key, []).append(part)
-    return list(groups.values())
-
-
-class _CharacterBody:
-    """A character's body, looked at once for all skeletons of sources.
-
-    `alike` are clips on its own skeleton.
-    """
-
-    def __init__(self, character: Character, alike: Sequence[Clip]) -> None:
-        self.character, self.alike = character, alike
-
-    @cached_property
-    def roles(self) -> BodyRoles:
-        return find_body_roles(self.character.skeleton, self.alike, self.character.roles)
-
-    @cached_property
-    def anatomy(self) -> Anatomy:
-        return Anatomy.from_clips(self.character.skeleton, self.roles, self.alike)
-
-    def retarget(self, clips: Sequence[Clip]) -> tuple[list[Clip], BoneMapping]:
-        """Return clips of one skeleton as its motion, and how bones are mapped."""
-        skeleton, character = clips[0].skeleton, self.character
-        chosen = character.source_roles.get(compute_signature(skeleton), {})
-        roles = find_body_roles(skeleton, clips, chosen)
-        mapping = pair_roles(skeleton, character.skeleton, roles, self.roles)
-        source = Anatomy.from_clips(skeleton, roles, clips)
-        retargeter = Retargeter(source, self.anatomy, character.settings)
-        return retargeter.retarget_all(clips), mapping
-
-
-def _retarget(group: Sequence[ReelPart], onto: _CharacterBody) -> tuple[list[Clip], str]:
-    """Return the clips of a group as a body's motion, and how many bones are mapped."""
-    try:
-        result, mapping = onto.retarget([part.clip for part in group])
-    except RigError as error:
-        raise RigError(f"'{group[0].source.name}' cannot be retargeted: {error}") from None
-    return result, f"{mapping.mapped_count} of {mapping.total}"
-
-
 def retarget_clips(
-    clips: Sequence[Clip], character: Character, alike: Sequence[Clip] = ()
+    clips: Sequence[Clip], character: Character, onto: RetargetBody | None = None
 ) -> tuple[list[Clip], BoneMapping]:
     """Return clips of one skeleton as the character's motion, and how bones are mapped.
 
-    `alike` are clips on the character's own skeleton. Raises RigError if bones cannot be mapped.
+    `onto` is the character's body, if it is known. Raises RigError if bones cannot be mapped.
     """
-    return _CharacterBody(character, alike).retarget(clips)
+    onto = onto or RetargetBody(character.skeleton, (), character.roles)
+    skeleton = clips[0].skeleton
+    chosen = character.source_roles.get(compute_signature(skeleton))
+    source = RetargetBody(skeleton, clips, chosen)
+    retargeter = source.make_retargeter(onto, character.settings)
+    return retargeter.retarget_all(clips), source.pair_bones(onto)
+
+
+def _retarget(
+    group: Sequence[ReelPart], character: Character, onto: RetargetBody
+) -> tuple[list[Clip], str]:
+    """Return the clips of a group as the character's motion, and how many bones are mapped."""
+    try:
+        result, mapping = retarget_clips([part.clip for part in group], character, onto)
+    except RigError as error:
+        raise RigError(f"'{group[0].source.name}' cannot be retargeted: {error}") from None
+    return result, f"{mapping.mapped_count} of {mapping.total}"
 
 
 def _fit_clip(clip: Clip, model: Clip, sliding: np.ndarray) -> Clip:

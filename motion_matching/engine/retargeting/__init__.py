@@ -7,6 +7,7 @@ from ..lazy import load_on_use
 if TYPE_CHECKING:
     from . import (
         anatomy,
+        bodies,
         bone_mapping,
         bone_matches,
         finger_frames,

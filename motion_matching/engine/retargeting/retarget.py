@@ -7,15 +7,14 @@ bend to the side that the source's bend to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from ..body.body_roles import BODY_ROLES, BodyRoles, find_body_roles
+from ..body.body_roles import BODY_ROLES
 from ..errors import RigError, SettingsError
 from ..motion.clip import Clip, join_clips
-from ..motion.skeleton import Skeleton
 from .anatomy import Anatomy
 from .plan import RetargetPlan
 from .settings import RetargetSettings
@@ -23,9 +22,6 @@ from .steps import Retargeting
 
 _DEFAULTS = RetargetSettings()
 _BATCH = 8000  # frames of short clips that are retargeted at once
-
-# all roles, or some of them by names of bones
-GivenRoles = BodyRoles | Mapping[str, str | Sequence[str]]
 
 
 class Retargeter:
@@ -86,51 +82,3 @@ def _make_batches(clips: Sequence[Clip]) -> list[list[Clip]]:
         else:
             batches.append([clip])
     return batches
-
-
-def retarget_clips(
-    clips: Sequence[Clip],
-    target: Skeleton,
-    *,
-    source_roles: GivenRoles | None = None,
-    target_roles: GivenRoles | None = None,
-    target_clips: Sequence[Clip] = (),
-    settings: RetargetSettings = _DEFAULTS,
-) -> list[Clip]:
-    """Return clips of any skeletons on the target's; those of one skeleton are measured together.
-
-    Roles that are not given are found by names and shape. Raises RigError for bodies without legs
-    and for those that stand neither at rest nor in their clips.
-    """
-    onto = _measure(target, target_clips, target_roles)
-    groups: list[list[int]] = []
-    for number, clip in enumerate(clips):
-        known = (g for g in groups if is_same_skeleton(clips[g[0]].skeleton, clip.skeleton))
-        group = next(known, None)
-        if group is None:
-            groups.append([number])
-        else:
-            group.append(number)
-    result: dict[int, Clip] = {}
-    for group in groups:
-        alike = [clips[number] for number in group]
-        source = _measure(alike[0].skeleton, alike, source_roles)
-        moved = Retargeter(source, onto, settings).retarget_all(alike)
-        result |= dict(zip(group, moved, strict=True))
-    return [result[number] for number in range(len(clips))]
-
-
-def _measure(skeleton: Skeleton, clips: Sequence[Clip], roles: GivenRoles | None) -> Anatomy:
-    if not isinstance(roles, BodyRoles):
-        roles = find_body_roles(skeleton, clips, roles)
-    return Anatomy.from_clips(skeleton, roles, clips)
-
-
-def is_same_skeleton(one: Skeleton, two: Skeleton) -> bool:
-    """Return whether skeletons have the same bones that rest alike."""
-    return one is two or (
-        one.names == two.names
-        and np.array_equal(one.parents, two.parents)
-        and np.allclose(one.rest_positions, two.rest_positions, rtol=1e-4, atol=1e-5)
-        and np.allclose(one.rest_rotations, two.rest_rotations, atol=1e-4)
-    )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
 
-from ...engine.body.body_roles import BodyRoles, find_body_roles
 from ...engine.errors import RigError
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
-from ...engine.retargeting.anatomy import Anatomy
-from ...engine.retargeting.bone_mapping import NEEDED
+from ...engine.retargeting.bodies import BoneNames, RetargetBody
 from ..blender import actions
 from ..controls.bake_controls import check_editable
 from ..controls.control_rig import ControlRig
@@ -23,7 +21,6 @@ from ..reading.sampling import sample
 from ..rig.armature import check_armature, read_skeleton
 from ..rig.plan import check_follows_keys
 
-BoneNames = Mapping[str, str | Sequence[str]]  # by role; '' for a part that is to be left out
 _ACTIONS, _FRAMES = 3, 300  # of a character's own that are looked at
 
 
@@ -38,6 +35,10 @@ class Target:
     skeleton: Skeleton
     clips: tuple[Clip, ...] = ()
     rig: ControlRig | None = None
+
+    def get_body(self, given: BoneNames | None = None) -> RetargetBody:
+        """Return its body, with bones by role that were chosen by hand."""
+        return RetargetBody(self.skeleton, self.clips, given, f"The character '{self.name}'")
 
     def has_same_bones(self, other: Target) -> bool:
         """Return whether another one has the same bones in the same places."""
@@ -60,23 +61,11 @@ def read_target(
     rig = None if bones == "all" else find_control_rig(obj)
     if rig is not None:
         return Target(obj.name, read_skeleton_of(obj, rig), (), rig)
-    skeleton, what = read_skeleton(obj, bones), f"The character '{obj.name}'"
-    try:
-        Anatomy.from_clips(skeleton, find_roles(what, skeleton, (), given or {}))
-    except RigError:  # it may show in its motion, else this is said again later
-        return Target(obj.name, skeleton, tuple(read_own_motion(obj, bones)))
-    return Target(obj.name, skeleton)
-
-
-def find_roles(who: str, skeleton: Skeleton, clips: Sequence[Clip], given: BoneNames) -> BodyRoles:
-    """Find the roles of a character by names, shape and motion; errors say whose."""
-    for role in NEEDED:
-        if role in given and given[role] in ("", [""], ("",)):
-            raise RigError(f"{who} cannot do without {role.replace('_', ' ')}; name its bone.")
-    try:
-        return find_body_roles(skeleton, clips, given)
-    except RigError as error:
-        raise RigError(f"{who}: {error}") from error
+    target = Target(obj.name, read_skeleton(obj, bones))
+    if target.get_body(given).stands:
+        return target
+    # it may show in its motion, else this is said later
+    return replace(target, clips=tuple(read_own_motion(obj, bones)))
 
 
 def read_own_motion(obj: bpy.types.Object, bones: str | None = None) -> list[Clip]:

@@ -8,13 +8,12 @@ from typing import Any
 
 from ...engine.motion.clip import Clip
 from ...engine.progress import ReportProgress, ignore_progress
-from ...engine.retargeting.anatomy import Anatomy
-from ...engine.retargeting.bone_mapping import BoneMapping, pair_roles
+from ...engine.retargeting.bodies import BoneNames, RetargetBody, group_by_skeleton
+from ...engine.retargeting.bone_mapping import BoneMapping
 from ...engine.retargeting.report import measure_retargeted
-from ...engine.retargeting.retarget import Retargeter, is_same_skeleton
 from ...engine.retargeting.settings import RetargetSettings
 from .sources import SourceMotion
-from .targets import BoneNames, Target, find_roles
+from .targets import Target
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,7 @@ def find_mapping(
 
     Raises RigError, which names the character and the bone or role, if hips or legs are missing.
     """
-    clips = [motion.clip for motion in motions]
-    skeleton = clips[0].skeleton
-    source = find_roles(f"The source '{clips[0].name}'", skeleton, clips, request.source_bones)
-    own = f"The character '{target.name}'", target.skeleton, target.clips
-    return pair_roles(skeleton, target.skeleton, source, find_roles(*own, request.target_bones))
+    return _get_source(motions, request).pair_bones(target.get_body(request.target_bones))
 
 
 def retarget(
@@ -73,32 +68,24 @@ def retarget(
     with_measures: bool = False,
 ) -> Retargeted:
     """Bring motion onto a target. Raises RigError as `find_mapping` does."""
-    groups = group_by_skeleton(motions)
-    mappings = [find_mapping(group, target, request) for group in groups]
-    result = Retargeted(target, mappings[0])
-    onto = Anatomy.from_clips(target.skeleton, result.mapping.target, target.clips)
-    for group, mapping in zip(groups, mappings, strict=True):
-        clips = [motion.clip for motion in group]
-        source = Anatomy.from_clips(clips[0].skeleton, mapping.source, clips)
-        retargeter = Retargeter(source, onto, request.settings)
+    groups = group_by_skeleton(motions, lambda motion: motion.clip.skeleton)
+    sources = [_get_source(group, request) for group in groups]
+    onto = target.get_body(request.target_bones)
+    result = Retargeted(target, sources[0].pair_bones(onto))
+    for group, source in zip(groups, sources, strict=True):
+        retargeter = source.make_retargeter(onto, request.settings)
         for motion in group:
             report(f"Retargeting {motion.clip.name}", len(result.pairs) / len(motions))
             clip = retargeter.retarget(motion.clip)
             result.pairs.append((motion, clip))
             if with_measures:
-                result.measures.append(measure_retargeted(motion.clip, clip, source, onto))
+                bodies = source.anatomy, onto.anatomy
+                result.measures.append(measure_retargeted(motion.clip, clip, *bodies))
     return result
 
 
-def group_by_skeleton(motions: Sequence[SourceMotion]) -> list[list[SourceMotion]]:
-    """Return motion that has the same bones and rest pose together, which tells more of them."""
-    groups: list[list[SourceMotion]] = []
-    for motion in motions:
-        skeleton = motion.clip.skeleton
-        alike = (group for group in groups if is_same_skeleton(group[0].clip.skeleton, skeleton))
-        group = next(alike, None)
-        if group is None:
-            groups.append([motion])
-        else:
-            group.append(motion)
-    return groups
+def _get_source(motions: Sequence[SourceMotion], request: RetargetRequest) -> RetargetBody:
+    """Return the body of motion on one skeleton."""
+    clips = [motion.clip for motion in motions]
+    who = f"The source '{clips[0].name}'"
+    return RetargetBody(clips[0].skeleton, clips, request.source_bones, who)

@@ -17,8 +17,9 @@ from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.retargeting.anatomy import Anatomy
+from motion_matching.engine.retargeting.bodies import RetargetBody, group_by_skeleton
 from motion_matching.engine.retargeting.report import measure_retargeted
-from motion_matching.engine.retargeting.retarget import Retargeter, retarget_clips
+from motion_matching.engine.retargeting.retarget import Retargeter
 from motion_matching.engine.retargeting.settings import RetargetSettings
 from tests.engine import animals, characters, rigs
 from tests.engine.characters import Character
@@ -561,7 +562,11 @@ def test_clips_of_several_skeletons_come_onto_one(walk: Clip, targets):
     short = walk.crop(0, 120)
     cmu, _ = characters.make_cmu_like(short)
     target = targets["mixamo"].skeleton
-    first, second, third = retarget_clips([short, cmu, short.crop(30, 90)], target)
+    clips, moved = [short, cmu, short.crop(30, 90)], {}
+    for group in group_by_skeleton(clips, lambda clip: clip.skeleton):
+        retargeter = RetargetBody(group[0].skeleton, group).make_retargeter(RetargetBody(target))
+        moved |= {id(clip): retargeter.retarget(clip) for clip in group}
+    first, second, third = (moved[id(clip)] for clip in clips)
     assert {clip.skeleton.names for clip in (first, second, third)} == {target.names}
     names = [target.index(f"mixamorig:{bone}") for bone in ("LeftFoot", "RightHand", "Head")]
     places = [clip.compute_world()[1][:, names] for clip in (first, second)]

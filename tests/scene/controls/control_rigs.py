@@ -12,7 +12,7 @@ from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.engine.retargeting.retarget import retarget_clips
+from motion_matching.engine.retargeting.bodies import RetargetBody
 from motion_matching.scene.rig.armature import create_armature
 from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import edit_bones
@@ -38,7 +38,10 @@ def make_walk(fps: float = 30.0, stop: int = 90) -> Clip:
 
 
 def retarget_walk(skeleton: Skeleton) -> Clip:
-    return retarget_clips([make_walk()], skeleton)[0]
+    walk = make_walk()
+    return (
+        RetargetBody(walk.skeleton, [walk]).make_retargeter(RetargetBody(skeleton)).retarget(walk)
+    )
 
 
 def create_named_rig(

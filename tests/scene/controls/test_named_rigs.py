@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.maths.runs import find_runs
-from motion_matching.engine.retargeting.retarget import retarget_clips
+from motion_matching.engine.retargeting.bodies import RetargetBody
 from motion_matching.scene.controls.bake_controls import ControlSettings, bake_controls
 from motion_matching.scene.controls.check_baked import measure_deviations
 from motion_matching.scene.controls.match import match_control_rig, read_deform_skeleton
@@ -44,7 +44,9 @@ def test_feet_without_a_roll_control_have_few_keys_a_step(scene) -> None:
     obj = name_unreal()
     rig = match_control_rig(obj)
     assert rig is not None
-    clip = retarget_clips([make_walk(60.0, 115)], read_deform_skeleton(obj))[0]
+    walk = make_walk(60.0, 115)
+    onto = RetargetBody(read_deform_skeleton(obj))
+    clip = RetargetBody(walk.skeleton, [walk]).make_retargeter(onto).retarget(walk)
     settings = ControlSettings(fewer_keys=True, match_both=False)
     action = bake_controls(obj, rig, clip, settings, start_frame=0)
     cm, degrees = measure_deviations(obj, clip, range(clip.frame_count), 0)
