@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ _VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within
 _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 # times the most that joints accelerate in the data around a jump, and in m/s² at least
 _POPS, _LEAST_POP = 1.1, 10.0
+_LONGEST_WAIT = 0.2  # seconds that a jump waits for a tick in which nothing pops
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
 _AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
 # m/s and rad/s of the root that count as much as a typical difference of a feature
@@ -140,6 +141,7 @@ class MotionMatching:
         vx, vy, turn = self._root_motion[allowed].T
         self._frame = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
         self._ticks_to_search = 0
+        self._waited = 0  # ticks that jumps have waited in a row
         self._idling.reset()
         held = self._idling.begin() if self._settings.idle else -1
         self._is_held = held >= 0
@@ -319,8 +321,8 @@ class MotionMatching:
             mask = None
         if best < 0:
             best, cost = frame, continuing
-        if best != frame and not leave and self._pops(goal, frame, best):
-            self._ticks_to_search = 0  # a tick later it may not
+        if best != frame and not leave and self._should_wait(goal, frame, best):
+            self._ticks_to_search = 0
             best, cost = frame, continuing
         if chosen is not None:
             away = query - self._rows[chosen]
@@ -329,15 +331,24 @@ class MotionMatching:
         self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
         return best
 
-    def _pops(self, goal: Goal, frame: int, best: int) -> bool:
-        """Return whether a jump would accelerate a joint as neither motion does around it."""
-        if goal.measure_seam is None:
+    def _should_wait(self, goal: Goal, frame: int, best: int) -> bool:
+        """Return whether a jump should wait for a tick, as a joint would pop now."""
+        if goal.measure_seam is None or self._waited >= _LONGEST_WAIT * self.fps:
+            self._waited = 0
             return False
+        pops = self._pops(goal.measure_seam, frame, best)
+        self._waited = self._waited + 1 if pops else 0
+        return pops
+
+    def _pops(
+        self, measure_seam: Callable[[Jump, np.ndarray], float], frame: int, best: int
+    ) -> bool:
+        """Return whether a jump would accelerate a joint as neither motion does around it."""
         jump = Jump(*self._get_played_state(), *self._get_state(best))
         stop = self.database.stops.item(self.database.range_of_frame.item(best))
         following = self._poses[best + 1 : min(best + 1 + _SEEN, stop)]
         most = max(self._peaks.get(frame), self._peaks.get(best), _LEAST_POP)
-        return goal.measure_seam(jump, following) > _POPS * most
+        return measure_seam(jump, following) > _POPS * most
 
     def _make_query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
         values: list[float] = []

@@ -27,6 +27,7 @@ _HARDER = 1.05  # times 99 % of the accelerations in the frames played, which le
 # seconds that a step of a standing character takes at most, metres up to which it is left out, and
 # seconds around it that tell how far it goes
 _STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
+_IN_AIR = 0.4  # metres above where it stands at which a fading jump holds a toe in the air
 _LOCKED_SPEED = 0.01  # m/s: a slower planted toe is locked
 
 
@@ -40,6 +41,8 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     standing = [leg.toe_height for leg in measure_character_legs(database)]
     contacts = _leave_out_steps(take, database, toes)
     stands = contacts & (heights < np.add(standing, LANDING))
+    free = compute_toe_positions(take.unlocked_poses, database)[..., 2] - take.poses[:, 2, :1]
+    stands &= free < np.add(standing, _IN_AIR)
     radius = take.performer_settings.unlock_radius
     return contact_ranges.find_contact_ranges(stands, toes, take.fps, radius)
 

@@ -139,6 +139,17 @@ def test_a_jump_that_would_make_a_joint_pop_waits(demo_database):
     assert np.diff([motion.frame for motion in motions[:3]]).tolist() == [1, 1]
 
 
+def test_no_jump_waits_for_long(demo_database):
+    method = MotionMatching(demo_database, PerformerSettings(search_interval=0.5))
+    method.reset()
+    method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
+    fast = make_trajectory(3.0, 0.8, method.trajectory_times)
+    goal = Goal(fast, sharp=True, measure_seam=lambda *_: 1000.0)
+    jumped = [method.advance(goal).jump is not None for _ in range(40)]
+    waited = jumped.index(True) / demo_database.fps
+    assert 0.15 < waited < 0.25
+
+
 def test_the_end_of_a_range_is_left_even_with_a_pop(demo_database):
     method = MotionMatching(demo_database, PerformerSettings(search_interval=10.0))
     method.reset()
