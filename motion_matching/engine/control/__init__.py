@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         stepping,
         take,
         trajectory,
+        transition_cost,
     )
 else:
     __getattr__ = load_on_use(__name__)

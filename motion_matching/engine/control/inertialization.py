@@ -10,6 +10,7 @@ Source: notebook 000, Player (spring inertializer).
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def _compute_lengths(v: np.ndarray) -> np.ndarray:
     return np.sqrt(np.add.reduce(squares.reshape(2, 3, -1), axis=1))
 
 
-def _compute_angular_velocity(
+def compute_angular_velocity(
     offset: np.ndarray, speed: np.ndarray, velocity: np.ndarray
 ) -> np.ndarray:
     """Return angular velocities of bones that turn with `velocity` under offsets at `speed` (3, B).
@@ -48,7 +49,7 @@ def _compute_angular_velocity(
 def _compute_offset_speed(
     offset: np.ndarray, turning: np.ndarray, velocity: np.ndarray
 ) -> np.ndarray:
-    """Return how fast offsets change; the inverse of `_compute_angular_velocity`. All (3, B)."""
+    """Return how fast offsets change; the inverse of `compute_angular_velocity`. All (3, B)."""
     square, sine, versine = _compute_coefficients(offset)
     along = _cross(offset, velocity)
     left = turning - velocity - sine * along - versine * _cross(offset, along)
@@ -65,6 +66,18 @@ def _compute_coefficients(offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a.take(_NEXT, 0) * b.take(_AFTER, 0) - a.take(_AFTER, 0) * b.take(_NEXT, 0)
+
+
+class Fading(NamedTuple):
+    """What fades after a jump: offsets and their velocities (6, B) there, and two halflives.
+
+    `velocity_halflife` is that of what the velocities add.
+    """
+
+    offset: np.ndarray
+    speed: np.ndarray
+    halflife: float
+    velocity_halflife: float
 
 
 class Inertializer:
@@ -107,6 +120,12 @@ class Inertializer:
         # of the offsets, and of their velocities
         self.fade_halflife = self._velocity_halflife = self.halflife
 
+    @property
+    def fading(self) -> Fading:
+        """What fades since the last jump, with what was left of jumps before it."""
+        offset, speed = self._initial_state[:, :-3].reshape(2, 6, -1).copy()
+        return Fading(offset, speed, self.fade_halflife, self._velocity_halflife)
+
     def transition(self, jump: Jump) -> None:
         """Add the difference between the two poses of a jump to the offsets."""
         source_pose, source_velocity, source_root, target_pose, target_velocity, target_root = jump
@@ -114,7 +133,7 @@ class Inertializer:
         offset[:3] += source_pose[:3] - target_pose[:3]
         speed[:3] += source_velocity[:3] - target_velocity[:3]
         shown = quat.mul(quat.from_scaled_angle_axis(offset[3:]), source_pose[3:])
-        turning = _compute_angular_velocity(offset[3:], speed[3:], source_velocity[3:])
+        turning = compute_angular_velocity(offset[3:], speed[3:], source_velocity[3:])
         offset[3:] = quat.to_scaled_angle_axis(quat.mul(shown, quat.inv(target_pose[3:])))
         speed[3:] = _compute_offset_speed(offset[3:], turning, target_velocity[3:])
         # bone 0 lies in the world and is placed by the root's velocity alone

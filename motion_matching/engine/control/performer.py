@@ -19,6 +19,7 @@ from .settings import PerformerSettings
 from .sized_feet import create_foot_lock
 from .start_state import GroundPlace, MovingPose, StartState, align_root, compose_places
 from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint
+from .transition_cost import Transition
 
 _ASIDE = math.radians(15.0)  # that a character may face aside of the object and still stand
 
@@ -91,6 +92,7 @@ class Performer:
         self._feet.reset()
         x, y = self.ground.slide(position, position, self.settings.collision_radius)
         self._placement = (x, y, facing)
+        self.last_transition: Transition | None = None
         self._simulation.reset(*self._placement)
         self._past.reset(*self._placement)
         self._previous_desired, self._desired_age = (0.0, 0.0, facing), 0.0
@@ -140,8 +142,8 @@ class Performer:
             place = compose_places(place, own)
             jump = Jump(*moving, *jump[3:])
         self._inertializer.reset()
-        self._inertializer.transition(jump)
-        self._since_jump, self._stands = 0.0, False
+        self._enter(jump)
+        self._stands = False
         self._placement = place
         vx, vy, turn = moving.root.tolist()
         velocity = rotate_xy(vx, vy, place[2])
@@ -173,8 +175,7 @@ class Performer:
         goal = Goal(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands, rests)
         motion = self.method.advance(goal)
         if motion.jump is not None:
-            self._inertializer.transition(motion.jump)
-            self._since_jump = 0.0
+            self._enter(motion.jump)
         pose, offset = self._inertializer.update(motion.pose)
         # how fast the fading jump turns the body against the character
         swing = self._inertializer.compute_turn_rate(self.method.hips)
@@ -194,6 +195,13 @@ class Performer:
         self._placement = self._slide(goal_pose)
         self._past.record(*self._placement)
         return self._build_frame(motion, pose)
+
+    def _enter(self, jump: Jump) -> None:
+        """Let what a jump changes fade from now on."""
+        self._inertializer.transition(jump)
+        self._since_jump = 0.0
+        entered = jump.target_pose, jump.target_velocity
+        self.last_transition = Transition(*entered, self._inertializer.fading)
 
     def _wants_to_rest(self, intent: Intent) -> bool:
         """Return whether there is nothing to do but to face as the simulation object does."""
