@@ -79,6 +79,11 @@ def measure_prices(transitions: Sequence[Transition], parents: Array) -> Array:
     return measure_costs(transitions, parents)[:, 1:].sum(axis=2).mean(axis=1)
 
 
+def format_price(price: float) -> str:
+    """Return the price of a jump in metre-seconds as text."""
+    return f"{100.0 * price:.2f} cm·s"
+
+
 def _compute_motion(poses: Array, velocities: Array, parents: Array) -> tuple[Array, Array]:
     """Return positions (F, B, 3) and their velocities, as bone 0 sees them.
 

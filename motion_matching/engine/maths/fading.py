@@ -10,6 +10,8 @@ adds may fade with another one, as in `springs.compute_decay_matrix`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -30,8 +32,7 @@ def compute_spring_displacement(
     """
     other = halflife if velocity_halflife is None else velocity_halflife
     x, v, y, z = np.broadcast_arrays(
-        *(np.asarray(part, np.float64) for part in (x, v)),
-        *(halflife_to_rate(np.asarray(part, np.float64)) for part in (halflife, other)),
+        *(np.asarray(part, np.float64) for part in (x, v)), *map(_get_rates, (halflife, other))
     )
     first, second = _find_spring_crossings(x, v, y, z)
     before, between, after = (_integrate_spring(x, v, y, z, t) for t in (first, second, np.inf))
@@ -43,7 +44,7 @@ def compute_signed_spring_displacement(x: ArrayLike, v: ArrayLike, halflife: Arr
 
     It is the difference of one feature of two frames, 2 position / y + velocity / y².
     """
-    y = halflife_to_rate(np.asarray(halflife, np.float64))
+    y = _get_rates(halflife)
     return 2.0 * np.asarray(x) / y + np.asarray(v) / y**2
 
 
@@ -60,6 +61,12 @@ def compute_cubic_displacement(x: ArrayLike, v: ArrayLike, blend_time: ArrayLike
     crossing = np.where((crossing > 0.0) & (crossing < 1.0), crossing, 0.0)
     before, after = (_integrate_cubic(x, slope, s) for s in (crossing, np.ones_like(x)))
     return time * (np.abs(before) + np.abs(after - before))
+
+
+def _get_rates(halflives: ArrayLike) -> Array:
+    """Return half the dampings of springs, per second."""
+    values: Any = np.asarray(halflives, np.float64)
+    return np.asarray(halflife_to_rate(values))
 
 
 def _integrate_cubic(x: Array, slope: Array, s: Array) -> Array:

@@ -301,18 +301,21 @@ def test_frames_of_a_take_are_inspected_with_their_goals(obj):
 
     # the inspected frame matches the body, except for blending and foot locks
     first, last = map(int, take.frame_range)
-    apart, verdicts = [], []
+    apart, verdicts, prices = [], [], []
     for frame in range(first, last, 3):
         scene.frame_set(frame)
         inspector.refresh()
         assert not seen.problem, seen.problem
         apart.append(np.linalg.norm(get_hips(obj) - get_inspected_hips()))
         verdicts.append(seen.inspection.continuing.verdict)
+        prices += [line for line in seen.lines if line.startswith("Jumps next, price ")]
         assert seen.goal_strokes
     assert np.median(apart) < 0.05, (np.median(apart), max(apart))
     assert max(apart) < 0.5, (np.median(apart), max(apart))
     assert "played on" in verdicts, set(verdicts)
     assert any(verdict.startswith("left") for verdict in verdicts), set(verdicts)
+    assert 0 < len(prices) < len(verdicts)
+    assert all(0.0 < float(line.split()[3]) < 50.0 for line in prices), prices
 
     scene.frame_set(last + 50)
     inspector.refresh()
