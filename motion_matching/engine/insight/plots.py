@@ -1,4 +1,4 @@
-"""Draw what a database holds as one SVG file: strands, coverage, histograms, and maps of poses.
+"""Draw what a database holds as one SVG file: strands, coverage, histograms, maps of poses, prices.
 
 Strands are the trajectories of the simulation bone over a second, from one point and facing up,
 coloured by speed, beside those of the simulation object ("Code vs Data Driven Displacement",
@@ -21,6 +21,7 @@ from .coverage import SPEED_EDGES, TURN_EDGES, Coverage
 from .inspection import Inspection
 from .pictures import HEIGHT, MARGIN, WIDTH, make_label, make_picture, write_pictures
 from .pose_map import PoseMap
+from .price_plot import draw_prices
 from .strands import sample_evenly
 
 Array = np.ndarray
@@ -37,6 +38,7 @@ def save(database: Database, inspection: Inspection, poses: PoseMap, path: Path 
         _draw_captures(inspection.data["to_capture"]),
         *(_draw_histogram(name, table) for name, table in inspection.histograms.items()),
         *(_draw_poses(database, poses, name) for name in ("mds", "pca")),
+        *draw_prices(inspection.data["settings"]["inertialization_halflife"]),
     ]
     write_pictures(pictures, path)
 
