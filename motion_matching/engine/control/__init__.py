@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         carrying,
         contact_ranges,
         displacement,
+        fade,
         feet_apart,
         foot_lock,
         ground,

@@ -66,8 +66,8 @@ class Performer:
         self.dt = 1.0 / method.fps
         self._simulation = SimulationObject(settings, ground)
         self._feet = create_foot_lock(method.legs, ground)
-        self._inertializer = Inertializer(
-            method.acceleration_limits, settings.inertialization_halflife, self.dt
+        self._inertializer = Inertializer.from_settings(
+            method.acceleration_limits, settings, self.dt
         )
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
@@ -81,7 +81,7 @@ class Performer:
         self.method.apply(settings)
         self.settings = settings
         self._simulation.apply(settings)
-        self._inertializer.halflife = settings.inertialization_halflife
+        self._inertializer.apply(settings)
         if not settings.foot_lock:
             self._feet.release()
 
@@ -162,7 +162,7 @@ class Performer:
         simulation = self._simulation
         simulation.steer(intent, self.dt)
         self._since_jump += self.dt
-        is_fading = self._since_jump < self._inertializer.fade_halflife - 0.5 * self.dt
+        is_fading = self._since_jump < self._inertializer.half_time - 0.5 * self.dt
         is_sharp = self._check_sharp_change() or intent.push is not None
         push = None
         if intent.push is not None and intent.path is None:

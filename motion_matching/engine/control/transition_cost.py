@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..maths import component_quat, fading, quat
+from ..maths import component_quat, quat
 from .inertialization import Fading, Inertializer, compute_angular_velocity
 from .method import Jump
+from .settings import PerformerSettings
 
 Array = np.ndarray
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -31,12 +32,12 @@ class Transition(NamedTuple):
     fading: Fading
 
 
-def enter(jumps: Sequence[Jump], limits: Array, halflife: float, fps: float) -> list[Transition]:
+def enter(jumps: Sequence[Jump], limits: Array, settings: PerformerSettings) -> list[Transition]:
     """Return the transitions of jumps out of motion that nothing else fades in.
 
-    `limits` (2, B) and `halflife` are those of an `Inertializer`.
+    `limits` (2, B) are those of an `Inertializer`.
     """
-    inertializer, transitions = Inertializer(limits, halflife, 1.0 / fps), []
+    inertializer, transitions = Inertializer.from_settings(limits, settings, 1.0), []
     for jump in jumps:
         inertializer.reset()
         inertializer.transition(jump)
@@ -67,8 +68,12 @@ def measure_costs(transitions: Sequence[Transition], parents: Array) -> Array:
     if not transitions:
         return np.zeros((0, len(parents), 3))
     offset, speed = compute_offsets(transitions, parents)
-    halflives = np.array([each.fading[2:] for each in transitions]).T[..., None, None]
-    return fading.compute_spring_displacement(offset, speed, *halflives)
+    times = np.array([each.fading[3:] for each in transitions]).T[..., None, None]
+    shapes, result = [each.fading.shape for each in transitions], np.empty_like(offset)
+    for shape in set(shapes):  # other settings may have another one
+        own = [each is shape for each in shapes]
+        result[own] = shape.measure(offset[own], speed[own], *times[:, own])
+    return result
 
 
 def measure_prices(transitions: Sequence[Transition], parents: Array) -> Array:

@@ -259,7 +259,7 @@ def measure_prices(
         return database.poses[k], database.velocities[k], database.root_motion[k]
 
     jumps = [Jump(*get_state(frame), *get_state(other)) for other in others]
-    fade = np.array(database.limits), settings.inertialization_halflife, database.fps
+    fade = np.array(database.limits), settings
     return transition_cost.measure_prices(
         transition_cost.enter(jumps, *fade), database.skeleton.parents
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..control.settings import PerformerSettings
 from ..database.database import Database
 from . import strands
 from .coverage import SPEED_EDGES, TURN_EDGES, Coverage
@@ -38,7 +39,7 @@ def save(database: Database, inspection: Inspection, poses: PoseMap, path: Path 
         _draw_captures(inspection.data["to_capture"]),
         *(_draw_histogram(name, table) for name, table in inspection.histograms.items()),
         *(_draw_poses(database, poses, name) for name in ("mds", "pca")),
-        *draw_prices(inspection.data["settings"]["inertialization_halflife"]),
+        *draw_prices(PerformerSettings().with_changes(inspection.data["settings"])),
     ]
     write_pictures(pictures, path)
 

@@ -12,16 +12,18 @@ from itertools import groupby
 
 import numpy as np
 
-from ..maths import fading, springs
+from ..control.fade import SPRING, FadeShape, choose_fade
+from ..control.settings import PerformerSettings
 from .pictures import HEIGHT, MARGIN, WIDTH, make_label, make_picture
 
 Array = np.ndarray
 REACH = 0.2  # metres of difference to either side
 _CELLS, _BANDS = 61, 14  # along either axis, and shades
 _CELL, _SIDE = 6.5, 6.5 * _CELLS  # of maps, in units of the picture
-_FADE_SECONDS, _POINTS = 6.0, 100  # times the halflife that curves last, and their points
+_FADED, _POINTS = 0.003, 100  # share of an offset at which curves end, and their points
+_LEAST_TIME = 0.001  # seconds; within none there is nothing to draw
 _RULE = ' stroke="#999"'
-_LINES = (  # v as a multiple of x over the halflife's time constant
+_LINES = (  # v as a multiple of x and half the slope of the valley
     ("velocities alike", 0.0, "#3b6ea8"),
     ("coming back by itself", -1.0, "#2a9d4a"),
     ("coming back too fast", -4.0, "#8a4fbf"),
@@ -29,16 +31,22 @@ _LINES = (  # v as a multiple of x over the halflife's time constant
 )
 
 
-def draw_prices(halflife: float) -> list[str]:
-    """Return the pictures for a halflife in seconds; at 0 everything is free."""
-    rate = springs.halflife_to_rate(halflife)
-    fastest = 2.0 * rate * REACH  # the valley goes from corner to corner
+def draw_prices(settings: PerformerSettings) -> list[str]:
+    """Return the pictures for jumps that fade as settings choose."""
+    shape, time = choose_fade(settings)
+    time = max(time, _LEAST_TIME)
+
+    def measure(x: Array, v: Array) -> Array:
+        return shape.measure(x, v, time, time)
+
+    of_positions, of_velocities = (
+        float(shape.measure_signed(np.array(x), np.array(1.0 - x), time)) for x in (1.0, 0.0)
+    )
+    fastest = REACH * of_positions / of_velocities  # the valley goes from corner to corner
     x = np.linspace(-REACH, REACH, _CELLS)
     v = np.linspace(fastest, -fastest, _CELLS)[:, None]
-    exact = fading.compute_spring_displacement(x, v, halflife)
-    feature = np.abs(fading.compute_signed_spring_displacement(x, v, halflife))
-    alone = fading.compute_spring_displacement
-    added = alone(x, 0.0, halflife) + alone(0.0, v, halflife)
+    exact, feature = measure(x, v), np.abs(shape.measure_signed(x, v, time))
+    added = measure(x, np.zeros(1)) + measure(np.zeros(1), v)
     most = float(added.max())
     maps = (
         ("price exact", "Price of a jump by its differences", exact),
@@ -49,7 +57,7 @@ def draw_prices(halflife: float) -> list[str]:
     # one scale for the first three; what is not seen is little
     tops = (most, most, most, float(maps[-1][-1].max()))
     drawn = [_draw_map(*each, top, fastest) for each, top in zip(maps, tops, strict=True)]
-    return [*drawn, _draw_curves(halflife, rate)]
+    return [*drawn, _draw_curves(shape, time, 0.5 * fastest / REACH)]
 
 
 def _draw_map(name: str, title: str, prices: Array, most: float, fastest: float) -> str:
@@ -85,18 +93,20 @@ def _shade(band: int) -> str:
     return "#{:02x}{:02x}{:02x}".format(*(dark + share * (light - dark)).round().astype(int))
 
 
-def _draw_curves(halflife: float, rate: float) -> str:
+def _draw_curves(shape: FadeShape, time: float, rate: float) -> str:
     """Draw how differences of 10 cm fade, with what they cost."""
-    x, seconds = REACH / 2.0, _FADE_SECONDS * halflife
+    x, ages = REACH / 2.0, np.linspace(0.0, 8.0 * shape.compute_half_time(time), 8 * _POINTS)
+    seconds = float(ages[shape.compute_share(time, ages) > _FADED].max())
     times = np.linspace(0.0, seconds, _POINTS)
+    decays = np.array([shape.compute_matrix(time, age, time)[0] for age in times.tolist()])
     width, height, middle = WIDTH - 2.5 * MARGIN, HEIGHT - 4.5 * MARGIN, 0.5 * HEIGHT
     left, scale = 1.5 * MARGIN, 0.5 * height / (1.5 * x)
     parts = [f'<line x1="{left:g}" x2="{left + width:g}" y1="{middle:g}" y2="{middle:g}"{_RULE}/>']
     for number, (name, multiple, colour) in enumerate(_LINES):
         v = multiple * rate * x
-        price = float(fading.compute_spring_displacement(x, v, halflife))
-        offsets, _ = springs.spring(x, v, 0.0, halflife, times)
-        ends = zip(left + width * times / max(seconds, 1e-9), middle - scale * offsets, strict=True)
+        price = float(shape.measure(np.array(x), np.array(v), time, time))
+        offsets = decays @ (x, v)
+        ends = zip(left + width * times / seconds, middle - scale * offsets, strict=True)
         points = " ".join(f"{a:.1f},{b:.1f}" for a, b in ends)
         parts.append(_draw_line(points, colour, f"{left:.1f},{middle:.1f}", left + width, middle))
         style = f' style="fill:{colour}"'
@@ -108,7 +118,8 @@ def _draw_curves(halflife: float, rate: float) -> str:
             make_label(left - 6, y + 4, f"{100 * share * x:+.0f} cm", ' text-anchor="end"')
         )
     parts.append(make_label(left + width - 30, middle + 16, f"{seconds:.2g} s"))
-    title = f"How differences fade at a halflife of {halflife:g} s, and what each costs"
+    kind = "a halflife" if shape is SPRING else "a blend time"
+    title = f"How differences fade with {kind} of {time:g} s, and what each costs"
     return make_picture("price curves", title, parts)
 
 

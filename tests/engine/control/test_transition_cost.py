@@ -8,12 +8,14 @@ import pytest
 from motion_matching.engine.control import transition_cost
 from motion_matching.engine.control.inertialization import Inertializer
 from motion_matching.engine.control.method import Jump
+from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.start_state import MovingPose
 from motion_matching.engine.maths import quat
 from tests.demo import load_demo
 from tests.engine.scripted import perform_script
 
 HALFLIFE = 0.1
+SETTINGS = PerformerSettings(inertialization_halflife=HALFLIFE)
 
 
 def compute_positions(poses, database):
@@ -33,10 +35,11 @@ def make_jumps(database, count, seed=0):
     return [Jump(*get_state(database, a), *get_state(database, b)) for a, b in frames.tolist()]
 
 
+@pytest.mark.parametrize("fade", [{}, {"inertialization": "cubic"}], ids=["spring", "cubic"])
 @pytest.mark.parametrize("script", ["random", "flips"])
-def test_the_price_of_a_jump_is_how_far_the_performed_motion_is_from_the_entered_one(script):
+def test_the_price_of_a_jump_is_how_far_the_performed_motion_is_from_the_entered_one(script, fade):
     database = load_demo()
-    take = perform_script(database, script, "walk", 60.0)
+    take = perform_script(database, script, "walk", 60.0, **fade)
     offsets = compute_positions(take.unlocked_poses, database)
     offsets -= compute_positions(database.poses[take.frames], database)
     away = np.abs(offsets[:, 1:]).sum(axis=2).mean(axis=1)
@@ -52,16 +55,17 @@ def test_the_price_of_a_jump_is_how_far_the_performed_motion_is_from_the_entered
     prices, integrals = np.transpose(compared)
     assert len(prices) > 10
     # offsets of rotations fade, and positions follow them nearly: the method's own approximation
-    np.testing.assert_allclose(prices, integrals, rtol=0.2)
+    np.testing.assert_allclose(prices, integrals, rtol=0.25)
+    assert np.median(np.abs(prices / integrals - 1.0)) < 0.1
     assert prices.sum() == pytest.approx(integrals.sum(), rel=0.15)
-    assert np.corrcoef(prices, integrals)[0, 1] > 0.995
+    assert np.corrcoef(prices, integrals)[0, 1] > 0.98
 
 
 def test_offsets_and_their_velocities_are_those_of_the_shown_pose_at_the_jump():
     database, step = load_demo(), 1e-4
     limits = np.full((2, database.skeleton.bone_count), 1e9, np.float32)
     for jump in make_jumps(database, 6):
-        transition = transition_cost.enter([jump], limits, HALFLIFE, database.fps)
+        transition = transition_cost.enter([jump], limits, SETTINGS)
         offset, speed = transition_cost.compute_offsets(transition, database.skeleton.parents)
         states = MovingPose(*jump[:3]), MovingPose(*jump[3:])
         # nothing faded before: what is shown is the motion that is left
@@ -79,10 +83,10 @@ def test_jumps_are_priced_together_as_they_are_alone():
     database = load_demo()
     parents, limits = database.skeleton.parents, np.array(database.limits)
     jumps = make_jumps(database, 20)
-    together = transition_cost.enter(jumps, limits, HALFLIFE, database.fps)
+    together = transition_cost.enter(jumps, limits, SETTINGS)
     prices = transition_cost.measure_prices(together, parents)
     for jump, price in zip(jumps, prices, strict=True):
-        alone = transition_cost.enter([jump], limits, HALFLIFE, database.fps)
+        alone = transition_cost.enter([jump], limits, SETTINGS)
         assert transition_cost.measure_prices(alone, parents) == pytest.approx([price])
     assert (prices > 0).all()
     assert transition_cost.measure_prices([], parents).shape == (0,)
@@ -92,12 +96,15 @@ def test_a_jump_to_the_same_motion_costs_nothing_and_a_slower_fade_costs_more():
     database = load_demo()
     parents, limits = database.skeleton.parents, np.full_like(database.limits, 1e9)
     same = get_state(database, 100)
-    nowhere = transition_cost.enter([Jump(*same, *same)], limits, HALFLIFE, database.fps)
+    nowhere = transition_cost.enter([Jump(*same, *same)], limits, SETTINGS)
     assert transition_cost.measure_prices(nowhere, parents) == pytest.approx([0.0], abs=1e-6)
     jumps = make_jumps(database, 5)
     fast, slow = (
         transition_cost.measure_prices(
-            transition_cost.enter(jumps, limits, halflife, database.fps), parents
+            transition_cost.enter(
+                jumps, limits, PerformerSettings(inertialization_halflife=halflife)
+            ),
+            parents,
         )
         for halflife in (0.1, 0.2)
     )
@@ -115,7 +122,7 @@ def test_what_is_left_of_a_jump_counts_in_the_price_of_the_next():
     inertializer.transition(stay)
     fading = inertializer.fading
     left = transition_cost.Transition(stay.target_pose, stay.target_velocity, fading)
-    alone = transition_cost.enter([stay, first], limits, HALFLIFE, database.fps)
+    alone = transition_cost.enter([stay, first], limits, SETTINGS)
     prices = transition_cost.measure_prices([left, *alone], database.skeleton.parents)
     assert prices[1] == pytest.approx(0.0, abs=1e-6)
     assert 0.3 * prices[2] < prices[0] < prices[2]

@@ -7,19 +7,24 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
+from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.insight import pictures, price_plot
-from motion_matching.engine.maths.fading import compute_spring_displacement
+from motion_matching.engine.maths.fading import (
+    compute_cubic_displacement,
+    compute_spring_displacement,
+)
 from motion_matching.engine.maths.springs import halflife_to_rate
 
 SVG = "{http://www.w3.org/2000/svg}"
 HALFLIFE = 0.15
+SETTINGS = PerformerSettings(inertialization_halflife=HALFLIFE)
 NAMES = ("price exact", "price added", "price feature", "price error")
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory) -> ElementTree.Element:
     path = tmp_path_factory.mktemp("plot") / "price.svg"
-    pictures.write_pictures(price_plot.draw_prices(HALFLIFE), path)
+    pictures.write_pictures(price_plot.draw_prices(SETTINGS), path)
     return ElementTree.parse(path).getroot()
 
 
@@ -89,6 +94,22 @@ def test_curves_have_their_prices_and_end_at_rest(root):
     assert len(lines) == 4
 
 
-def test_a_halflife_of_zero_is_drawn_too(tmp_path):
-    pictures.write_pictures(price_plot.draw_prices(0.0), tmp_path / "zero.svg")
+@pytest.mark.parametrize("inertialization", ["spring", "cubic"])
+def test_a_time_of_zero_is_drawn_too(tmp_path, inertialization):
+    settings = PerformerSettings(
+        inertialization=inertialization, inertialization_halflife=0.0, blend_time=0.0
+    )
+    pictures.write_pictures(price_plot.draw_prices(settings), tmp_path / "zero.svg")
     assert "nan" not in (tmp_path / "zero.svg").read_text()
+
+
+def test_a_cubic_is_drawn_as_it_fades(tmp_path):
+    settings = PerformerSettings(inertialization="cubic", blend_time=0.4)
+    pictures.write_pictures(price_plot.draw_prices(settings), tmp_path / "cubic.svg")
+    root = ElementTree.parse(tmp_path / "cubic.svg").getroot()
+    texts = [text.text for text in find_group(root, "price curves").iter(f"{SVG}text")]
+    price = 100 * float(compute_cubic_displacement(price_plot.REACH / 2, 0.0, 0.4))
+    assert any(text.endswith(f"{price:.2f} cm·s") for text in texts)
+    exact, feature = (read_map(root, f"price {name}") for name in ("exact", "feature"))
+    assert exact(0.5, -0.5)[1] < 0.4 * exact(0.5, 0.5)[1]
+    assert feature(0.8, -0.8)[1] == pytest.approx(0.0, abs=0.1)

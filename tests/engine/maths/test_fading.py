@@ -8,6 +8,7 @@ from scipy.integrate import quad
 
 from motion_matching.engine.maths.fading import (
     compute_cubic_displacement,
+    compute_cubic_matrix,
     compute_signed_spring_displacement,
     compute_spring_displacement,
 )
@@ -85,6 +86,30 @@ def test_the_cubics_displacement_is_the_integral_of_its_offset():
         cubic = np.linalg.solve(rows, [x[k], v[k] * time[k], 0, 0])
         numeric = integrate(lambda t, c=cubic, T=time[k]: np.polyval(c, t / T), time[k])
         assert found[k] == pytest.approx(numeric, rel=1e-6, abs=1e-9)
+
+
+def test_a_cubic_whose_parts_end_at_different_times_is_the_integral_of_its_matrix():
+    x, v, time, other = draw_cases(COUNT)
+    found = compute_cubic_displacement(x, v, time, other)
+    for k in range(COUNT):
+
+        def get_offset(t, k=k):
+            return float(compute_cubic_matrix(time[k], t, other[k])[0] @ (x[k], v[k]))
+
+        numeric = integrate(get_offset, max(time[k], other[k]))
+        assert found[k] == pytest.approx(numeric, rel=1e-6, abs=1e-9)
+    same = compute_cubic_displacement(x, v, time, time)
+    np.testing.assert_allclose(same, compute_cubic_displacement(x, v, time), rtol=1e-12)
+    nearly = compute_cubic_displacement(x, v, time, time * (1.0 + 1e-9))
+    np.testing.assert_allclose(nearly, same, rtol=1e-6, atol=1e-12)
+
+
+def test_the_cubics_matrix_begins_with_what_is_given_and_ends_at_rest():
+    np.testing.assert_allclose(compute_cubic_matrix(0.3, 0.0, 0.5), np.eye(2), atol=1e-12)
+    np.testing.assert_array_equal(compute_cubic_matrix(0.3, 0.5, 0.5), np.zeros((2, 2)))
+    step, age = 1e-6, 0.1
+    before, now, after = (compute_cubic_matrix(0.3, age + d, 0.5) for d in (-step, 0.0, step))
+    np.testing.assert_allclose((after[0] - before[0]) / (2 * step), now[1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("degenerate", [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, -1e9)])

@@ -276,6 +276,29 @@ def test_every_jump_is_explained_by_its_candidates(demo_database):
         assert jump["price"] == pytest.approx(float(take.prices[tick]), abs=1e-5)
 
 
+def test_takes_blended_by_a_cubic_are_as_good_and_their_jumps_end(demo_database):
+    changes = {"inertialization": "cubic", "blend_time": 0.25}
+    take = perform_script(demo_database, "random", "walk", 40, **changes)
+    spring = perform_script(demo_database, "random", "walk", 40)
+    report, other = (takes.report(each, demo_database) for each in (take, spring))
+    assert report["take"]["pops"] == report["take"]["freezes"] == 0
+    assert report["take"]["knee_rate_max"] <= 1.3 * report["played"]["knee_rate_max"]
+    assert report["take"]["foot_slide_contacts"] < other["take"]["foot_slide_contacts"]
+    # where no jump has been for its longest time, the motion is that of the data, whole
+    longest = round(3 * 0.25 * take.fps)
+    since = np.arange(take.frame_count) - np.maximum.accumulate(
+        np.where(take.jumped, np.arange(take.frame_count), -1)
+    )
+    calm = since > longest
+    assert calm.sum() > 20
+    np.testing.assert_allclose(
+        take.unlocked_poses[calm, :, 1:], demo_database.poses[take.frames[calm], :, 1:], atol=1e-5
+    )
+    baked = takes.report(baking.bake_feet(take, demo_database), demo_database)["take"]
+    assert baked["pops"] == 0
+    assert baked["foot_slide_contacts"] < report["take"]["foot_slide_contacts"]
+
+
 def test_a_report_measures_the_prices_of_all_jumps(demo_database):
     take = perform_script(demo_database, "flips", "walk", 8)
     measures = takes.report(take, demo_database)["take"]
