@@ -81,7 +81,8 @@ def measure_prices(transitions: Sequence[Transition], parents: Array) -> Array:
 
     In metre-seconds. Bone 0 is the character itself, and left out.
     """
-    return measure_costs(transitions, parents)[:, 1:].sum(axis=2).mean(axis=1)
+    costs = measure_costs(transitions, parents)[:, 1:].sum(axis=2)
+    return costs.sum(axis=1) / max(costs.shape[1], 1)
 
 
 def format_price(price: float) -> str:
