@@ -200,7 +200,7 @@ class Performer:
         """Let what a jump changes fade from now on."""
         self._inertializer.transition(jump)
         self._since_jump = 0.0
-        entered = jump.target_pose, jump.target_velocity
+        entered = jump.target_pose.copy(), jump.target_velocity.copy()
         self.last_transition = Transition(*entered, self._inertializer.fading)
 
     def _wants_to_rest(self, intent: Intent) -> bool:

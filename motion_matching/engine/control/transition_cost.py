@@ -21,6 +21,7 @@ from .method import Jump
 from .settings import PerformerSettings
 
 Array = np.ndarray
+_AT_ONCE = 512  # jumps: a long take has very many
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
@@ -81,8 +82,11 @@ def measure_prices(transitions: Sequence[Transition], parents: Array) -> Array:
 
     In metre-seconds. Bone 0 is the character itself, and left out.
     """
-    costs = measure_costs(transitions, parents)[:, 1:].sum(axis=2)
-    return costs.sum(axis=1) / max(costs.shape[1], 1)
+    bones, prices = max(len(parents) - 1, 1), [np.zeros(0)]
+    for first in range(0, len(transitions), _AT_ONCE):
+        costs = measure_costs(transitions[first : first + _AT_ONCE], parents)
+        prices.append(costs[:, 1:].sum(axis=(1, 2)) / bones)
+    return np.concatenate(prices)
 
 
 def format_price(price: float) -> str:

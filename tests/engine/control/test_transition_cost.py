@@ -89,6 +89,8 @@ def test_jumps_are_priced_together_as_they_are_alone():
         alone = transition_cost.enter([jump], limits, SETTINGS)
         assert transition_cost.measure_prices(alone, parents) == pytest.approx([price])
     assert (prices > 0).all()
+    many = transition_cost.measure_prices(together * 60, parents)
+    np.testing.assert_allclose(many, np.tile(prices, 60))
     assert transition_cost.measure_prices([], parents).shape == (0,)
 
 
