@@ -32,7 +32,13 @@ KEYS = json.loads((BEFORE / "keys.json").read_text(encoding="utf-8"))[
 ]
 # defaults that have changed, which characters get that had not changed them; and new settings
 NEW_DEFAULTS = {"unlock_radius": 0.28}
-NEW_SETTINGS = {"idle": True, "catch_up": 0.05, "strafe": True}
+NEW_SETTINGS = {
+    "idle": True,
+    "catch_up": 0.05,
+    "strafe": True,
+    "inertialization": "spring",
+    "blend_time": 0.3,
+}
 ops = bpy.ops.motion_matching
 
 

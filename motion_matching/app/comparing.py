@@ -179,4 +179,6 @@ _MEASURES = (
     _Measure("Turned After  s", "response_time_median", 2),
     _Measure("Strays  m", "simulation_distance_mean", 2, is_per_frame=True),
     _Measure("Jumps  /s", "jumps_per_second", 1, is_per_frame=True),
+    _Measure("Jump Price  cm·s", "jump_price_mean", 2, 100, is_per_frame=True),
+    _Measure("Price in 95 %  cm·s", "jump_price_p95", 2, 100, is_per_frame=True),
 )

@@ -6,6 +6,7 @@ frame of the database.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ import bpy
 from ..engine.control.method import Goal
 from ..engine.control.settings import PerformerSettings
 from ..engine.control.trajectory import TrajectoryPoint
+from ..engine.control.transition_cost import format_price
 from ..engine.database import frame_names
 from ..engine.database.database import Database
 from ..engine.errors import MotionMatchingError, SettingsError
@@ -361,7 +363,16 @@ def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
     bias = f", bias {inspection.bias:+g}" if inspection.bias else ""
     tagged = f"Tags: {', '.join(inspection.tags) or 'none'}{bias}"
     entry = f"Excluded: {inspection.exclusion}" if inspection.exclusion else "May be entered"
-    seen.lines = motion, tagged, entry
+    seen.lines = motion, tagged, entry, *_describe_next_jump(seen, inspected)
+
+
+def _describe_next_jump(seen: Inspector, inspected: InspectedFrame) -> tuple[str, ...]:
+    """Describe the jump that a take makes after a frame, if it makes one."""
+    if inspected.moment is None:
+        return ()
+    number, tick = inspected.moment
+    price = float(seen.parts[number][1].take.prices[tick])
+    return () if math.isnan(price) else (f"Jumps next, price {format_price(price)}",)
 
 
 def _get_goal(

@@ -114,7 +114,7 @@ _INSPECT: _Groups = {
         "--set NAME=VALUE": "change a setting of the controller, such as run=4; may be repeated",
         "--report FILE.json": "write the same and more as JSON, for plots of your own",
         "--plot FILE.svg": "draw pictures: where frames lead within a second, coverage, "
-        "histograms, maps of the poses",
+        "histograms, maps of the poses, and the price of jumps",
     },
     "one frame instead of all": {
         "--frame CLIP:FRAME": "show what the search sees at this frame of a clip: features, costs, "

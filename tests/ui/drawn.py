@@ -43,6 +43,23 @@ class Button:
             assert value in option.enum_items, (name, value)
 
 
+class RecordingLayout(Layout):
+    """A layout that keeps the texts of what is drawn into it."""
+
+    def __init__(self):
+        self.texts = []
+
+    def __getattr__(self, name):
+        add = super().__getattr__(name)
+
+        def keep(*given, **options):
+            self.texts.append(options.get("text", ""))
+            drawn = add(*given, **options)
+            return drawn if isinstance(drawn, Button) else self
+
+        return keep
+
+
 def _draw_rows(kind: str, _: str, owner: Any, items: str) -> None:
     draw = getattr(bpy.types, kind).draw_row
     for item in getattr(owner, items):

@@ -10,6 +10,7 @@ from motion_matching.app.live import host, performing
 from motion_matching.app.live.tick_rate import TickRate
 from motion_matching.app.preferences import apply_layer_defaults
 from motion_matching.app.runtime import runtime
+from motion_matching.engine.control.transition_cost import measure_prices
 from motion_matching.engine.errors import SettingsError
 from motion_matching.live.inputs.gamepad import BUTTONS
 from motion_matching.live.inputs.keyboard import Keyboard
@@ -315,6 +316,17 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     assert runtime.get_cache(play_drawing.HudCache).snapshot.texts == ()
     assert runtime.get_cache(play_drawing.HudCache).snapshot.recorded is None
 
+    # the figures tell what the last jump costs the eye
+    settings.play.show_text = True
+    texts = run(0.1).texts
+    last, parents = (
+        live.session.performer.last_transition,
+        live.session.performer.method.skeleton.parents,
+    )
+    [price] = measure_prices([last], parents)
+    assert f"Last jump  {100 * price:.2f} cm·s" in texts
+    settings.play.show_text = False
+
     # speeds without clips are reported while requested, unless switched off
     settings.controller.speeds_from_data = False
     settings.controller.walk = (4.0, 1.0, 1.0)
@@ -357,7 +369,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     full = runtime.get_cache(play_drawing.HudCache).snapshot
     assert live.session.is_recording
     assert full.recorded > 0.5
-    assert len(full.texts) == 4
+    assert len(full.texts) == 5
     assert full.texts[-1].endswith(f"{fps:.0f} of {fps:.0f} ticks/s"), full.texts
     assert len(full.lines) > 4
     for name, part in (

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         carrying,
         contact_ranges,
         displacement,
+        fade,
         feet_apart,
         foot_lock,
         ground,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         stepping,
         take,
         trajectory,
+        transition_cost,
     )
 else:
     __getattr__ = load_on_use(__name__)

@@ -99,7 +99,7 @@ def _fade(
     After that the poses are those of the rest, moved.
     """
     fps, skeleton, dt = body.fps, body.skeleton, 1.0 / body.fps
-    inertializer = Inertializer(body.limits, settings.inertialization_halflife, dt)
+    inertializer = Inertializer.from_settings(body.limits, settings, dt)
     ends = [
         build_start_state(skeleton.names, poses, fps)[1].to_moving_pose(skeleton)
         for poses in (np.concatenate([before, before[-1:]]), rest[:3])

@@ -1,27 +1,28 @@
-"""Spring inertialization of a whole pose: a jump leaves an offset that fades, so that nothing pops.
+"""Inertialization of a whole pose: a jump leaves an offset that fades, so that nothing pops.
 
 Offsets of all bones and of the root's velocity decay by one 2x2 matrix product. Rotation offsets
 are scaled angle-axis in the parent's frame. They may be large, so angular velocities are carried
 across a jump with the derivative of the exponential map, not by plain differences.
 
-Source: notebook 000, Player (spring inertializer).
+Source: notebook 000, Player (spring inertializer); `fade` has the shapes.
 """
 
 from __future__ import annotations
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ..maths import component_quat as quat
-from ..maths.springs import LN2, compute_decay_matrix, halflife_to_damping
+from .fade import SPRING, FadeShape, choose_fade
 from .method import Jump
+from .settings import PerformerSettings
 
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 _SMALL = np.float32(0.05**2)  # rad²: below, the rotation vector hardly affects its velocity
 _TINY = 1e-12
 _FADED = 5e-4  # metres or radians, and the same per second
-_SLOWEST = 3.0  # times its halflife that a jump may take to fade
+_SLOWEST = 3.0  # times its time that a jump may take to fade
 _PULL = np.float32(0.95)  # share of a bone's limits: the motion that is entered needs the rest
 _LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bones that hardly move
 
@@ -32,7 +33,7 @@ def _compute_lengths(v: np.ndarray) -> np.ndarray:
     return np.sqrt(np.add.reduce(squares.reshape(2, 3, -1), axis=1))
 
 
-def _compute_angular_velocity(
+def compute_angular_velocity(
     offset: np.ndarray, speed: np.ndarray, velocity: np.ndarray
 ) -> np.ndarray:
     """Return angular velocities of bones that turn with `velocity` under offsets at `speed` (3, B).
@@ -48,7 +49,7 @@ def _compute_angular_velocity(
 def _compute_offset_speed(
     offset: np.ndarray, turning: np.ndarray, velocity: np.ndarray
 ) -> np.ndarray:
-    """Return how fast offsets change; the inverse of `_compute_angular_velocity`. All (3, B)."""
+    """Return how fast offsets change; the inverse of `compute_angular_velocity`. All (3, B)."""
     square, sine, versine = _compute_coefficients(offset)
     along = _cross(offset, velocity)
     left = turning - velocity - sine * along - versine * _cross(offset, along)
@@ -67,19 +68,33 @@ def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a.take(_NEXT, 0) * b.take(_AFTER, 0) - a.take(_AFTER, 0) * b.take(_NEXT, 0)
 
 
+class Fading(NamedTuple):
+    """What fades after a jump: offsets and their velocities (6, B) there, and how they do.
+
+    `time` is that of the shape, and `velocity_time` that of what the velocities add.
+    """
+
+    offset: np.ndarray
+    speed: np.ndarray
+    shape: FadeShape
+    time: float
+    velocity_time: float
+
+
 class Inertializer:
     """The offsets of B bones (positions, rotations) and of the root's velocity (3), which fade.
 
-    They fade with `halflife` seconds, or up to three times as slowly, so that no bone is
-    accelerated more than in the data: its `limits` (2, B), linear and angular. All bones fade
-    alike, so that feet stay where hips and knees put them. The velocities at a jump have a halflife
-    of their own: with that of a large offset they would carry a bone far past both poses.
+    They fade within the time of a shape in seconds, or up to three times as slowly, so that no bone
+    is accelerated more than in the data: its `limits` (2, B), linear and angular. All bones fade
+    alike, so that feet stay where hips and knees put them. The velocities at a jump have a time of
+    their own: with that of a large offset they would carry a bone far past both poses.
     """
 
-    def __init__(self, limits: np.ndarray, halflife: float, dt: float) -> None:
+    def __init__(
+        self, limits: np.ndarray, time: float, dt: float, shape: FadeShape = SPRING
+    ) -> None:
         bone_count = limits.shape[1]
-        self.halflife = halflife
-        self._dt = dt
+        self._shape, self._time, self._dt = shape, time, dt
         self._limits = _PULL * np.maximum(limits, _LEAST_LIMITS)
         # offsets of bones (6 B) and root (3), and their velocities; after the last jump, and now
         self._initial_state = np.zeros((2, 6 * bone_count + 3), np.float32)
@@ -88,6 +103,23 @@ class Inertializer:
         self._speed = self._state[1, :-3].reshape(6, bone_count)
         self._root = self._state[0, -3:]
         self.reset()
+
+    @classmethod
+    def from_settings(
+        cls, limits: np.ndarray, settings: PerformerSettings, dt: float
+    ) -> Inertializer:
+        """Return one that lets jumps fade as settings choose."""
+        shape, time = choose_fade(settings)
+        return cls(limits, time, dt, shape)
+
+    def apply(self, settings: PerformerSettings) -> None:
+        """Let the next jumps fade as settings choose; what fades goes on as it does."""
+        self._shape, self._time = choose_fade(settings)
+
+    @property
+    def half_time(self) -> float:
+        """Seconds after a jump when about half of it has faded."""
+        return self._fading_shape.compute_half_time(self._fading_time)
 
     def compute_turn_rate(self, bone: int) -> float:
         """Return how fast the offset of a bone turns about its parent's Z axis, in rad/s."""
@@ -105,14 +137,23 @@ class Inertializer:
         self._initial_state[:] = self._state[:] = 0
         self._age = 0.0  # seconds since the last jump
         # of the offsets, and of their velocities
-        self.fade_halflife = self._velocity_halflife = self.halflife
+        self._fading_shape = self._shape
+        self._fading_time = self._velocity_time = self._time
+
+    @property
+    def fading(self) -> Fading:
+        """What fades since the last jump, with what was left of jumps before it."""
+        offset, speed = self._initial_state[:, :-3].reshape(2, 6, -1).copy()
+        times = self._fading_time, self._velocity_time
+        return Fading(offset, speed, self._fading_shape, *times)
 
     def transition(self, jump: Jump) -> None:
         """Add the difference between the two poses of a jump to the offsets."""
         state = self._compute_state(jump)
         self._initial_state[:] = self._state[:] = state
         self._age = 0.0
-        self.fade_halflife, self._velocity_halflife = self._compute_halflives(state)
+        self._fading_shape = self._shape
+        self._fading_time, self._velocity_time = self._compute_times(state)
 
     def preview(self, jump: Jump, following: np.ndarray) -> np.ndarray:
         """Return poses (K + 2, 7, B) around a jump: a tick before it, at it, and the K after it.
@@ -120,8 +161,9 @@ class Inertializer:
         The data's are `following` (K, 7, B). The root goes on as it is.
         """
         state, ticks = self._compute_state(jump), np.arange(len(following) + 1)
-        fading, calming = self._compute_halflives(state)
-        decays = [compute_decay_matrix(fading, age, calming)[0] for age in self._dt * ticks]
+        fading, calming = self._compute_times(state)
+        compute = self._shape.compute_matrix
+        decays = [compute(fading, age, calming)[0] for age in (self._dt * ticks).tolist()]
         offsets = np.array(decays, np.float32) @ state[:, :-3]
         data = np.concatenate([jump.target_pose[None], following]).transpose(1, 0, 2)
         size = data.shape[1:]
@@ -131,7 +173,7 @@ class Inertializer:
         turns = quat.from_scaled_angle_axis(offsets[3:])
         shown[3:, 1:] = quat.mul(turns, data[3:].reshape(4, -1)).reshape(4, *size)
         offset, speed = (each[:-3].reshape(6, -1) for each in state)
-        turning = _compute_angular_velocity(offset[3:], speed[3:], jump.target_velocity[3:])
+        turning = compute_angular_velocity(offset[3:], speed[3:], jump.target_velocity[3:])
         shown[:3, 0] = shown[:3, 1] - self._dt * (jump.target_velocity[:3] + speed[:3])
         back = quat.from_scaled_angle_axis(-self._dt * turning)
         shown[3:, 0] = quat.mul(back, np.ascontiguousarray(shown[3:, 1]))
@@ -152,7 +194,7 @@ class Inertializer:
         offset[:3] += source_pose[:3] - target_pose[:3]
         speed[:3] += source_velocity[:3] - target_velocity[:3]
         shown = quat.mul(quat.from_scaled_angle_axis(offset[3:]), source_pose[3:])
-        turning = _compute_angular_velocity(offset[3:], speed[3:], source_velocity[3:])
+        turning = compute_angular_velocity(offset[3:], speed[3:], source_velocity[3:])
         offset[3:] = quat.to_scaled_angle_axis(quat.mul(shown, quat.inv(target_pose[3:])))
         speed[3:] = _compute_offset_speed(offset[3:], turning, target_velocity[3:])
         # bone 0 lies in the world and is placed by the root's velocity alone
@@ -160,23 +202,25 @@ class Inertializer:
         state[0, -3:] += source_root - target_root
         return state
 
-    def _compute_halflives(self, state: np.ndarray) -> tuple[float, float]:
-        """Return the halflives of the offsets x and of their velocities v.
+    def _compute_times(self, state: np.ndarray) -> tuple[float, float]:
+        """Return the times of the offsets x and of their velocities v.
 
-        The first acceleration y² x + 2 z v, with y, z = 2 ln 2 / halflife, stays within the limits,
-        and the part of the velocities within half.
+        The first acceleration, of a spring y² x + 2 z v with y, z = 2 ln 2 / halflife, and of a
+        cubic 6 x / T² + 4 v / S, stays within the limits, and the part of the velocities within
+        half.
         """
         x, v = (_compute_lengths(each[:-3].reshape(6, -1)) for each in state)
-        slowest = _SLOWEST * self.halflife
-        calming = max(self.halflife, min(8.0 * LN2 * float((v / self._limits).max()), slowest))
-        left = np.maximum(self._limits - halflife_to_damping(calming) * v, _TINY)
-        fading = max(self.halflife, min(2.0 * LN2 * math.sqrt(float((x / left).max())), slowest))
+        shape, fastest, slowest = self._shape, self._time, _SLOWEST * self._time
+        needed = shape.find_velocity_time(float((v / self._limits).max()))
+        calming = max(fastest, min(needed, slowest))
+        left = np.maximum(self._limits - shape.compute_pull(calming) * v, _TINY)
+        fading = max(fastest, min(shape.find_time(float((x / left).max())), slowest))
         return fading, calming
 
     def update(self, pose: np.ndarray) -> tuple[np.ndarray, list[float]]:
         """Advance by one tick; return a pose (7, B) with offsets, and the root's own offset."""
         self._age += self._dt
-        decay = compute_decay_matrix(self.fade_halflife, self._age, self._velocity_halflife)
+        decay = self._fading_shape.compute_matrix(self._fading_time, self._age, self._velocity_time)
         np.dot(decay.astype(np.float32), self._initial_state, out=self._state)
         result = np.empty_like(pose)
         np.add(pose[:3], self._offset[:3], out=result[:3])

@@ -9,6 +9,7 @@ import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from .. import files, json_files
@@ -35,6 +36,15 @@ _NO_REQUESTS: dict[str, Any] = {"jump_to": None, "push": None, "enter": None}  #
 # limits beyond which an entry of a file is a mistake
 HIGHEST_RATE, _LARGEST_MOVE = 1000, 10  # ticks per second, times the full speed
 FARTHEST, _LARGEST_BOX, LARGEST_ANGLE = 1e5, 1000.0, 1e5  # metres, metres, radians
+_BEFORE = MappingProxyType(
+    {  # what was done before there were these settings
+        "idle": False,
+        "catch_up": 0.0,
+        "strafe": True,
+        "inertialization": "spring",
+        "blend_time": 0.3,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -270,7 +280,7 @@ def _read_settings(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return recorded settings; a setting newer than the recording keeps what was done before."""
     settings = dict(data)
     if {"velocity_halflife", "foot_lock"} <= data.keys():
-        for name, before in (("idle", False), ("catch_up", 0.0), ("strafe", True)):
+        for name, before in _BEFORE.items():
             settings.setdefault(name, before)  # behind what there is: saved texts stay the same
     return settings
 

@@ -20,6 +20,7 @@ from .settings import PerformerSettings
 from .sized_feet import create_foot_lock
 from .start_state import GroundPlace, MovingPose, StartState, align_root, compose_places
 from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint
+from .transition_cost import Transition
 
 _ASIDE = math.radians(15.0)  # that a character may face aside of the object and still stand
 
@@ -66,8 +67,8 @@ class Performer:
         self.dt = 1.0 / method.fps
         self._simulation = SimulationObject(settings, ground)
         self._feet = create_foot_lock(method.legs, ground)
-        self._inertializer = Inertializer(
-            method.acceleration_limits, settings.inertialization_halflife, self.dt
+        self._inertializer = Inertializer.from_settings(
+            method.acceleration_limits, settings, self.dt
         )
         self._joints = Joints(method.skeleton.parents)
         times = method.trajectory_times
@@ -82,7 +83,7 @@ class Performer:
         self.method.apply(settings)
         self.settings = settings
         self._simulation.apply(settings)
-        self._inertializer.halflife = settings.inertialization_halflife
+        self._inertializer.apply(settings)
         if not settings.foot_lock:
             self._feet.release()
 
@@ -93,6 +94,7 @@ class Performer:
         self._feet.reset()
         x, y = self.ground.slide(position, position, self.settings.collision_radius)
         self._placement = (x, y, facing)
+        self.last_transition: Transition | None = None
         self._simulation.reset(*self._placement)
         self._past.reset(*self._placement)
         self._previous_desired, self._desired_age = (0.0, 0.0, facing), 0.0
@@ -142,8 +144,8 @@ class Performer:
             place = compose_places(place, own)
             jump = Jump(*moving, *jump[3:])
         self._inertializer.reset()
-        self._inertializer.transition(jump)
-        self._since_jump, self._stands = 0.0, False
+        self._enter(jump)
+        self._stands = False
         self._placement = place
         vx, vy, turn = moving.root.tolist()
         velocity = rotate_xy(vx, vy, place[2])
@@ -162,7 +164,7 @@ class Performer:
         simulation = self._simulation
         simulation.steer(intent, self.dt)
         self._since_jump += self.dt
-        is_fading = self._since_jump < self._inertializer.fade_halflife - 0.5 * self.dt
+        is_fading = self._since_jump < self._inertializer.half_time - 0.5 * self.dt
         is_sharp = self._check_sharp_change() or intent.push is not None
         push = None
         if intent.push is not None and intent.path is None:
@@ -178,8 +180,7 @@ class Performer:
         )
         motion = self.method.advance(goal)
         if motion.jump is not None:
-            self._inertializer.transition(motion.jump)
-            self._since_jump = 0.0
+            self._enter(motion.jump)
         pose, offset = self._inertializer.update(motion.pose)
         # how fast the fading jump turns the body against the character
         swing = self._inertializer.compute_turn_rate(self.method.hips)
@@ -203,6 +204,13 @@ class Performer:
     def _measure_seam(self, jump: Jump, following: np.ndarray) -> float:
         poses = self._inertializer.preview(jump, following)
         return self._joints.measure_acceleration(poses, self.method.fps)
+
+    def _enter(self, jump: Jump) -> None:
+        """Let what a jump changes fade from now on."""
+        self._inertializer.transition(jump)
+        self._since_jump = 0.0
+        entered = jump.target_pose.copy(), jump.target_velocity.copy()
+        self.last_transition = Transition(*entered, self._inertializer.fading)
 
     def _wants_to_rest(self, intent: Intent) -> bool:
         """Return whether there is nothing to do but to face as the simulation object does."""

@@ -11,6 +11,7 @@ from .performer import Frame, Performer
 from .settings import PerformerSettings
 from .take import Take
 from .trajectory import SimulationObject
+from .transition_cost import Transition, measure_prices
 
 _CANDIDATE_COUNT = 3  # candidates recorded for each jump
 _AS_IN_FRAMES = (  # arrays of a take that are named as in its frames
@@ -33,15 +34,21 @@ def solve(
     performer.begin(performance)
     changes = group_changes_by_tick(performance.changes)
     frames, decisions = [], []
+    transitions: dict[int, Transition] = {}
     count = len(performance.intents)
     for tick, intent in enumerate(performance.intents):
         if tick in changes:
             performer.apply(performer.settings.with_changes(changes[tick]))
         frames.append(performer.step(intent))
+        if frames[-1].jumped and performer.last_transition:
+            transitions[tick] = performer.last_transition
         if frames[-1].jumped and (explanation := performer.method.explain(_CANDIDATE_COUNT)):
             decisions.append((tick, explanation))
         if progress and tick % max(count // 100, 1) == 0:
             progress(tick / count)
+    prices = np.full(count, np.nan, np.float32)
+    parents = performer.method.skeleton.parents
+    prices[list(transitions)] = measure_prices(list(transitions.values()), parents)
     columns = dict(zip(Frame._fields, zip(*frames, strict=True), strict=True))
     return Take(
         name=performance.name,
@@ -51,6 +58,7 @@ def solve(
         unlocked_poses=np.stack(columns["unlocked_pose"]),
         frames=np.array(columns["frame"], np.int32),
         cost=np.array(columns["cost"], np.float32),
+        prices=prices,
         simulation=np.array(columns["simulation_object"]),
         decisions=tuple(decisions),
         performance=performance,

@@ -25,6 +25,12 @@ DISPLACEMENTS = MappingProxyType(
         "independent": ("Independent", "Neither follows the other"),
     }
 )
+INERTIALIZATIONS = MappingProxyType(
+    {  # in the order of Blender's property, which stores positions
+        "spring": ("Spring", "Half of a jump fades in each halflife, quickly at first"),
+        "cubic": ("Cubic", "A jump fades within a time, and then nothing of it is left"),
+    }
+)
 _seconds = partial(describe, unit="s", soft_most=1.0)
 _metres = partial(describe, unit="m")
 _angle = partial(describe, unit="rad", soft_most=math.pi)
@@ -135,8 +141,20 @@ class PerformerSettings:
         "Where the character stands: step into place and play on through the standing motion of "
         "the data",
     )
+    inertialization: str = describe(
+        "spring",
+        "Blend By",
+        "How the difference that a jump leaves fades",
+        choices=INERTIALIZATIONS,
+    )
     inertialization_halflife: float = _seconds(
         0.1, "Blending", "Time in which half of a jump fades; longer: smoother, more foot sliding"
+    )
+    blend_time: float = _seconds(
+        0.3,
+        "Blend Time",
+        "Time in which all of a jump fades if blended by a cubic; longer: smoother, more foot "
+        "sliding",
     )
     displacement: str = describe(
         "adjust",

@@ -23,6 +23,7 @@ class Take:
 
     - `unlocked_poses` (T, 7, B): before the feet were locked; `locked` (T, L): the toes locked
     - `frames` (T,) of the database, `jumped` (T,), `cost` (T,)
+    - `prices` (T,) of the jumps in metre-seconds, not a number where there is none
     - `character` and `simulation` (T, 3): x, y and yaw
     - `apart` (T, 3): the step of the simulation object less that of the data, before reconciling
     - `desired_velocity` (T, 2) and `desired_yaw` (T,); `blocked` (T,) where obstacles prevent it
@@ -39,6 +40,7 @@ class Take:
     frames: np.ndarray
     jumped: np.ndarray
     cost: np.ndarray
+    prices: np.ndarray
     character: np.ndarray
     simulation: np.ndarray
     apart: np.ndarray

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         pictures,
         plots,
         pose_map,
+        price_plot,
         residual_plot,
         strands,
         watching,

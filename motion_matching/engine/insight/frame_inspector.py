@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..control import transition_cost
 from ..control.intent import Intent
+from ..control.method import Jump
 from ..control.settings import PerformerSettings
 from ..control.trajectory import SimulationObject, TrajectoryPoint
+from ..control.transition_cost import format_price
 from ..database.database import Database
 from ..database.features import sample_track
 from ..database.frame_names import find_frame as find_frame
@@ -38,12 +41,16 @@ class FeatureValue:
 
 @dataclass(frozen=True)
 class FrameCost:
-    """The cost of a frame for a goal, in total and by feature, and its verdict."""
+    """The cost of a frame for a goal, in total and by feature, and its verdict.
+
+    `price` is what the jump there costs the eye, in metre-seconds: 0 for the frame itself.
+    """
 
     frame: int
     cost: float
     by_feature: tuple[float, ...]
     verdict: str
+    price: float
 
 
 @dataclass(frozen=True)
@@ -138,7 +145,7 @@ def inspect_frame(
             for f, rows in features
         ),
         continuing=search.measure_cost(frame),
-        candidates=tuple(map(search.measure_cost, search.select_cheapest(count))),
+        candidates=search.measure_candidates(count),
         chosen=search.chosen,
     )
 
@@ -213,10 +220,16 @@ class _FrameSearch:
             k = int(left.argmin())
         return sorted(selected, key=lambda k: self.costs[k])
 
-    def measure_cost(self, k: int) -> FrameCost:
-        """Return the cost and the verdict of a frame."""
+    def measure_candidates(self, count: int) -> tuple[FrameCost, ...]:
+        """Return the cheapest other frames with what they cost."""
+        frames = self.select_cheapest(count)
+        prices = measure_prices(self.database, self.settings, self.frame, frames)
+        return tuple(map(self.measure_cost, frames, prices.tolist()))
+
+    def measure_cost(self, k: int, price: float = 0.0) -> FrameCost:
+        """Return the cost and the verdict of a frame whose jump has a price."""
         by_feature = tuple(self.by_feature[k].tolist())
-        return FrameCost(k, float(self.costs[k]), by_feature, self._describe_verdict(k))
+        return FrameCost(k, float(self.costs[k]), by_feature, self._describe_verdict(k), price)
 
     def _describe_verdict(self, k: int) -> str:
         chosen, more = self.chosen, self.costs[k] - self.costs[self.chosen]
@@ -232,6 +245,24 @@ class _FrameSearch:
         worst = int(by_feature.argmax())
         label = self.database.schema.features[worst].label
         return f"lost: {more:.3g} more, most by {label} ({by_feature[worst]:+.3g})"
+
+
+def measure_prices(
+    database: Database, settings: PerformerSettings, frame: int, others: Sequence[int]
+) -> Array:
+    """Return what jumps (J,) from a frame to others cost the eye, in metre-seconds.
+
+    As if nothing were left of an earlier jump.
+    """
+
+    def get_state(k: int) -> tuple[Array, Array, Array]:
+        return database.poses[k], database.velocities[k], database.root_motion[k]
+
+    jumps = [Jump(*get_state(frame), *get_state(other)) for other in others]
+    fade = np.array(database.limits), settings
+    return transition_cost.measure_prices(
+        transition_cost.enter(jumps, *fade), database.skeleton.parents
+    )
 
 
 def _find_exclusions(database: Database, settings: PerformerSettings) -> list[tuple[str, Array]]:
@@ -270,7 +301,8 @@ def describe(inspection: FrameInspection, database: Database) -> str:
     width = max(map(len, names), default=0)
     others = zip(names, inspection.candidates, strict=True)
     for name, cost in (("playing on", inspection.continuing), *others):
-        lines.append(f"  {name:{width}s} {cost.cost:10.3f}  {cost.verdict}")
+        price = "" if cost.frame == inspection.frame else f"; price {format_price(cost.price)}"
+        lines.append(f"  {name:{width}s} {cost.cost:10.3f}  {cost.verdict}{price}")
     return "\n".join(lines)
 
 
@@ -284,6 +316,7 @@ def to_dict(inspection: FrameInspection, database: Database) -> dict[str, Any]:
             "cost": round(cost.cost, 5),
             "by_feature": dict(zip(labels, rounded, strict=True)),
             "verdict": cost.verdict,
+            "price": round(cost.price, 5),
         }
 
     return vars(database.get_frame_source(inspection.frame)) | {

@@ -1,4 +1,4 @@
-"""Draw what a database holds as one SVG file: strands, coverage, histograms, and maps of poses.
+"""Draw what a database holds as one SVG file: strands, coverage, histograms, maps of poses, prices.
 
 Strands are the trajectories of the simulation bone over a second, from one point and facing up,
 coloured by speed, beside those of the simulation object ("Code vs Data Driven Displacement",
@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from ..control.settings import PerformerSettings
 from ..database.database import Database
 from . import strands
 from .coverage import SPEED_EDGES, TURN_EDGES, Coverage
 from .inspection import Inspection
 from .pictures import HEIGHT, MARGIN, WIDTH, make_label, make_picture, write_pictures
 from .pose_map import PoseMap
+from .price_plot import draw_prices
 from .strands import sample_evenly
 
 Array = np.ndarray
@@ -37,6 +39,7 @@ def save(database: Database, inspection: Inspection, poses: PoseMap, path: Path 
         _draw_captures(inspection.data["to_capture"]),
         *(_draw_histogram(name, table) for name, table in inspection.histograms.items()),
         *(_draw_poses(database, poses, name) for name in ("mds", "pca")),
+        *draw_prices(PerformerSettings().with_changes(inspection.data["settings"])),
     ]
     write_pictures(pictures, path)
 

@@ -5,6 +5,17 @@ from typing import TYPE_CHECKING
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import component_quat, easing, euler, kd_order, planar, quat, runs, scalar_quat, springs
+    from . import (
+        component_quat,
+        easing,
+        euler,
+        fading,
+        kd_order,
+        planar,
+        quat,
+        runs,
+        scalar_quat,
+        springs,
+    )
 else:
     __getattr__ = load_on_use(__name__)

@@ -11,13 +11,13 @@ import numpy as np
 from ..control import contact_ranges
 from ..control.contact_lock import LANDING
 from ..control.contact_ranges import ContactRange
+from ..control.fade import choose_fade
 from ..control.planting import ToeMotion, plant_feet
 from ..control.take import Take
 from ..database.database import Database, measure_character_legs
 from ..errors import SettingsError
 from ..maths import planar, quat
 from ..maths.runs import find_runs
-from ..maths.springs import spring
 from ..motion.simulation_bone import GroundTrack
 from . import metrics, sizes
 from .metrics import LEAST_POP, BodyMotion, Frames
@@ -165,8 +165,8 @@ def _measure_played_accelerations(take: Take, database: Database) -> float:
 
 def _smooth_jumps(heights: np.ndarray, take: Take) -> np.ndarray:
     """Smooth heights (T, L) of toes after jumps, as inertialization smooths poses."""
-    halflife = take.performer_settings.inertialization_halflife
-    fading, _ = spring(1.0, 0.0, 0.0, halflife, np.arange(take.frame_count)[:, None] / take.fps)
+    shape, time = choose_fade(take.performer_settings)
+    fading = shape.compute_share(time, np.arange(take.frame_count)[:, None] / take.fps)
     result = heights.copy()
     for tick in np.flatnonzero(take.jumped[1:]) + 1:
         result[tick:] += (heights[tick - 1] - heights[tick]) * fading[: take.frame_count - tick]

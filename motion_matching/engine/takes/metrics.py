@@ -230,6 +230,22 @@ def measure_foot_lock(take: Take, corrections: np.ndarray) -> dict[str, float]:
     }
 
 
+def measure_jump_prices(take: Take) -> dict[str, float | None]:
+    """Measure what jumps cost the eye, in metre-seconds; None if the take has none with a price.
+
+    - `jump_price_mean`, `jump_price_p95` and `jump_price_max`
+    - `jump_price_per_second`, in metres: how far a bone is on average from where its motion has it
+    """
+    prices = take.prices[np.isfinite(take.prices)].astype(np.float64)
+    known = len(prices) > 0
+    return {
+        "jump_price_mean": float(prices.mean()) if known else None,
+        "jump_price_p95": float(np.percentile(prices, 95)) if known else None,
+        "jump_price_max": float(prices.max()) if known else None,
+        "jump_price_per_second": float(prices.sum() * take.fps / len(take.prices)),
+    }
+
+
 def count_freezes(velocity: np.ndarray, desired: np.ndarray, fps: float) -> int:
     """Count the half seconds below 0.1 m/s while the desired speed is above 0.5 m/s."""
     speed, desired_speed = np.linalg.norm(velocity, axis=-1), np.linalg.norm(desired, axis=-1)
@@ -334,6 +350,7 @@ def measure_take(
         "simulation_distance_mean": float(distance.mean()),
         "simulation_distance_max": float(distance.max()),
         "simulation_angle_mean": float(angle.mean()),
+        **measure_jump_prices(take),
         **measure_foot_lock(take, corrections),
         "toe_lowest": float((body.toes[..., 2] - floors).min()),
         "apart_speed_mean": float(np.linalg.norm(take.apart[:, :2], axis=-1).mean() * take.fps),

@@ -22,6 +22,7 @@ from ..control.performance import Performance
 from ..control.performer import Performer
 from ..control.settings import PerformerSettings
 from ..control.take import Take
+from ..control.transition_cost import format_price
 from ..database.database import Database
 from ..database.statistics import (
     find_missing_speeds,
@@ -214,7 +215,7 @@ def list_used_clips(take: Take, database: Database) -> list[dict[str, Any]]:
 
 
 def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
-    """List every jump: its second, the cost of playing on, and the best frames with their costs."""
+    """List every jump: its second and price, what playing on costs, and the best frames' costs."""
 
     def candidate_to_dict(candidate: Candidate, labels: tuple[str, ...]) -> dict[str, Any]:
         source = database.get_frame_source(candidate.frame)
@@ -225,6 +226,7 @@ def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
     return [
         {
             "second": round(tick / take.fps, 3),
+            "price": round(float(take.prices[tick]), 5),
             "playing_on": candidate_to_dict(search.continuing, search.labels),
             "candidates": [candidate_to_dict(c, search.labels) for c in search.candidates],
         }
@@ -306,6 +308,19 @@ def write_report(data: dict[str, Any], path: Path | str) -> None:
     files.write_text(path, json.dumps(data, indent=1), MotionDataError)
 
 
+def _summarize_prices(take: dict[str, Any]) -> list[str]:
+    """Return the line about what jumps cost, if there are any."""
+    if take["jump_price_mean"] is None:
+        return []
+    mean, usual, most = (
+        format_price(take[f"jump_price_{name}"]) for name in ("mean", "p95", "max")
+    )
+    return [
+        f"  jumps        cost {mean} on average, {usual} or less in 95 %, at most {most}, and "
+        f"{format_price(take['jump_price_per_second'])} a second"
+    ]
+
+
 def summarize(data: dict[str, Any]) -> str:
     """Return a few lines about a report, for people."""
     take, sources, played = data["take"], data["sources"], data["played"]
@@ -345,6 +360,7 @@ def summarize(data: dict[str, Any]) -> str:
         f"{sources['turning_p99']:.2f}); knees {compare('knee_rate_max', 'rad/s')}",
         f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 %, at most "
         f"{compare('acceleration_max', 'm/s²')}; {pops}{of_live}",
+        *_summarize_prices(take),
         f"  simulation   code and data drift apart by {take['apart_speed_mean']:.2f} m/s and "
         f"{take['apart_turn_rate_mean']:.2f} rad/s, and are "
         f"{take['simulation_distance_mean']:.2f} m apart on average",

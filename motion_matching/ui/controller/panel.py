@@ -79,7 +79,9 @@ class MOTION_MATCHING_PT_controller(StateHeader, ArmaturePanel, bpy.types.Panel)
         column.prop(controller, "velocity_halflife")
         column.prop(controller, "rotation_halflife")
         if controller.method == "MATCHING":
-            column.prop(controller, "inertialization_halflife")
+            column.prop(controller, "inertialization")
+            is_cubic = controller.inertialization == "cubic"
+            column.prop(controller, "blend_time" if is_cubic else "inertialization_halflife")
         column.prop(controller, "displacement")
         column.prop(controller, "foot_lock")
         column.prop(controller, "idle")

@@ -74,7 +74,9 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     surroundings: float
     continuing_bias: float
     idle: bool
+    inertialization: str
     inertialization_halflife: float
+    blend_time: float
     displacement: str
     synchronization: float
     adjust_position_halflife: float

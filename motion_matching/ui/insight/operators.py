@@ -74,8 +74,8 @@ the database is built first if necessary"""
 
 
 class MOTION_MATCHING_OT_save_pictures(SteppedOperator, bpy.types.Operator):
-    """Save strands, coverage, histograms and maps of poses as one SVG picture, for browsers \
-and drawing programs"""
+    """Save strands, coverage, histograms, maps of poses and the price of jumps as one SVG \
+picture, for browsers and drawing programs"""
 
     bl_idname = "motion_matching.save_pictures"
     bl_label = "Save Pictures"

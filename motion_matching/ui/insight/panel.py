@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ... import app
+from ... import app, engine
 from ...app.runtime import runtime
 from ..features.properties import format_kind
 from ..panel_base import (
@@ -216,6 +216,8 @@ def _draw_costs(
     labels = (*(format_kind(f.kind, f.bone) for f in inspector.database.schema.features), "Cost")
     columns = ([f"{cost:.2f}" for cost in (*weighed.by_feature, weighed.cost)] for weighed in shown)
     rows = [(*row, "")[:3] for row in zip(labels, *columns, strict=True)]
+    if inspection.candidates:
+        rows.append(("Jump Price  cm·s", "", f"{100.0 * inspection.candidates[0].price:.2f}"))
     draw_table(layout.box(), (("", "Here", "Best"), *rows), factor=0.54)
 
 
@@ -234,7 +236,11 @@ def _draw_candidates(
             _draw_buttons(row, inspector, weighed.frame, is_candidate=False)
         else:
             _draw_listed(lines, inspector, weighed.frame, icon, figure, is_candidate=True)
-        draw_wrapped_text(lines, format_verdict(inspector, weighed.verdict), "BLANK1")
+        verdict = format_verdict(inspector, weighed.verdict)
+        if weighed is not here:
+            price = engine.control.transition_cost.format_price(weighed.price)
+            verdict = f"{verdict}. Price {price}"
+        draw_wrapped_text(lines, verdict, "BLANK1")
 
 
 def format_verdict(inspector: app.inspector.Inspector, verdict: str) -> str:

@@ -24,6 +24,7 @@ from . import ghosts
 if TYPE_CHECKING:
     from ...app.live.host import LiveSession
     from ...engine.control.performer import Frame, Placement
+    from ...engine.control.transition_cost import Transition
 
 _AHEAD = 1.0  # seconds that paths show
 _STEPS = 8
@@ -58,6 +59,8 @@ class HudCache:
     def __init__(self) -> None:
         self.snapshot: Snapshot | None = None
         self.draw_seconds: deque[float] = deque(maxlen=200)
+        # the last jump, and what it costs the eye in metre-seconds
+        self.price: tuple[Transition, float] | None = None
 
 
 # Making a snapshot
@@ -153,8 +156,22 @@ def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
         f"{source.clip_label}  frame {source.frame}",
         f"Tags  {tags}{f'    requested  {requested}' if requested else ''}",
         *_describe_choice(live, frame),
+        *_describe_price(live),
         f"Tick  {1000.0 * live.pace.seconds:.1f} ms    {rate}",
     )
+
+
+def _describe_price(live: LiveSession) -> tuple[str, ...]:
+    """Describe what the last jump costs the eye; measured once for each jump."""
+    cache, performer = runtime.get_cache(HudCache), live.session.performer
+    last, costs = performer.last_transition, engine.control.transition_cost
+    if last is None:
+        return ()
+    if cache.price is None or cache.price[0] is not last:
+        parents = performer.method.skeleton.parents
+        [price] = costs.measure_prices([last], parents).tolist()
+        cache.price = last, price
+    return (f"Last jump  {costs.format_price(cache.price[1])}",)
 
 
 def _describe_choice(live: LiveSession, frame: Frame) -> tuple[str, ...]:
@@ -183,7 +200,7 @@ def _describe_choice(live: LiveSession, frame: Frame) -> tuple[str, ...]:
 def follow_session() -> None:
     """Draw while a live session runs, from its first tick on."""
     cache = runtime.get_cache(HudCache)
-    cache.snapshot = None
+    cache.snapshot = cache.price = None
     if runtime.live:
         cache.draw_seconds.clear()
         overlay.start()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from motion_matching.engine.control.fade import CUBIC, SPRING
 from motion_matching.engine.control.inertialization import Inertializer
 from motion_matching.engine.control.method import Jump
+from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.maths import quat, springs
 
 BONES, DT, HALFLIFE = 12, 1 / 60, 0.1
@@ -39,13 +41,16 @@ def test_without_a_jump_the_pose_follows_the_source():
     assert root == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.parametrize("shape", [SPRING, CUBIC], ids=["spring", "cubic"])
 @pytest.mark.parametrize("jumps", [1, 2, 5])
-def test_pose_and_velocity_are_continuous_across_chained_jumps(jumps):
+def test_pose_and_velocity_are_continuous_across_chained_jumps(jumps, shape):
     """Between two ticks nothing moves further than its velocity and the spring's acceleration
     allow.
     """
     dt = 1e-3
-    inertializer = Inertializer(NO_LIMITS, HALFLIFE, dt)
+    # a cubic's acceleration for these times is below the spring's
+    time = HALFLIFE if shape is SPRING else 3 * HALFLIFE
+    inertializer = Inertializer(NO_LIMITS, time, dt, shape)
     start, velocity = make_random_pose(0.3), RNG.normal(size=(6, BONES)).astype(np.float32)
     velocity[:, 0] = 0
     shown = [move_pose(start, velocity, k * dt) for k in range(3)]
@@ -86,12 +91,14 @@ def test_offsets_decay_like_the_spring():
     np.testing.assert_allclose(result[:, 1:], entered[:, 1:], atol=1e-3)
 
 
-def test_angular_velocity_is_continuous_between_distant_poses():
+@pytest.mark.parametrize("shape", [SPRING, CUBIC], ids=["spring", "cubic"])
+def test_angular_velocity_is_continuous_between_distant_poses(shape):
     """Large offsets rotate the velocities below them; the second jump starts before the first has
     faded.
     """
     dt = 1e-3
-    inertializer, root = Inertializer(NO_LIMITS, HALFLIFE, dt), np.zeros(3, np.float32)
+    time = HALFLIFE if shape is SPRING else 3 * HALFLIFE
+    inertializer, root = Inertializer(NO_LIMITS, time, dt, shape), np.zeros(3, np.float32)
     now, velocity = make_random_pose(), 4.0 * RNG.normal(size=(6, BONES)).astype(np.float32)
     velocity[:, 0] = 0
     shown = [move_pose(now, velocity, t) for t in (-dt, 0.0)]
@@ -178,6 +185,64 @@ def test_a_jump_fades_slower_to_stay_within_the_accelerations_of_the_data():
     free = Inertializer(NO_LIMITS, HALFLIFE, 1e-3)
     free.transition(Jump(left, still, root, pose, still, root))
     assert abs(free.update(pose)[0][0, 5] - pose[0, 5]) < abs(shown[1, 0, 5])
+
+
+def test_a_cubic_has_faded_after_its_time_and_a_spring_has_not():
+    left, entered = make_random_pose(0.3), make_random_pose(0.3)
+    velocity, root = RNG.normal(size=(6, BONES)).astype(np.float32), np.ones(3, np.float32)
+    still, ticks = np.zeros((6, BONES), np.float32), round(0.3 / DT)
+    for shape, time in ((SPRING, HALFLIFE), (CUBIC, 0.3)):
+        inertializer = Inertializer(NO_LIMITS, time, DT, shape)
+        inertializer.transition(Jump(left, velocity, root, entered, still, 0 * root))
+        for _ in range(ticks):
+            before = inertializer.is_faded
+            result, turned = inertializer.update(entered)
+        assert not before
+        assert inertializer.is_faded == (shape is CUBIC)
+    np.testing.assert_allclose(result[:, 1:], entered[:, 1:], atol=1e-6)
+    assert turned == [0.0, 0.0, 0.0]
+    assert inertializer.half_time == pytest.approx(0.15)
+
+
+def test_a_cubic_takes_longer_to_stay_within_the_accelerations_of_the_data():
+    limits = np.full((2, BONES), 1e9, np.float32)
+    limits[0, 5] = limits[0, 6] = 20.0
+    pose, still, root = (
+        make_random_pose(),
+        np.zeros((6, BONES), np.float32),
+        np.zeros(3, np.float32),
+    )
+    left, fast = pose.copy(), still.copy()
+    left[0, 5] += 0.3
+    fast[0, 6] = 1.0
+    inertializer = Inertializer(limits, 0.2, 1e-3, CUBIC)
+    inertializer.transition(Jump(left, fast, root, pose, still, root))
+    longest = max(inertializer.fading[3:])
+    assert 0.2 < inertializer.fading.time < 0.6
+    assert 0.2 < inertializer.fading.velocity_time < 0.6
+    shown = np.array([left, *(inertializer.update(pose)[0] for _ in range(700))]) - pose
+    for bone in (5, 6):
+        assert np.abs(np.diff(shown[:, 0, bone], 2)).max() / 1e-6 < 20.0 * 1.05
+    assert np.abs(shown[round(longest / 1e-3) + 1 :, :3]).max() < 1e-6
+
+
+def test_a_jump_that_fades_when_the_shape_is_changed_fades_on_as_it_began():
+    left, entered = make_random_pose(0.3), make_random_pose(0.3)
+    still, root = np.zeros((6, BONES), np.float32), np.zeros(3, np.float32)
+    jump = Jump(left, still, root, entered, still, root)
+    changed, same = (Inertializer(NO_LIMITS, HALFLIFE, DT) for _ in range(2))
+    for each in (changed, same):
+        each.transition(jump)
+    changed.apply(PerformerSettings(inertialization="cubic", blend_time=0.3))
+    for _ in range(5):
+        results = [each.update(entered)[0] for each in (changed, same)]
+        np.testing.assert_array_equal(*results)
+    # the next jump goes on from what is left, and ends
+    changed.transition(Jump(entered, still, root, entered, still, root))
+    np.testing.assert_allclose(changed.fading.offset, same._offset, atol=1e-6)
+    for _ in range(round(0.3 / DT)):
+        changed.update(entered)
+    assert changed.is_faded
 
 
 def test_no_jump_fades_longer_than_three_halflives():

@@ -73,8 +73,8 @@ def test_playing_on_shakes_no_joint_more_than_the_data(demo_database):
 def test_a_foreseen_jump_leaves_the_inertializer_as_it_is(demo_database):
     inertializer = make_inertializer(demo_database)
     inertializer.transition(Jump(*get_state(demo_database, 200), *get_state(demo_database, 900)))
-    state = inertializer._state.copy(), inertializer.fade_halflife
+    state = inertializer._state.copy(), inertializer.fading.time
     jump = Jump(*get_state(demo_database, 900), *get_state(demo_database, 50))
     foresee(demo_database, inertializer, jump, 50)
     np.testing.assert_array_equal(inertializer._state, state[0])
-    assert inertializer.fade_halflife == state[1]
+    assert inertializer.fading.time == state[1]

@@ -7,14 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.method import Goal
+from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.control.transition_cost import measure_prices
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import load_schema
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.tags import TagRange
 from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.insight import frame_inspector
 from motion_matching.engine.insight.frame_inspector import (
     compute_clip_trajectory,
     find_frame,
@@ -156,6 +160,30 @@ def test_the_chosen_frame_is_the_one_that_the_search_chooses(
             [chosen] = [c for c in found.candidates if c.frame == found.chosen]
             assert chosen.verdict.startswith("entered")
             assert chosen.cost == pytest.approx(motion.cost, rel=1e-3, abs=1e-3)
+
+
+def test_a_candidate_has_the_price_of_the_jump_that_a_performer_makes(database: Database):
+    performer = Performer(MotionMatching(database, SETTINGS), SETTINGS)
+    performer.reset((0.0, 0.0), 0.0)
+    before = performer.method._frame
+    while not (frame := performer.step(Intent(velocity=(0.0, -1.3)))).jumped:
+        before = performer.method._frame
+    last = performer.last_transition
+    assert last is not None
+    [price] = measure_prices([last], database.skeleton.parents).tolist()
+    # the first jump leaves motion that nothing fades in, at the frame that a tick before played
+    assert not performer.method._is_held
+    entered = frame.frame - 1
+    [expected] = frame_inspector.measure_prices(database, SETTINGS, before, [entered]).tolist()
+    assert price == pytest.approx(expected, rel=1e-4)
+    found = inspect_at(database, "walk 0", 70)
+    assert found.continuing.price == 0.0
+    assert all(candidate.price > 0 for candidate in found.candidates)
+    text = frame_inspector.describe(found, database)
+    prices = frame_inspector.to_dict(found, database)["candidates"]
+    for candidate, entry in zip(found.candidates, prices, strict=True):
+        assert f"price {100 * candidate.price:.2f} cm·s" in text
+        assert entry["price"] == pytest.approx(candidate.price, abs=1e-5)
 
 
 @pytest.mark.parametrize(("tag", "length"), [("short", 8), ("long", 60)])

@@ -183,7 +183,7 @@ def test_the_summary_shows_the_take_beside_the_live_one_and_the_frames_played(de
     live = perform_script(demo_database, "turns", "walk", 20)
     report = takes.report(baking.bake_feet(live, demo_database), demo_database, live=live)
     lines = takes.summarize(report).splitlines()
-    assert len(lines) == 7
+    assert len(lines) == 8
     for label in ("foot slide", "legs", "acceleration"):
         [line] = (line for line in lines if line.startswith(f"  {label} "))
         assert "(live" in line
@@ -191,6 +191,8 @@ def test_the_summary_shows_the_take_beside_the_live_one_and_the_frames_played(de
     times = report["take"]["response_times"]
     answered = sum(time is not None for time in times)
     assert f"after a turn ({answered} of {len(times)})" in lines[1]
+    assert "on average" in lines[6]
+    assert "cm·s" in lines[6]
     assert "pops (live" in lines[5] or "pop (live" in lines[5]
 
 
@@ -271,6 +273,50 @@ def test_every_jump_is_explained_by_its_candidates(demo_database):
             entered.mirrored,
         )
         assert best["cost"] == pytest.approx(sum(best["by_feature"].values()), abs=0.01)
+        assert jump["price"] == pytest.approx(float(take.prices[tick]), abs=1e-5)
+
+
+def test_takes_blended_by_a_cubic_are_as_good_and_their_jumps_end(demo_database):
+    changes = {"inertialization": "cubic", "blend_time": 0.25}
+    take = perform_script(demo_database, "random", "walk", 40, **changes)
+    spring = perform_script(demo_database, "random", "walk", 40)
+    report, other = (takes.report(each, demo_database) for each in (take, spring))
+    assert report["take"]["pops"] == report["take"]["freezes"] == 0
+    assert report["take"]["knee_rate_max"] <= 1.3 * report["played"]["knee_rate_max"]
+    assert report["take"]["foot_slide_contacts"] < other["take"]["foot_slide_contacts"]
+    # where no jump has been for its longest time, the motion is that of the data, whole
+    longest = round(3 * 0.25 * take.fps)
+    since = np.arange(take.frame_count) - np.maximum.accumulate(
+        np.where(take.jumped, np.arange(take.frame_count), -1)
+    )
+    calm = since > longest
+    assert calm.sum() > 20
+    np.testing.assert_allclose(
+        take.unlocked_poses[calm, :, 1:], demo_database.poses[take.frames[calm], :, 1:], atol=1e-5
+    )
+    baked = takes.report(baking.bake_feet(take, demo_database), demo_database)["take"]
+    assert baked["pops"] == 0
+    assert baked["foot_slide_contacts"] < report["take"]["foot_slide_contacts"]
+
+
+def test_a_report_measures_the_prices_of_all_jumps(demo_database):
+    take = perform_script(demo_database, "flips", "walk", 8)
+    measures = takes.report(take, demo_database)["take"]
+    prices = take.prices[take.jumped]
+    assert len(prices) > 5
+    assert measures["jump_price_mean"] == pytest.approx(prices.mean())
+    assert measures["jump_price_max"] == pytest.approx(prices.max())
+    assert prices.mean() < measures["jump_price_p95"] < prices.max()
+    each_second = measures["jump_price_mean"] * measures["jumps_per_second"]
+    assert measures["jump_price_per_second"] == pytest.approx(each_second)
+    # a bake only moves the feet; a longer blending costs more
+    baked = metrics.measure_jump_prices(baking.bake_feet(take, demo_database))
+    assert baked["jump_price_mean"] == measures["jump_price_mean"]
+    slower = perform_script(demo_database, "flips", "walk", 8, inertialization_halflife=0.2)
+    assert metrics.measure_jump_prices(slower)["jump_price_mean"] > prices.mean()
+    still = replace(take, prices=np.full_like(take.prices, np.nan))
+    assert metrics.measure_jump_prices(still)["jump_price_mean"] is None
+    assert metrics.measure_jump_prices(still)["jump_price_per_second"] == 0.0
 
 
 def test_a_report_names_the_speeds_that_clips_lack(demo_database):

@@ -23,9 +23,11 @@ from motion_matching.scene.blender import actions
 from motion_matching.scene.writing import recording
 from motion_matching.ui.database.operators_sources import add_source
 from motion_matching.ui.insight import drawing as insight_drawing
+from motion_matching.ui.insight import panel
 from motion_matching.ui.insight.operators import MOTION_MATCHING_OT_save_pictures as Save
 from tests.steps import run_steps
 from tests.ui.characters import create_character, expect_refusal, read_state
+from tests.ui.drawn import RecordingLayout, draw_panels, override_region
 
 ops = bpy.ops.motion_matching
 
@@ -301,18 +303,30 @@ def test_frames_of_a_take_are_inspected_with_their_goals(obj):
 
     # the inspected frame matches the body, except for blending and foot locks
     first, last = map(int, take.frame_range)
-    apart, verdicts = [], []
+    apart, verdicts, prices = [], [], []
     for frame in range(first, last, 3):
         scene.frame_set(frame)
         inspector.refresh()
         assert not seen.problem, seen.problem
         apart.append(np.linalg.norm(get_hips(obj) - get_inspected_hips()))
         verdicts.append(seen.inspection.continuing.verdict)
+        prices += [line for line in seen.lines if line.startswith("Jumps next, price ")]
         assert seen.goal_strokes
     assert np.median(apart) < 0.05, (np.median(apart), max(apart))
     assert max(apart) < 0.5, (np.median(apart), max(apart))
     assert "played on" in verdicts, set(verdicts)
     assert any(verdict.startswith("left") for verdict in verdicts), set(verdicts)
+    assert 0 < len(prices) < len(verdicts)
+    told = RecordingLayout()
+    with override_region():
+        panel._draw_costs(told, seen, seen.inspection)
+        panel._draw_candidates(told, seen, seen.inspection)
+    drawn, best = " ".join(filter(None, told.texts)), seen.inspection.candidates[0]
+    assert "Jump Price  cm·s" in drawn
+    assert f"{100 * best.price:.2f}" in told.texts
+    assert drawn.count(" cm·s") == 1 + len(seen.inspection.candidates)
+    assert draw_panels() > 5
+    assert all(0.0 < float(line.split()[3]) < 50.0 for line in prices), prices
 
     scene.frame_set(last + 50)
     inspector.refresh()

@@ -10,7 +10,7 @@ from motion_matching.ui import classes
 from motion_matching.ui.panel_base import draw_warnings
 from motion_matching.ui.strip import panel
 from tests.ui.characters import create_character
-from tests.ui.drawn import Button, Layout, override_region
+from tests.ui.drawn import RecordingLayout, override_region
 
 
 def get_standing():
@@ -68,23 +68,6 @@ def test_the_strip_comes_first_and_has_no_header():
     assert all(getattr(cls, "bl_order", 0) >= strip.bl_order for cls in panels)
 
 
-class _Told(Layout):
-    """A layout that keeps the texts of what is drawn into it."""
-
-    def __init__(self):
-        self.texts = []
-
-    def __getattr__(self, name):
-        add = super().__getattr__(name)
-
-        def keep(*given, **options):
-            self.texts.append(options.get("text", ""))
-            drawn = add(*given, **options)
-            return drawn if isinstance(drawn, Button) else self
-
-        return keep
-
-
 def test_a_warning_is_listed_once_though_strip_and_panel_are_open():
     obj = create_character()
     bpy.ops.motion_matching.add_actions()
@@ -95,7 +78,7 @@ def test_a_warning_is_listed_once_though_strip_and_panel_are_open():
     [warning] = standing.get_warnings(obj, "database")
 
     def draw_panel():
-        told = _Told()
+        told = RecordingLayout()
         with override_region():
             draw_warnings(told, obj, "database")
         return " ".join(filter(None, told.texts))

@@ -19,6 +19,7 @@ from motion_matching.scene.writing import recording
 from tests.scene.keys import read_channels
 from tests.steps import run_steps
 from tests.ui.characters import CLIPS, add_character, create_character, expect_refusal, read_state
+from tests.ui.drawn import draw_panels
 from tests.ui.takes.test_list_of_takes import read_path
 
 ops = bpy.ops.motion_matching
@@ -56,6 +57,29 @@ def add_target(x, y, name="Goal"):
     target.location = x, y, 0.0
     bpy.context.view_layer.update()
     return target
+
+
+def test_takes_are_blended_as_the_controller_chooses_and_again_as_they_were(obj):
+    controller = obj.motion_matching.controller
+    prices = []
+    for kind, shown in (("spring", "Spring"), ("cubic", "Cubic")):
+        controller.inertialization = kind
+        items = controller.bl_rna.properties["inertialization"].enum_items
+        assert items[kind].name == shown
+        assert draw_panels() > 5
+        ops.bake_script(script="flips", seconds=6.0)
+        recorded = read_performance(obj.motion_matching.takes[-1].action)
+        assert recorded.settings["inertialization"] == kind
+    settings = obj.motion_matching
+    settings.take_index, settings.compare_with = 0, settings.takes[1].action
+    for now in ("cubic", "spring"):  # whatever is chosen now
+        controller.inertialization = now
+        assert ops.compare_takes() == {"FINISHED"}
+        rows = runtime.comparisons[obj.session_uid].rows
+        [row] = [row for row in rows if row.label.startswith("Jump Price")]
+        prices.append((float(row.first), float(row.second)))
+    assert prices[0] == prices[1]
+    assert prices[0][0] != prices[0][1]
 
 
 def test_a_take_begins_at_the_start_of_the_scene(obj):

@@ -218,6 +218,7 @@ def test_two_takes_are_compared_during_playback(obj):
     slides = get_numbers("Foot Slide")
     assert slides[0] < slides[1], slides
     assert get_numbers("In Contact")[0] < 0.5 * get_numbers("In Contact")[1]
+    assert all(0.1 < price < 30.0 for price in get_numbers("Jump Price")[:2])
     desired, reached = get_numbers("Desired"), get_numbers("Reached")
     assert all(abs(a - b) < 0.2 * b for a, b in zip(reached[:2], desired[:2], strict=False))
 
@@ -243,7 +244,7 @@ def test_two_takes_are_compared_during_playback(obj):
     assert settings.takes[settings.take_index].action.name == shown[-1].about[0]
     app_warnings.dismiss(obj.session_uid, shown[0].identity)
     assert standing.get_warnings(obj, "takes") == shown[1:]
-    assert not any(row.label.startswith("Jumps") for row in found.rows)
+    assert not any(row.label.startswith(("Jump", "Price")) for row in found.rows)
     assert get_numbers("Foot Slide")[0] > slides[0]
 
 
