@@ -196,6 +196,12 @@ class LiveSession:
         if report.is_finished:
             self._end_reason, self._has_finished = f"{self.session.source.ending}.", True
 
+    @property
+    def shown(self) -> Handle:
+        """The armature that shows the poses: the character, or its proxy."""
+        writer = self.session.writer
+        return writer.shown if isinstance(writer, ProxyWriter) else self.armature
+
     def describe_driven(self) -> str:
         """Return what is driven of a control rig, and why; nothing if its bones are."""
         writer = self.session.writer

@@ -46,11 +46,17 @@ class ProxyWriter(ControlWriter):
         self.rig_rate, self._skeleton = rig_rate, skeleton
         self._proxy: Handle | None = None
 
+    @property
+    def shown(self) -> Handle:
+        """The armature that shows the poses."""
+        return self._proxy or self.armature
+
     def take_over(self) -> None:
         """Save pose and action, and show the proxy in place of the armature."""
         skeleton, rig = self._skeleton, find_posable(self.armature)
         proxy = create_proxy(skeleton, rig.name)
         self._proxy = Handle.from_block(proxy, "objects")
+        _enter_local_views(proxy, rig)
         root = proxy.data.bones[0].name
         self._poses = PoseWriter(proxy, skeleton, root=RootTarget.BONE, root_bone=root)
         super().take_over()
@@ -91,6 +97,15 @@ def create_proxy(skeleton: Skeleton, name: str) -> bpy.types.Object:
     obj.show_in_front = obj.hide_select = True
     obj.data.bones[0].hide = True  # it only says where the character is
     return obj
+
+
+def _enter_local_views(proxy: bpy.types.Object, rig: bpy.types.Object) -> None:
+    """Put a proxy into the local views that show its rig."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            space = area.spaces.active
+            if isinstance(space, bpy.types.SpaceView3D) and space.local_view:
+                proxy.local_view_set(space, rig.local_view_get(space))
 
 
 def remove_proxies() -> None:

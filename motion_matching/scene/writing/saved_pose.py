@@ -213,7 +213,8 @@ def _expect_hidden(note: Mapping[str, Any]) -> tuple[HiddenObject, ...]:
     result = []
     for entry in expect_list(note.get("hidden", []), "'hidden'"):
         one = expect_object(entry, "a hidden object", ("name", "selected"))
-        obj = bpy.data.objects.get(expect_text(one.get("name"), "'name'"))
+        name = expect_text(one.get("name"), "'name'")
+        obj: bpy.types.Object | None = bpy.data.objects.get(name)
         if obj is not None:
             was_selected = bool(one.get("selected"))
             result.append(HiddenObject(Handle.from_block(obj, "objects"), was_selected))
