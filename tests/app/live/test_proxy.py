@@ -18,6 +18,7 @@ from tests.app.live.test_control_rigs import RigHero, measure
 from tests.live.stage import FPS
 from tests.scene.keys import read_channels
 from tests.scene.rigs import assert_same, read_state
+from tests.ui.drawn import draw_panels
 
 KINDS = ("objects", "armatures", "meshes", "collections", "materials")
 
@@ -234,6 +235,33 @@ def test_a_recording_that_was_cut_off_is_recovered_on_the_controls() -> None:
     )
 
 
+def test_a_recording_along_the_timeline_has_a_key_per_frame() -> None:
+    takes = []
+    for drive in ("controls", "proxy"):
+        hero = RigHero(drive)
+        hero.obj.motion_matching.play.timeline = True
+        hero.start()
+        hero.run(3)
+        hero.live.toggle_recording()
+        shown = []
+        obj, hero.obj = hero.obj, hero.live.shown.find()
+        for frame in range(2, 32):
+            bpy.context.scene.frame_set(frame)
+            shown.append(hero.read())
+            hero.now += 0.4 / FPS
+            hero.live.tick(hero.now, 0.0)
+        hero.obj = obj
+        hero.live.toggle_recording()
+        host.end()
+        take = obj.animation_data.action
+        assert take.frame_range[:] == (2.0, 31.0)
+        played = hero.play(range(2, 32))
+        np.testing.assert_allclose(played[..., :3, 3], np.array(shown)[..., :3, 3], atol=0.002)
+        takes.append(read_channels(take))
+    for channel, values in takes[0].items():
+        np.testing.assert_array_equal(values, takes[1][channel])
+
+
 def test_a_library_override_has_a_proxy_too(tmp_path: Path) -> None:
     hero, path = ProxyHero(), str(tmp_path / "rig.blend")
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -275,6 +303,7 @@ def test_a_rig_that_is_too_slow_is_found_out() -> None:
     assert 0.0 < writer.rig_rate < 24.0
     text = f"Proxy: the rig evaluates at {writer.rig_rate:.0f} Hz, 24 needed"
     assert standing.describe_driven(hero.obj) == text
+    assert draw_panels() > 10
     began = time.perf_counter()
     hero.live.toggle_recording()
     hero.run(60)
