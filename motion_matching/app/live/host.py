@@ -208,7 +208,7 @@ class LiveSession:
         if isinstance(writer, ProxyWriter):
             if not writer.rig_rate:
                 return f"Proxy of {writer.label}, as set in Controls"
-            return f"Proxy: the rig evaluates at {writer.rig_rate:.0f} Hz, {LEAST_RATE:.0f} needed"
+            return f"Proxy: the rig evaluates at {int(writer.rig_rate)} Hz, {LEAST_RATE:.0f} needed"
         if not isinstance(writer, ControlWriter):
             return ""
         return f"Controls of {writer.label}" + (f", {writer.rate:.0f} Hz" if writer.rate else "")

@@ -56,7 +56,7 @@ class ProxyWriter(ControlWriter):
         skeleton, rig = self._skeleton, find_posable(self.armature)
         proxy = create_proxy(skeleton, rig.name)
         self._proxy = Handle.from_block(proxy, "objects")
-        _enter_local_views(proxy, rig)
+        _enter_local_views(proxy)
         root = proxy.data.bones[0].name
         self._poses = PoseWriter(proxy, skeleton, root=RootTarget.BONE, root_bone=root)
         super().take_over()
@@ -99,13 +99,13 @@ def create_proxy(skeleton: Skeleton, name: str) -> bpy.types.Object:
     return obj
 
 
-def _enter_local_views(proxy: bpy.types.Object, rig: bpy.types.Object) -> None:
-    """Put a proxy into the local views that show its rig."""
+def _enter_local_views(proxy: bpy.types.Object) -> None:
+    """Show a proxy in local views, too."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             space = area.spaces.active
             if isinstance(space, bpy.types.SpaceView3D) and space.local_view:
-                proxy.local_view_set(space, rig.local_view_get(space))
+                proxy.local_view_set(space, True)
 
 
 def remove_proxies() -> None:

@@ -301,7 +301,7 @@ def test_a_rig_that_is_too_slow_is_found_out() -> None:
     writer = hero.live.session.writer
     assert isinstance(writer, ProxyWriter)
     assert 0.0 < writer.rig_rate < 24.0
-    text = f"Proxy: the rig evaluates at {writer.rig_rate:.0f} Hz, 24 needed"
+    text = f"Proxy: the rig evaluates at {int(writer.rig_rate)} Hz, 24 needed"
     assert standing.describe_driven(hero.obj) == text
     assert draw_panels() > 10
     began = time.perf_counter()
