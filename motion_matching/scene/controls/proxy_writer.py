@@ -44,18 +44,18 @@ class ProxyWriter(ControlWriter):
     ) -> None:
         super().__init__(obj, rig, skeleton, settings)
         self.rig_rate, self._skeleton = rig_rate, skeleton
-        self._proxy: Handle | None = None
+        self._bones: Handle | None = None  # the data of the proxy
 
     @property
     def shown(self) -> Handle:
-        """The armature that shows the poses."""
-        return self._proxy or self.armature
+        """The proxy, while there is one."""
+        return self._poses.armature
 
     def take_over(self) -> None:
         """Save pose and action, and show the proxy in place of the armature."""
         skeleton, rig = self._skeleton, find_posable(self.armature)
         proxy = create_proxy(skeleton, rig.name)
-        self._proxy = Handle.from_block(proxy, "objects")
+        self._bones = Handle.from_block(proxy.data, "armatures")
         _enter_local_views(proxy)
         root = proxy.data.bones[0].name
         self._poses = PoseWriter(proxy, skeleton, root=RootTarget.BONE, root_bone=root)
@@ -63,9 +63,9 @@ class ProxyWriter(ControlWriter):
 
     def restore(self, *, keep_action: bool = False) -> None:
         """Remove the proxy, show the armature, and restore what `take_over` saved, once."""
-        handle, self._proxy = self._proxy, None
-        if proxy := handle.find() if handle else None:
-            _remove(proxy)
+        handle, self._bones = self._bones, None
+        if bones := handle.find() if handle else None:
+            bpy.data.armatures.remove(bones)  # takes the object with it
         super().restore(keep_action=keep_action)
 
     def show(self, pose: np.ndarray, *, update: bool = True) -> None:
@@ -112,11 +112,7 @@ def remove_proxies() -> None:
     """Remove proxies that undo or Blender's automatic saving brought back, unless they are used."""
     for obj in list(bpy.data.objects):
         if id_properties.has(obj, _MARK) and not removal.is_needed(obj):
-            _remove(obj)
-
-
-def _remove(obj: bpy.types.Object) -> None:
-    data = obj.data
-    bpy.data.objects.remove(obj)
-    if isinstance(data, bpy.types.Armature) and not data.users:
-        bpy.data.armatures.remove(data)
+            data = obj.data
+            bpy.data.objects.remove(obj)
+            if isinstance(data, bpy.types.Armature) and not data.users:
+                bpy.data.armatures.remove(data)

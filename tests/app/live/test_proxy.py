@@ -136,7 +136,6 @@ def end_by_saving(hero: ProxyHero) -> None:
 
 def end_by_deleting_the_proxy(hero: ProxyHero) -> None:
     bpy.data.objects.remove(get_proxies()[0])
-    bpy.data.armatures.remove(bpy.data.armatures["rig Proxy"])
     hero.run(1)
 
 
