@@ -13,14 +13,17 @@ from ..engine.errors import RigError
 from ..engine.motion.skeleton import Skeleton
 from ..scene.controls.bake_controls import ControlSettings, bake_controls
 from ..scene.controls.control_rig import ControlRig
-from ..scene.controls.control_writer import ControlWriter
+from ..scene.controls.control_writer import ControlWriter, measure_live_rate
 from ..scene.controls.find_controls import find_control_rig, list_followers
 from ..scene.controls.ik_stretch import find_stretching_bones, set_ik_stretch_off
 from ..scene.controls.match import match_control_rig
+from ..scene.controls.proxy_writer import ProxyWriter
 from .characters import get_bone_choice
 from .runtime import runtime
 from .source_skeletons import get_identity
 from .typed import settings_of, to_plain_value
+
+LEAST_RATE = 24.0  # Hz at which a rig shows motion smoothly
 
 
 class _Rigs(dict[tuple[Any, ...], ControlRig | None]):
@@ -99,13 +102,20 @@ def bake_take(
 
 
 def create_writer(obj: bpy.types.Object, rig: ControlRig, skeleton: Skeleton) -> ControlWriter:
-    """Return what shows poses of a database's skeleton on the controls of an armature.
+    """Return what shows poses of a database's skeleton on the controls of an armature, or a proxy.
 
     Raises RigError if they cannot be keyed, or if one bone collection alone is to be driven.
     """
-    if settings_of(obj).play.collection:
+    play, settings = settings_of(obj).play, get_control_settings(obj)
+    if play.collection:
         raise describe_partial(obj, rig)
-    return ControlWriter(obj, rig, skeleton, get_control_settings(obj))
+    if play.drive == "proxy":
+        return ProxyWriter(obj, rig, skeleton, settings)
+    writer = ControlWriter(obj, rig, skeleton, settings)
+    if play.drive == "controls":
+        return writer
+    rate = measure_live_rate(writer, skeleton)
+    return writer if rate >= LEAST_RATE else ProxyWriter(obj, rig, skeleton, settings, rate)
 
 
 def describe_partial(obj: bpy.types.Object, rig: ControlRig) -> RigError:

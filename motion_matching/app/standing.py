@@ -90,12 +90,11 @@ def describe_rate(live: LiveSession) -> str:
 
 
 def describe_driven(obj: bpy.types.Object) -> str:
-    """Return which controls a live session drives, and how fast; nothing if it drives bones."""
+    """Return what a live session drives of a control rig, and why; nothing if it drives bones."""
     state, live = controls.get_state(obj), runtime.live
-    if state is None:
-        return ""
-    rate = live.rig_rate if live and live.armature.uid == obj.session_uid else 0.0
-    return f"Controls of {state.label}" + (f", {rate:.0f} Hz" if rate else "")
+    if live and live.armature.uid == obj.session_uid:
+        return live.describe_driven()
+    return f"Controls of {state.label}" if state else ""
 
 
 # ---------------------------------------------------------------- the states of panels

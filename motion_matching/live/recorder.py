@@ -141,6 +141,8 @@ class Recorder:
 
         If there were any, the pose has to be shown again: at the next update new keys override it.
         """
+        if not self._writer.shows_keys:
+            return 0
         if self.count - self._segment == self._length:
             self._begin_segment()
             return 0

@@ -199,6 +199,7 @@ STRANGE_POSES = {
     "short": {"placed": {"location": [1.0]}},
     "playing": {"playing": {"__class__": 1}},
     "slot": {"playing": {"has_data": True, "slot": 5}},
+    "hidden": {"hidden": [{"name": 5}]},
 }
 
 

@@ -11,6 +11,7 @@ from ...engine.maths.planar import rotate_xy
 from ...scene.controls.control_writer import ControlWriter
 from ...scene.staging.marker_writer import MarkerWriter
 from ...scene.writing.channel_writer import ChannelWriter
+from ..controls import LEAST_RATE
 from ..preferences import ROOT
 from ..warnings import Button, WarningItem
 
@@ -19,16 +20,14 @@ _ADD = Button("Add Motion", "MOTION_MATCHING_MT_add_sources", "ADD")
 _ALLOW = (Button("Tick Budget", "preferences.addon_show", "PREFERENCES", (("module", ROOT),)),)
 
 
-_LEAST_RATE = 24.0  # Hz at which a rig shows motion smoothly
-
-
 def check_rig(writer: ChannelWriter | MarkerWriter) -> tuple[WarningItem, ...]:
     """Return a warning if a rig is driven by its controls and evaluates too slowly."""
-    if not isinstance(writer, ControlWriter) or not 0.0 < writer.rate < _LEAST_RATE:
+    if not isinstance(writer, ControlWriter) or not 0.0 < writer.rate < LEAST_RATE:
         return ()
     text = (
         f"'{writer.armature.name}' ({writer.bone_count} bones) evaluates at {writer.rate:.0f} Hz: "
-        "hide meshes or modifiers to see it move smoothly; takes are exact anyway"
+        "to see it move smoothly, hide meshes or modifiers, or set Live to Proxy under Controls; "
+        "takes are exact anyway"
     )
     return (WarningItem("slow rig", text, "play", (writer.armature.name,)),)
 

@@ -60,9 +60,10 @@ def _recover_unless_present(path: Path) -> list[str]:
 
 
 def clean_up() -> None:
-    """Remove evaluation copies and poses of a session that undo or a file has brought back."""
+    """Remove evaluation copies and traces of a session that undo or a file has brought back."""
     scene.blender.evaluation.remove_evaluation_copies()
     if runtime.live is None:
+        scene.controls.proxy_writer.remove_proxies()
         scene.writing.recording.restore_abandoned_poses()
 
 

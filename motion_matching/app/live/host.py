@@ -28,10 +28,12 @@ from ...live.inputs.target import PointInput
 from ...live.session import Session
 from ...scene.blender.handle import Handle
 from ...scene.controls.control_writer import ControlWriter
+from ...scene.controls.proxy_writer import ProxyWriter
 from ...scene.reading.moving_pose import PoseReader
 from ...scene.staging import placements
 from ...scene.writing import recording
 from .. import callbacks, preferences, recordings
+from ..controls import LEAST_RATE
 from ..frame_numbers import find_first_frames
 from ..runtime import Trail, runtime
 from ..settings import get_performer_settings
@@ -195,10 +197,21 @@ class LiveSession:
             self._end_reason, self._has_finished = f"{self.session.source.ending}.", True
 
     @property
-    def rig_rate(self) -> float:
-        """How many poses a second a rig shows by its controls, in Hz; 0 if unknown."""
+    def shown(self) -> Handle:
+        """The armature that shows the poses: the character, or its proxy."""
         writer = self.session.writer
-        return writer.rate if isinstance(writer, ControlWriter) else 0.0
+        return writer.shown if isinstance(writer, ProxyWriter) else self.armature
+
+    def describe_driven(self) -> str:
+        """Return what is driven of a control rig, and why; nothing if its bones are."""
+        writer = self.session.writer
+        if isinstance(writer, ProxyWriter):
+            if not writer.rig_rate:
+                return f"Proxy of {writer.label}, as set in Controls"
+            return f"Proxy: the rig evaluates at {int(writer.rig_rate)} Hz, {LEAST_RATE:.0f} needed"
+        if not isinstance(writer, ControlWriter):
+            return ""
+        return f"Controls of {writer.label}" + (f", {writer.rate:.0f} Hz" if writer.rate else "")
 
     @property
     def decision(self) -> Decision | None:

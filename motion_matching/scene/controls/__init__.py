@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         live_solver,
         match,
         pose_graph,
+        proxy_writer,
         snapping,
         solve_controls,
         switches,

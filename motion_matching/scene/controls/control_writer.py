@@ -30,7 +30,7 @@ from .switches import build_switch_path, choose_modes, find_owner, list_switches
 
 _LOCKED = 1e-3  # radians, or units: what a locked channel may be off
 _MEASURED = 24  # updates that the rate is measured over
-_TICKS = 24  # of a measurement on its own
+_TICKS, _FEWEST, _SECONDS = 24, 3, 0.5  # of a measurement on its own: most ticks, least, and time
 _SWAY = 0.05  # metres and radians that it moves a character by
 
 
@@ -130,8 +130,17 @@ class ControlWriter(ChannelWriter):
     def _capture(self, obj: bpy.types.Object) -> SavedPose:
         before = tuple(switch.read(obj) for switch in self._switches)
         return SavedPose.capture(
-            obj, self._bone_indices, moves_object=False, plays_on=False, properties=before
+            obj,
+            self._bone_indices,
+            moves_object=False,
+            plays_on=False,
+            properties=before,
+            hides=self._list_hidden(obj),
         )
+
+    def _list_hidden(self, obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
+        """Return the objects that are hidden while something else shows the poses."""
+        return ()
 
     def _set_others(self, obj: bpy.types.Object, channels: np.ndarray) -> None:
         for switch in self._switches:
@@ -206,18 +215,18 @@ def _find_idle(obj: bpy.types.Object, rig: ControlRig, driven: Sequence[str]) ->
     ]
 
 
-def measure_live_rate(obj: bpy.types.Object, rig: ControlRig, skeleton: Skeleton) -> float:
+def measure_live_rate(writer: ControlWriter, skeleton: Skeleton) -> float:
     """Return how many poses a second an armature shows when its controls are driven, in Hz.
 
-    The skeleton is that of its deform bones. Meshes that follow the armature count, if they are
-    visible, but not their drawing.
+    The skeleton is the writer's. Meshes that follow the armature count, if they are visible, but
+    not their drawing. That takes half a second, or three poses of a rig that is slower.
     """
-    writer, times = ControlWriter(obj, rig, skeleton), []
+    times: list[float] = []
     writer.take_over()
     try:
-        for tick in range(_TICKS):
+        while len(times) < _FEWEST or (len(times) < _TICKS and sum(times) < _SECONDS):
             positions, rotations = skeleton.rest_positions.copy(), skeleton.rest_rotations.copy()
-            away = _SWAY * np.sin(0.5 * tick)
+            away = _SWAY * np.sin(0.5 * len(times))
             positions[skeleton.parents < 0, 2] -= abs(away)
             sway = quat.from_scaled_angle_axis(np.array([away, 0.0, 0.0]))
             rotations = quat.mul(rotations.astype(np.float64), sway)

@@ -29,7 +29,7 @@ class MarkerWriter:
     The empty exists from `take_over` to `restore`, stays if it has an action, and faces -Y at rest.
     """
 
-    alone, collection, travels = True, "", True
+    alone, collection, travels, shows_keys = True, "", True, True
     scaled: tuple[str, ...] = ()
     tracks = (
         Track("location", OBJECT_GROUP, 0, (0, 1, 2), (0.0,) * 3),

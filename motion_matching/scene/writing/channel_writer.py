@@ -69,6 +69,7 @@ class ChannelWriter:
     """
 
     alone = False  # it shows a character
+    shows_keys = True  # whether a recording shows its keys while they come
     start: tuple[float, float, float]
     travels = True
     _last_channels: np.ndarray
@@ -125,10 +126,8 @@ class ChannelWriter:
 
     def show_again(self, *, update: bool = True) -> None:
         """Put the armature into the last pose again, after keys or a frame change moved it."""
-        obj, channels = find_posable(self.armature), self._last_channels
+        obj, channels = self._find_unchanged(), self._last_channels
         bones = obj.pose.bones
-        if len(bones) != self._bone_count:
-            raise RigError(f"armature '{self.armature.name}' has other bones now; start again.")
         for part in self._scatter:
             if part.partial:
                 bones.foreach_get(part.name, part.buffer)
@@ -140,6 +139,13 @@ class ChannelWriter:
         obj.update_tag(refresh={"OBJECT"})
         if update:
             self._update()
+
+    def _find_unchanged(self) -> bpy.types.Object:
+        """Return the armature; RigError if it was deleted, is in edit mode, or has other bones."""
+        obj: bpy.types.Object = find_posable(self.armature)
+        if len(obj.pose.bones) != self._bone_count:
+            raise RigError(f"armature '{self.armature.name}' has other bones now; start again.")
+        return obj
 
     def _set_others(self, obj: bpy.types.Object, channels: np.ndarray) -> None:
         """Set what is no transform of a bone."""

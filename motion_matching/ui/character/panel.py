@@ -69,6 +69,7 @@ class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):
         column = split_layout(layout)
         column.row().prop(settings.retarget, "legs", expand=True)
         column.row().prop(settings.retarget, "arms", expand=True)
+        column.prop(settings.play, "drive")
         for line in state.found if state else ():
             draw_wrapped_text(layout, line, "INFO")
         if state and state.stretching:

@@ -91,7 +91,7 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
         if goal := live.goal:
             add_line(_build_ring(*goal), 4.0, "desired")
     if play.show_contacts:
-        lines += _build_contact_lines(live, obj, frame)
+        lines += _build_contact_lines(live, live.shown.find(), frame)
     texts = _build_texts(live, frame) if play.show_text else ()
     warnings = tuple(item.text for item in live.warnings) if play.show_warnings else ()
     recorded = session.recorded_seconds if session.is_recording and play.show_recording else None

@@ -42,7 +42,7 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, play, live = self.layout, settings.play, runtime.live
         if driven := app.standing.describe_driven(obj):
-            layout.label(text=driven, icon="CON_ARMATURE")
+            draw_wrapped_text(layout, driven, "CON_ARMATURE")
         column = split_layout(layout)
         column.prop(play, "steer")
         if play.steer in ("curve", "target", "take"):

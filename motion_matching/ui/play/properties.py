@@ -24,6 +24,16 @@ _MODES = (
     ("append", "Append", "The end of the take that the armature plays"),
     ("overwrite", "Overwrite", "The take that is played: its keys from the current frame on"),
 )
+_DRIVES = (
+    ("auto", "Automatic", "The controls if the rig evaluates at 24 Hz or more, else a proxy"),
+    ("controls", "Controls", "The controls, however fast the rig evaluates"),
+    (
+        "proxy",
+        "Proxy",
+        "A plain skeleton, while the rig and its meshes are hidden; recordings are written to the "
+        "controls when they end",
+    ),
+)
 _VIEWS = (
     ("follow", "Follows", "The 3D view moves along with the character"),
     (
@@ -92,6 +102,9 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         "From the Start",
         "Record as soon as the session starts. A new take waits for the first key, stick or target "
         "and begins with that tick; along a curve or a recording it begins with the first one",
+    )
+    drive: str = choice(
+        "auto", "Live", "What a live session moves of a control rig; takes are the same", _DRIVES
     )
     push: float = number(
         2.0,

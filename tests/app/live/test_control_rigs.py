@@ -81,10 +81,11 @@ class Intents(ReplayInput):
 
 
 class RigHero:
-    """A live session on Rigify's basic human; the test controls the time."""
+    """A live session on Rigify's basic human; the test controls the time, and what is driven."""
 
-    def __init__(self) -> None:
+    def __init__(self, drive: str = "controls") -> None:
         self.database, self.obj, self.now = build_database(), create_rig(), 100.0
+        self.obj.motion_matching.play.drive = drive
         names = self.database.skeleton.names
         self.names = [name for name in names if name in self.obj.data.bones]
 

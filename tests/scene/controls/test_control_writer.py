@@ -137,6 +137,7 @@ def test_the_rate_is_measured_without_a_trace() -> None:
     rig = match_control_rig(obj)
     assert rig is not None
     before = read_state(obj)
-    rate = measure_live_rate(obj, rig, read_deform_skeleton(obj))
+    skeleton = read_deform_skeleton(obj)
+    rate = measure_live_rate(ControlWriter(obj, rig, skeleton), skeleton)
     assert 1.0 < rate < 10_000.0
     assert_same(before, read_state(obj))
