@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from motion_matching.engine.control.fade import CUBIC, SPRING, FadeShape
 from motion_matching.engine.control.inertialization import Inertializer
 from motion_matching.engine.control.joints import Joints
 from motion_matching.engine.control.method import Jump
@@ -14,8 +15,8 @@ from motion_matching.engine.maths import quat
 FOLLOWING = 3
 
 
-def make_inertializer(database) -> Inertializer:
-    return Inertializer(np.array(database.limits), 0.1, 1.0 / database.fps)
+def make_inertializer(database, shape: FadeShape = SPRING) -> Inertializer:
+    return Inertializer(np.array(database.limits), 0.1, 1.0 / database.fps, shape)
 
 
 def foresee(database, inertializer: Inertializer, jump: Jump, frame: int) -> float:
@@ -40,11 +41,12 @@ def place_root(pose: np.ndarray, velocity: np.ndarray, seconds: float) -> np.nda
     return result
 
 
+@pytest.mark.parametrize("shape", [SPRING, CUBIC], ids=["spring", "cubic"])
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_foreseen_is_what_is_shown(demo_database, seed):
+def test_what_is_foreseen_is_what_is_shown(demo_database, seed, shape):
     """The joints of the poses that the inertializer shows after a jump accelerate as foreseen."""
     rng = np.random.default_rng(seed)
-    inertializer, dt = make_inertializer(demo_database), 1.0 / demo_database.fps
+    inertializer, dt = make_inertializer(demo_database, shape), 1.0 / demo_database.fps
     free = np.flatnonzero(demo_database.successors[: -2 * FOLLOWING] >= 0)
     # a jump that still fades is beneath
     for frames in rng.choice(free, (3, 2)).tolist():
