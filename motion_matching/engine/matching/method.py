@@ -32,10 +32,9 @@ from .search import FrameIndex, FrameMask
 
 _CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
 _VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within these
-_SEEN = 3  # ticks after a jump that are looked at for joints that pop
-# times the most that joints accelerate in the data around a jump, and in m/s² at least
-_POPS, _LEAST_POP = 1.1, 10.0
-_LONGEST_WAIT = 0.2  # seconds that a jump waits for a tick in which nothing pops
+_SEEN = 2  # ticks after a jump that are looked at for joints that pop
+_LEAST_POP = 10.0  # m/s²: no slower acceleration of a joint is a pop
+_LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
 _AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
 # m/s and rad/s of the root that count as much as a typical difference of a feature
@@ -348,7 +347,7 @@ class MotionMatching:
         stop = self.database.stops.item(self.database.range_of_frame.item(best))
         following = self._poses[best + 1 : min(best + 1 + _SEEN, stop)]
         most = max(self._peaks.get(frame), self._peaks.get(best), _LEAST_POP)
-        return measure_seam(jump, following) > _POPS * most
+        return measure_seam(jump, following) > most
 
     def _make_query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
         values: list[float] = []

@@ -135,7 +135,7 @@ def test_a_jump_that_would_make_a_joint_pop_waits(demo_database):
     goal = Goal(fast, sharp=True, measure_seam=measure)
     motions = [method.advance(goal._replace(sharp=tick == 0)) for tick in range(4)]
     assert [motion.jump is not None for motion in motions] == [False, False, False, True]
-    assert seen == [(3, *demo_database.poses.shape[1:])] * 4
+    assert seen == [(2, *demo_database.poses.shape[1:])] * 4
     assert np.diff([motion.frame for motion in motions[:3]]).tolist() == [1, 1]
 
 
@@ -147,7 +147,7 @@ def test_no_jump_waits_for_long(demo_database):
     goal = Goal(fast, sharp=True, measure_seam=lambda *_: 1000.0)
     jumped = [method.advance(goal).jump is not None for _ in range(40)]
     waited = jumped.index(True) / demo_database.fps
-    assert 0.15 < waited < 0.25
+    assert 0.1 < waited < 0.2
 
 
 def test_the_end_of_a_range_is_left_even_with_a_pop(demo_database):
