@@ -1,7 +1,7 @@
 """Motion fields as a method: each tick blends the nearby motion states that serve the goal best.
 
 Source: notebook 003 (Lee et al. 2010): actions among the k nearest neighbours, greedy control,
-control by a value function, feet locked by blended contacts, and pushes. Three additions are for
+control by a value function, feet locked by blended contacts, and pushes. Four additions are for
 data with all kinds of motion.
 
 - Only states of the desired gait (standing, walking or running) count, and those that soon lead to
@@ -10,6 +10,7 @@ data with all kinds of motion.
   the nearest states are all alike and lead to the same.
 - A body keeps some of its momentum. The best action changes from tick to tick, and with it the
   velocity of the blend, which would leap.
+- A clip at which control halts goes on; see `progress`.
 
 Greedy control judges its actions by where the clips lead. Control by values judges them twice, by
 the result of the tick and by where the blended clips lead a little later, because each has its own
@@ -36,6 +37,7 @@ from ..motion.skeleton import Skeleton
 from .integration import Step, compute_action_weights, integrate, keep_momentum
 from .neighbours import Metric, Neighbours, compute_similarity_weights
 from .poses import subtract_joints
+from .progress import Progress
 from .push import Shove
 from .states import MotionStates, compute_root_step
 from .tasks import STRAIGHT_AHEAD, TaskGoal, Tasks
@@ -120,6 +122,7 @@ class MotionField:
             assert travel is not None  # as that is a tick or more
             self._clip_travel = travel[states.frames]
             self._clip_ends = states.find_later(database, self._clip_ticks)
+        self._progress = Progress(states.compute_chains(database), self.fps)
         self._shove = Shove(self.skeleton, database.roles, self.fps)
         self._momentum_share = 2.0 ** (-1.0 / (self.fps * _MOMENTUM_HALFLIFE))
         parents = database.skeleton.parents
@@ -226,6 +229,7 @@ class MotionField:
         self._pose = self.states.poses[state].copy()
         self._velocity = self.states.velocities[state].copy()
         self._momentum = self._velocity
+        self._progress.reset()
 
     def advance(self, goal: Goal) -> Motion:
         """Advance by one tick with the best action among the neighbours, or a favoured one's.
@@ -277,6 +281,11 @@ class MotionField:
             indices, lengths = (rows[chosen] for rows in self._action_neighbours)
             self._current_neighbours = field, indices, lengths
         weights = actions[chosen]
+        most = int(weights.argmax())
+        favoured = self._progress.advance(int(around[most]))
+        if favoured != around[most]:
+            around = around.copy()
+            around[most], step, self._current_neighbours = favoured, None, None
         if step is None:
             step = integrate(self.states, pose, around, weights[None], self._drift)
             step = Step(*(part[0] for part in step))
