@@ -92,8 +92,9 @@ def read_curves(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]:
     }
 
 
-# metres: a field keeps its momentum, which earlier versions did not, and goes the same way
-FIELD_WAY = 0.05
+# metres: a field keeps its momentum and plays clips on at which control halts, which earlier
+# versions did not, and goes the same way
+FIELD_WAY = 0.1
 
 
 def is_of_leg(name: str) -> bool:
