@@ -32,7 +32,7 @@ from .search import FrameIndex, FrameMask
 
 _CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
 _VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within these
-_SEEN = 2  # ticks after a jump that are looked at for joints that pop
+_SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LEAST_POP = 10.0  # m/s²: no slower acceleration of a joint is a pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with

@@ -135,7 +135,7 @@ def test_a_jump_that_would_make_a_joint_pop_waits(demo_database):
     goal = Goal(fast, sharp=True, measure_seam=measure)
     motions = [method.advance(goal._replace(sharp=tick == 0)) for tick in range(4)]
     assert [motion.jump is not None for motion in motions] == [False, False, False, True]
-    assert seen == [(2, *demo_database.poses.shape[1:])] * 4
+    assert seen == [(3, *demo_database.poses.shape[1:])] * 4
     assert np.diff([motion.frame for motion in motions[:3]]).tolist() == [1, 1]
 
 
