@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         idling,
         inertialization,
         intent,
+        joints,
         knee_limit,
         least_squares,
         leg_bending,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         method,
         neighbours,
         poses,
+        progress,
         push,
         quality,
         states,

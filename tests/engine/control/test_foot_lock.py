@@ -279,11 +279,7 @@ def fold_legs_through(database, legs) -> np.ndarray:
 def test_a_knee_that_folds_through_itself_stays_in_front(demo_database, legs, way):
     """The ankle passes the hip, from which no direction leads it away."""
     poses = fold_legs_through(demo_database, legs)
-    shown = lock_feet(poses, legs) if way == "live" else plant_nothing(poses, demo_database, legs)
-    before, after = (
-        np.stack([compute_world(pose, demo_database.skeleton.parents)[1] for pose in each])
-        for each in (poses, shown)
-    )
+    before, after = compute_joints(poses, demo_database, legs, way)
     for leg, role in zip(legs, demo_database.roles.legs, strict=True):
         away = np.linalg.norm(before[:, role.foot] - before[:, role.thigh], axis=-1)
         assert away.min() < 0.2 * leg.folded_length, "the ankles come near the hips"
@@ -307,14 +303,20 @@ def plant_nothing(poses, database, legs) -> np.ndarray:
     return plant_feet(poses, database.skeleton, legs, [], 1 / DT, make_lock_settings())
 
 
+def compute_joints(poses, database, legs, way) -> tuple[np.ndarray, np.ndarray]:
+    """Return the joints (T, B, 3) of poses, and of those shown live or baked."""
+    shown = lock_feet(poses, legs) if way == "live" else plant_nothing(poses, database, legs)
+    before, after = (
+        np.stack([compute_world(pose, database.skeleton.parents)[1] for pose in each])
+        for each in (poses, shown)
+    )
+    return before, after
+
+
 @pytest.mark.parametrize("way", ["live", "baked"])
 def test_the_knee_of_a_folded_leg_never_flips_beneath_the_hip(demo_database, legs, way):
     poses = swing_folded_legs(demo_database, legs)
-    shown = lock_feet(poses, legs) if way == "live" else plant_nothing(poses, demo_database, legs)
-    before, after = (
-        np.stack([compute_world(pose, demo_database.skeleton.parents)[1] for pose in each])
-        for each in (poses, shown)
-    )
+    before, after = compute_joints(poses, demo_database, legs, way)
     hips, feet = (
         before[:, [getattr(leg, name) for leg in demo_database.roles.legs]]
         for name in ("thigh", "foot")
