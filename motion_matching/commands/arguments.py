@@ -181,6 +181,27 @@ _TAKE: _Groups = {
     },
 }
 
+_DIRECT: _Groups = {
+    "": {
+        "database FILE.npz": "a database made by 'build'; a table of its jumps is kept beside it, "
+        "as FILE.jumps.npz",
+        "scene FILE.json": "what is wanted when: marks, paths, pins and forbidden jumps",
+        "--seed SEED": "another solution that is about as good (default: the scene's)",
+        "--set NAME=VALUE": "change a setting, such as inertialization_halflife=0.15; may be "
+        "repeated",
+        "--preview": "search a quarter as far, which takes a third of the time",
+    },
+    "feet": {name: text for name, text in _TAKE["feet"].items() if name.startswith("--feet")},
+    "what to write": {
+        **{
+            name: text
+            for name, text in _TAKE["what to write"].items()
+            if name.startswith(("-o", "--bvh"))
+        },
+        "--report FILE.json": "how marks, paths and pins are met, with measures of the take",
+    },
+    "the Blender file": _TAKE["the Blender file"],
+}
 _RETARGET: _Groups = {
     "": {
         "source SOURCE": "a BVH, FBX, glTF or Blender file, of any skeleton",
@@ -272,6 +293,8 @@ def build_parser() -> argparse.ArgumentParser:
     take = add("take", "perform a take with a database", _TAKE, _build_settings_help())
     take.set_defaults(script="figure_eight", controller="matching")
     add("inspect", "report what a database holds", _INSPECT, _build_settings_help())
+    text = "solve a scene of marks and paths: hit on time, with the fewest jumps"
+    add("direct", text, _DIRECT, _build_settings_help())
     text = "put motion of any skeleton onto a character of a Blender file, without a database"
     retarget = add("retarget", text, _RETARGET, _build_retarget_help())
     retarget.set_defaults(up="Y", forward="Z", legs="ik", arms="fk")

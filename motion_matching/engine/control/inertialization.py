@@ -68,6 +68,18 @@ def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a.take(_NEXT, 0) * b.take(_AFTER, 0) - a.take(_AFTER, 0) * b.take(_NEXT, 0)
 
 
+def _add_offsets(poses: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return poses (7, K, B) of K ticks: those of the data (K, 7, B), with offsets (K, 6 B)."""
+    data = poses.transpose(1, 0, 2)
+    count, bones = data.shape[1:]
+    offsets = offsets.reshape(count, 6, bones).transpose(1, 0, 2).reshape(6, -1)
+    shown = np.empty((7, count, bones), np.float32)
+    shown[:3] = data[:3] + offsets[:3].reshape(3, count, bones)
+    turns = quat.from_scaled_angle_axis(offsets[3:])
+    shown[3:] = quat.mul(turns, data[3:].reshape(4, -1)).reshape(4, count, bones)
+    return shown
+
+
 class Fading(NamedTuple):
     """What fades after a jump: offsets and their velocities (6, B) there, and how they do.
 
@@ -164,14 +176,9 @@ class Inertializer:
         fading, calming = self._compute_times(state)
         compute = self._shape.compute_matrix
         decays = [compute(fading, age, calming)[0] for age in (self._dt * ticks).tolist()]
-        offsets = np.array(decays, np.float32) @ state[:, :-3]
-        data = np.concatenate([jump.target_pose[None], following]).transpose(1, 0, 2)
-        size = data.shape[1:]
-        offsets = offsets.reshape(size[0], 6, -1).transpose(1, 0, 2).reshape(6, -1)
-        shown = np.empty((7, len(ticks) + 1, size[1]), np.float32)
-        shown[:3, 1:] = data[:3] + offsets[:3].reshape(3, *size)
-        turns = quat.from_scaled_angle_axis(offsets[3:])
-        shown[3:, 1:] = quat.mul(turns, data[3:].reshape(4, -1)).reshape(4, *size)
+        data = np.concatenate([jump.target_pose[None], following])
+        shown = np.empty((7, len(ticks) + 1, data.shape[2]), np.float32)
+        shown[:, 1:] = _add_offsets(data, np.array(decays, np.float32) @ state[:, :-3])
         offset, speed = (each[:-3].reshape(6, -1) for each in state)
         turning = compute_angular_velocity(offset[3:], speed[3:], jump.target_velocity[3:])
         shown[:3, 0] = shown[:3, 1] - self._dt * (jump.target_velocity[:3] + speed[:3])
@@ -216,6 +223,21 @@ class Inertializer:
         left = np.maximum(self._limits - shape.compute_pull(calming) * v, _TINY)
         fading = max(fastest, min(shape.find_time(float((x / left).max())), slowest))
         return fading, calming
+
+    def play(self, poses: np.ndarray) -> np.ndarray:
+        """Advance by K ticks at once; return their poses (K, 7, B) with offsets."""
+        ages, fading = self._age + self._dt * np.arange(1, len(poses) + 1), self._fading_shape
+        decays = np.array(
+            [
+                fading.compute_matrix(self._fading_time, age, self._velocity_time)
+                for age in ages.tolist()
+            ],
+            np.float32,
+        )
+        self._age = float(ages[-1])
+        np.dot(decays[-1], self._initial_state, out=self._state)
+        shown = _add_offsets(poses, decays[:, 0] @ self._initial_state[:, :-3])
+        return np.ascontiguousarray(shown.transpose(1, 0, 2))
 
     def update(self, pose: np.ndarray) -> tuple[np.ndarray, list[float]]:
         """Advance by one tick; return a pose (7, B) with offsets, and the root's own offset."""

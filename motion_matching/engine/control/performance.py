@@ -221,7 +221,7 @@ def load_obstacles(path: Path | str) -> tuple[Box, ...]:
     """Read boxes from a JSON list, as in a performance. Raises SettingsError as `load`."""
     data = json_files.read(path, "obstacle file")
     with json_files.name_file(f"obstacle file {path}"):
-        return _boxes_from_list(data, "the list")
+        return boxes_from_list(data, "the list")
 
 
 def _from_data(data: Any, where: str, name: str) -> Performance:
@@ -269,8 +269,8 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
         expect_whole_number(data.get("seed", 0), "'seed'", 0),
         _read_settings(expect_object(data.get("settings", {}), "'settings'")),
         tuple(_change_from_list(change) for change in changes),
-        _boxes_from_list(data.get("obstacles", ()), "'obstacles'"),
-        tuple(_wall_from_list(wall, f"wall {number} of 'walls'") for number, wall in walls),
+        boxes_from_list(data.get("obstacles", ()), "'obstacles'"),
+        tuple(wall_from_list(wall, f"wall {number} of 'walls'") for number, wall in walls),
         method=expect_name(data["method"], "'method'") if "method" in data else "",
         start=StartState.from_dict(data["start"], "'start'") if "start" in data else None,
     )
@@ -295,13 +295,15 @@ def _change_from_list(data: Any) -> tuple[int, dict[str, Any]]:
     return tick, dict(expect_object(change, "a change of 'changes'"))
 
 
-def _wall_from_list(data: Any, where: str) -> Wall:
+def wall_from_list(data: Any, where: str) -> Wall:
+    """Return the wall in JSON data. EntryError if it is none."""
     a, b = expect_list(data, where, 2)
     end = f"an end of {where}"
     return expect_pair(a, end, FARTHEST), expect_pair(b, end, FARTHEST)
 
 
-def _boxes_from_list(data: Any, where: str) -> tuple[Box, ...]:
+def boxes_from_list(data: Any, where: str) -> tuple[Box, ...]:
+    """Return the boxes in JSON data. EntryError if there is another thing among them."""
     boxes = []
     for number, entry in enumerate(expect_list(data, where), 1):
         box = f"box {number} of {where}"

@@ -1,0 +1,355 @@
+"""Search for the frames of a shot: a beam over what is played, where, and facing which way.
+
+Ten times a second, every state plays on or jumps. What a jump leaves of the root's velocity fades
+exactly as it will when it is played, because marks are missed by decimetres without that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import SettingsError
+from ..maths import planar
+from .footage import Footage
+from .guide import Guide
+from .jump_price import compute_left
+from .jump_table import BARRED, JumpTable, count_earlier, price_jumps
+from .obstruction import Obstruction
+
+STEP = 0.1  # seconds between decisions
+_JUMP = 0.02  # metre-seconds that every jump costs besides its price
+_APART = 0.3  # seconds between jumps
+_PLACE, _HEADING = 0.01, 0.01  # metre-seconds per second of a deviation that is just allowed
+_HOPE = 0.7  # how much counts where playing on would lead
+_LOOKS = (0.33, 0.67, 1.0)  # seconds ahead
+_MOST_HOPE = 3.0
+_DRIFT = 0.3  # per second and m/s of a root that is to stand
+_TURNING = 0.2  # m/s that a radian per second counts in that
+_TO_FRAME, _LEAD_IN = 0.6, 1.0  # cost of not leading to a frame that is asked for, and seconds
+_MISSED = 1e3
+_INSIDE = 10.0  # cost per step of being in an obstacle
+_FORGOTTEN = 39  # steps after which nothing is left of a jump
+_OWN = 6  # states kept of one piece of a clip
+_POOL = 6  # times as many states are compared as are kept
+_PIECE, _CELL, _SECTOR = 0.1, 0.08, 0.17  # seconds, metres and radians of states that are alike
+_FIT_TURN, _FIT_SPEED = 0.1, 1.0  # how much turns count when starting, and speed where one stands
+
+
+class Start(NamedTuple):
+    """Where a search begins: a frame, x, y and yaw, and what fades of the root's velocity (3,)."""
+
+    frame: int
+    place: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a search has to heed besides its guide; ticks are those of the guide.
+
+    - `frames`: the frames to show, by tick
+    - `dislikes`: from which tick on each frame costs how much (N,) a second
+    - `entry` (N,): added to the price of entering a frame
+    - `barred`: pairs of ranges of frames, as (first, stop) each, between which no jump leads
+    - `no_jumps` (T,): ticks at which only the end of a clip may be left
+    """
+
+    frames: Mapping[int, int] = field(default_factory=dict)
+    dislikes: Sequence[tuple[int, np.ndarray]] = ()
+    entry: np.ndarray | None = None
+    barred: Sequence[tuple[tuple[int, int], tuple[int, int]]] = ()
+    no_jumps: np.ndarray | None = None
+    obstruction: Obstruction | None = None
+
+
+class Plan(NamedTuple):
+    """What is played: the frame (T,) of each tick, whether it was jumped to (T,), and the cost."""
+
+    frames: np.ndarray
+    jumps: np.ndarray
+    cost: float
+
+
+class _States(NamedTuple):
+    """S states: the frame that comes next, place, cost, steps since a jump, and what fades."""
+
+    frame: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    yaw: np.ndarray
+    cost: np.ndarray
+    since: np.ndarray
+    fading: np.ndarray  # (S, 3) root velocity
+
+    def take(self, chosen: np.ndarray) -> _States:
+        return _States(*(each[chosen] for each in self))
+
+
+class _Options(NamedTuple):
+    """What states can do next: by whom, which frame it enters, for what, and if it is a jump."""
+
+    parent: np.ndarray
+    entered: np.ndarray
+    price: np.ndarray
+    jumped: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> _Options:
+        return _Options(*(each[chosen] for each in self))
+
+
+class Beam:
+    """A search through footage along a guide, which keeps so many states at each step."""
+
+    def __init__(
+        self, footage: Footage, table: JumpTable, guide: Guide, wanted: Wanted, states: int
+    ) -> None:
+        self.footage, self.table, self.wanted, self.states = footage, table, wanted, states
+        self.stride = max(round(STEP * footage.fps), 1)
+        self.step_count = -(-guide.tick_count // self.stride)
+        self._last = guide.tick_count - 1
+        self._guide = guide
+        self._seconds = self.stride / footage.fps
+        self._moves = footage.compute_ahead(self.stride)
+        self._looks = [round(t * footage.fps) for t in _LOOKS]
+        self._futures = [footage.compute_ahead(look) for look in self._looks]
+        turning = np.abs(footage.root[:, 2])
+        self._drift = np.minimum(footage.speed + _TURNING * turning, 1.0)
+        self._can_play = footage.left >= self.stride
+        self._gap = max(round(_APART / self._seconds), 1)
+        self._gains = self._compute_gains()
+        self._pins = {
+            tick // self.stride: frame - tick % self.stride for tick, frame in wanted.frames.items()
+        }
+
+    def _compute_gains(self) -> np.ndarray:
+        """Return how far a fading m/s leads aside in each step after a jump, in metres.
+
+        In the first it is against having played on in the tick before the jump.
+        """
+        ticks = np.arange(1, (_FORGOTTEN + 1) * self.stride + 2)
+        left = compute_left(ticks / self.footage.fps)
+        first = left[0] - 1.0 + left[1 : self.stride + 1].sum()
+        later = left[self.stride + 1 :].reshape(-1, self.stride).sum(axis=1)
+        return np.append(first, later) / self.footage.fps
+
+    def search(
+        self,
+        start: Start | None = None,
+        progress: Callable[[float, Callable[[], Plan]], None] | None = None,
+    ) -> Plan:
+        """Return the best plan found.
+
+        `progress` is given the share done, and a function that returns the best plan up to there.
+        """
+        states = self._begin(start)
+        steps: list[_Options] = []
+
+        def trace() -> Plan:
+            return self._trace(steps, states)
+
+        for i in range(self.step_count):
+            options = self._list_options(i, states)
+            moved, score = self._play(i, states, options)
+            kept = self._prune(score, moved)
+            steps.append(options.take(kept))
+            states = moved.take(kept)
+            if progress and i % 10 == 0:
+                progress((i + 1) / self.step_count, trace)
+        return trace()
+
+    def _begin(self, start: Start | None) -> _States:
+        guide = self._guide
+        if start is not None:
+            frames, place = np.array([start.frame]), start.place
+        else:
+            x, y, yaw = guide.way[0].tolist()
+            frames, place = self._find_first_frames(), (x, y, yaw)
+        count = len(frames)
+        x, y, yaw, cost = (np.full(count, value) for value in (*place, 0.0))
+        since, fading = np.zeros(count, np.int64), np.zeros((count, 3))
+        return _States(frames, x, y, yaw, cost, since, fading)
+
+    def _find_first_frames(self) -> np.ndarray:
+        """Return the frames that lead about where the guide does."""
+        guide, footage = self._guide, self.footage
+        allowed = np.flatnonzero(footage.candidates & self._can_play)
+        if not len(allowed):
+            raise SettingsError(
+                "No clip of the database is long enough to begin a shot with; add longer clips."
+            )
+        fit = np.zeros(len(allowed))
+        for look, future in zip(self._looks, self._futures, strict=True):
+            moved = guide.way[min(look, self._last)] - guide.way[0]
+            place = planar.rotate(moved[:2], -guide.way[0, 2])
+            away = future[allowed] - np.append(place, planar.wrap(moved[2]))
+            fit += away**2 @ [1.0, 1.0, _FIT_TURN]
+        if guide.stands[0]:
+            fit += _FIT_SPEED * footage.speed[allowed] ** 2
+        if (dislike := self._get_dislike(0)) is not None:
+            fit += dislike[allowed]
+        return allowed[np.argsort(fit, kind="stable")][: self.states]
+
+    def _get_dislike(self, tick: int) -> np.ndarray | None:
+        """Return what each frame (N,) costs a second at a tick."""
+        current = None
+        for begin, dislike in self.wanted.dislikes:
+            if begin <= tick:
+                current = dislike
+        return current
+
+    def _list_options(self, i: int, states: _States) -> _Options:
+        """Return what all states can do at a step: play on, jump, or lead to a wanted frame."""
+        goes_on = np.flatnonzero(self._can_play[states.frame])
+        options = [
+            _Options(
+                goes_on, states.frame[goes_on], np.zeros(len(goes_on)), np.zeros(len(goes_on), bool)
+            )
+        ]
+        jumpers = self._find_jumpers(i, states)
+        if len(jumpers):
+            sources = states.frame[jumpers]
+            targets = self.table.targets[sources].astype(np.int64)
+            parents = np.repeat(jumpers, targets.shape[1])
+            prices = self.table.prices[sources].ravel() + _JUMP
+            options.append(_Options(parents, targets.ravel(), prices, np.ones(len(parents), bool)))
+            options += self._list_lead_ins(i, states, jumpers)
+        joined = _Options(*(np.concatenate(parts) for parts in zip(*options, strict=True)))
+        if self.wanted.entry is not None:
+            joined = joined._replace(
+                price=joined.price + self.wanted.entry[joined.entered] * joined.jumped
+            )
+        usable = self._can_play[joined.entered] & (joined.price < BARRED)
+        usable &= ~self._find_barred(states.frame[joined.parent], joined)
+        if not usable.any():  # a clip ends, and nothing follows: better this than nothing
+            usable = self._can_play[joined.entered]
+        return joined.take(np.flatnonzero(usable))
+
+    def _find_jumpers(self, i: int, states: _States) -> np.ndarray:
+        """Return the states that may jump at a step."""
+        stuck = ~self._can_play[states.frame]
+        may = (states.since >= self._gap) | stuck
+        if i in self._pins:
+            may &= False
+        barred, first = self.wanted.no_jumps, i * self.stride
+        if barred is not None and barred[first : first + self.stride].any():
+            may &= stuck
+        return np.flatnonzero(may)
+
+    def _list_lead_ins(self, i: int, states: _States, jumpers: np.ndarray) -> list[_Options]:
+        """Return jumps to just before frames that are wanted soon."""
+        result = []
+        for at, frame in self._pins.items():
+            ticks = (at - i) * self.stride
+            first = frame - ticks
+            if not 0 <= ticks <= _LEAD_IN * self.footage.fps or first < 0:
+                continue
+            if self.footage.left[first] < ticks:
+                continue
+            targets = np.full(len(jumpers), first)
+            prices = price_jumps(self.footage, states.frame[jumpers], targets) + _JUMP
+            result.append(_Options(jumpers, targets, prices, np.ones(len(jumpers), bool)))
+        return result
+
+    def _find_barred(self, sources: np.ndarray, options: _Options) -> np.ndarray:
+        """Return which options (O,) are jumps that are forbidden."""
+        result = np.zeros(len(sources), bool)
+        for (first, stop), (to_first, to_stop) in self.wanted.barred:
+            leaves = (sources >= first) & (sources < stop)
+            enters = (options.entered >= to_first) & (options.entered < to_stop)
+            result |= leaves & enters & options.jumped
+        return result
+
+    def _play(self, i: int, states: _States, options: _Options) -> tuple[_States, np.ndarray]:
+        """Return the states that options lead to, and how promising each is."""
+        footage, parent = self.footage, options.parent
+        old = states.frame[parent]
+        left_behind = (
+            footage.root[footage.before[old]] - footage.root[footage.before[options.entered]]
+        )
+        fading = np.where(options.jumped[:, None], left_behind, states.fading[parent])
+        age = np.where(options.jumped, 0, states.since[parent])
+        aside = fading * self._gains[age][:, None]
+        move = self._moves[options.entered] + aside
+        yaw = states.yaw[parent]
+        step = planar.rotate(move[:, :2], yaw + 0.5 * aside[:, 2])
+        x, y = states.x[parent] + step[:, 0], states.y[parent] + step[:, 1]
+        yaw = yaw + move[:, 2]
+        frame = np.minimum(options.entered + self.stride, footage.frame_count - 1)
+        tick = min((i + 1) * self.stride, self._last)
+        cost = states.cost[parent] + options.price
+        cost = cost + self._seconds * self._measure_deviation(tick, x, y, yaw)
+        if self._guide.stands[tick]:
+            cost = cost + self._seconds * _DRIFT * self._drift[frame]
+        if (dislike := self._get_dislike(tick)) is not None:
+            cost = cost + self._seconds * dislike[frame]
+        if (wanted := self._pins.get(i + 1)) is not None:
+            cost = cost + np.where(frame == wanted, 0.0, _MISSED)
+        if self.wanted.obstruction is not None:
+            start = np.column_stack([states.x[parent], states.y[parent]])
+            inside = self.wanted.obstruction.find_inside(start, np.column_stack([x, y]))
+            cost = cost + _INSIDE * inside
+        since = np.minimum(age + 1, _FORGOTTEN)
+        moved = _States(frame, x, y, yaw, cost, since, fading)
+        return moved, cost + self._look_ahead(i, moved)
+
+    def _measure_deviation(
+        self, tick: int, x: np.ndarray, y: np.ndarray, yaw: np.ndarray
+    ) -> np.ndarray:
+        """Return what being at places costs (S,) a second at a tick."""
+        guide = self._guide
+        gx, gy, gyaw = guide.way[tick].tolist()
+        place = ((x - gx) ** 2 + (y - gy) ** 2) / guide.far[tick] ** 2
+        heading = planar.wrap(yaw - gyaw) ** 2 / guide.twist[tick] ** 2
+        return np.asarray(guide.firm[tick] * (_PLACE * place + _HEADING * heading))
+
+    def _look_ahead(self, i: int, states: _States) -> np.ndarray:
+        """Return what playing on would cost (S,) within a second, and not reaching frames."""
+        guide, c, s = self._guide, np.cos(states.yaw), np.sin(states.yaw)
+        hope = np.zeros(len(c))
+        for look, future in zip(self._looks, self._futures, strict=True):
+            tick = min((i + 1) * self.stride + look, self._last)
+            gx, gy, gyaw = guide.way[tick].tolist()
+            far, twist = guide.far[tick] ** 2 + 0.04, guide.twist[tick] ** 2 + 0.02
+            dx, dy, turn = future[states.frame].T
+            away = (states.x + c * dx - s * dy - gx) ** 2 + (states.y + s * dx + c * dy - gy) ** 2
+            turned = planar.wrap(states.yaw + turn - gyaw) ** 2
+            hope += np.minimum(_PLACE * away / far + _HEADING * turned / twist, _MOST_HOPE)
+        result = _HOPE / len(self._looks) * hope
+        for at, frame in self._pins.items():
+            ticks = (at - i - 1) * self.stride
+            seconds = ticks / self.footage.fps
+            if 0.0 < seconds < _LEAD_IN:
+                leads = states.frame == frame - ticks
+                result += np.where(leads, 0.0, _TO_FRAME * (1.0 - seconds / _LEAD_IN))
+        return result
+
+    def _prune(self, score: np.ndarray, states: _States) -> np.ndarray:
+        """Return the best states: one of those alike, and a few of each piece of a clip."""
+        some = min(len(score), _POOL * self.states)
+        best = np.argpartition(score, some - 1)[:some]
+        best = best[np.argsort(score[best], kind="stable")]
+        piece = states.frame[best] // max(round(_PIECE * self.footage.fps), 1)
+        x, y = (np.round(each[best] / _CELL).astype(np.int64) for each in (states.x, states.y))
+        sector = np.round(planar.wrap(states.yaw[best]) / _SECTOR).astype(np.int64)
+        key = ((piece * 4001 + x) * 4001 + y) * 37 + sector
+        first = np.sort(np.unique(key, return_index=True)[1])
+        best, piece = best[first], piece[first]
+        return best[count_earlier(piece[None])[0] < _OWN][: self.states]
+
+    def _trace(self, steps: Sequence[_Options], states: _States) -> Plan:
+        """Return the plan that leads to the cheapest state."""
+        at = int(np.argmin(states.cost))
+        cost, entered, jumped = float(states.cost[at]), [], []
+        for step in reversed(steps):
+            entered.append(int(step.entered[at]))
+            jumped.append(bool(step.jumped[at]))
+            at = int(step.parent[at])
+        first = np.array(entered[::-1], np.int64)
+        frames = (first[:, None] + np.arange(self.stride)).ravel()
+        jumps = np.zeros(len(frames), bool)
+        jumps[:: self.stride] = jumped[::-1]
+        jumps[0] = False
+        return Plan(frames, jumps, cost)

@@ -1,0 +1,229 @@
+"""Close a plan: bend its way and its time a little, so that marks are hit and paths are kept.
+
+Unknown at each tick are the place, the heading, and which tick of the plan is shown. Wanted are
+steps like the data's, time at its own rate, corrections that change slowly, and the anchors. This
+is a nonlinear least-squares problem whose normal equations are banded, so it is linear in length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..maths import planar
+from .beam import Plan
+from .footage import Footage
+from .guide import Guide
+from .jump_price import compute_left
+
+_ROUNDS = 8
+_LEAD, _LEAD_SLACK = 0.04, 0.004  # share of its speed that the root may be led aside, and m/s
+_TWIST, _TWIST_SLACK, _ARM = 0.12, 0.02, 0.8  # the same of turns, in rad/s; metres to turn speeds
+_RATE, _MOST_RATE = 0.05, 0.1  # by which time is stretched, and from which on hardly
+_SHIFT = 0.3  # seconds that a take may be ahead of its plan or behind it
+_CALM = 0.15  # seconds in which corrections change
+_LEAST_CHANGE = np.array([0.02, 0.02, 0.05, 0.0])  # m/s and rad/s below which changes are free
+_PATH, _FACING = 0.006, 0.03  # metres and radians that a path is kept to
+_PIN, _STAND = 1e3, 30.0  # weights of anchors: at a mark, and at the end of a stand
+_MOST_SHIFT = 0.1  # seconds that time moves in one round
+_FADED = 2.0  # seconds after which a jump no longer moves the root
+LARGEST_LEAD, LARGEST_TURN = 0.1, 1.0  # m/s and rad/s of corrections beyond which a mark is missed
+
+
+class Anchor(NamedTuple):
+    """What has to hold at a tick: a place (2,), a yaw, and the tick of the plan, each or None."""
+
+    tick: int
+    place: tuple[float, float] | None = None
+    yaw: float | None = None
+    on_time: bool = False
+    loose: bool = False  # the end of a stand
+
+
+class Closed(NamedTuple):
+    """T ticks: places (T, 3) as x, y and yaw, the tick of the plan shown (T,), and corrections.
+
+    `lead` (T, 2) in m/s and `turn` (T,) in rad/s are what the root does besides the data's motion;
+    `rate` (T,) is how fast time goes.
+    """
+
+    places: np.ndarray
+    plan_ticks: np.ndarray
+    lead: np.ndarray
+    turn: np.ndarray
+    rate: np.ndarray
+
+
+def compute_way(footage: Footage, plan: Plan, start: np.ndarray) -> np.ndarray:
+    """Return where the data leads from a start (3,): x, y and yaw (P, 3) at each tick of a plan.
+
+    Root velocities fade after jumps, as springs let them.
+    """
+    dt, frames = 1.0 / footage.fps, plan.frames
+    before = footage.before[frames]
+    rates = footage.root[before].astype(np.float64)
+    rates[0] = 0.0
+    left = compute_left(np.arange(1, round(_FADED * footage.fps)) * dt)[:, None]
+    for jump in np.flatnonzero(plan.jumps).tolist():
+        behind = footage.root[frames[jump - 1]].astype(float) - footage.root[before[jump]]
+        span = rates[jump : jump + len(left)]
+        span += behind * left[: len(span)]
+    yaw = start[2] + np.cumsum(rates[:, 2]) * dt
+    steps = planar.rotate(rates[:, :2], yaw - 0.5 * rates[:, 2] * dt) * dt
+    return np.column_stack([start[:2] + np.cumsum(steps, axis=0), yaw])
+
+
+def close(way: np.ndarray, guide: Guide, anchors: Sequence[Anchor]) -> Closed:
+    """Return places and times nearest to what a way (P, 3) does that hold the anchors."""
+    return _Closing(way, guide, anchors).solve()
+
+
+class _Closing:
+    """Gauss-Newton over T ticks, whose unknowns (T, 4) are x, y, yaw and the plan's tick."""
+
+    def __init__(self, way: np.ndarray, guide: Guide, anchors: Sequence[Anchor]) -> None:
+        self.way, self.guide, self.anchors = way, guide, anchors
+        self.dt, self.count = 1.0 / guide.fps, guide.tick_count
+        self.rates = np.gradient(way, axis=0)
+        self.ticks = np.arange(self.count, dtype=float)
+        # by the plan as it is: to move it must not make corrections cheaper
+        step = self.rates[: self.count - 1] / self.dt
+        speed, spin = np.hypot(step[:, 0], step[:, 1]), np.abs(step[:, 2])
+        lead = _LEAD * speed + _LEAD_SLACK
+        turn = _TWIST * (speed / _ARM + spin) + _TWIST_SLACK
+        self.allowed = np.column_stack([lead, lead, turn, np.full(len(lead), _RATE)])
+
+    def solve(self) -> Closed:
+        """Return the solution after some rounds."""
+        unknowns = np.column_stack([self.way[: self.count], self.ticks])
+        last = len(self.way) - 1.001
+        for _ in range(_ROUNDS):
+            residuals, slopes = self._linearize(unknowns)
+            bands = _Bands(self.count)
+            self._add_corrections(bands, residuals, slopes)
+            self._add_path(bands, unknowns)
+            self._add_anchors(bands, unknowns)
+            step = bands.solve().reshape(self.count, 4)
+            farthest = max(float(np.abs(step[:, 3]).max()), 1e-9)
+            step[:, 3] *= min(1.0, _MOST_SHIFT / self.dt / farthest)
+            unknowns = unknowns - step
+            unknowns[:, 3] = np.maximum.accumulate(np.clip(unknowns[:, 3], 0.0, last))
+        residuals, _ = self._linearize(unknowns)
+        residuals = np.vstack([residuals, residuals[-1:]])
+        return Closed(
+            unknowns[:, :3],
+            unknowns[:, 3],
+            residuals[:, :2],
+            residuals[:, 2],
+            residuals[:, 3] + 1.0,
+        )
+
+    def _linearize(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return corrections (T - 1, 4), and their slopes (T - 1, 4, 8) by two ticks' unknowns.
+
+        Corrections are the root's step less the data's between the same ticks of the plan, seen
+        from the character, in m/s and rad/s, and the rate of time less one.
+        """
+        tick = unknowns[:, 3]
+        low = np.minimum(tick.astype(int), len(self.way) - 2)
+        mix = (tick - low)[:, None]
+        base = self.way[low] * (1.0 - mix) + self.way[low + 1] * mix
+        rate = self.rates[low] * (1.0 - mix) + self.rates[low + 1] * mix
+        yaw, plan_yaw = unknowns[:-1, 2], base[:-1, 2]
+        step = planar.rotate(unknowns[1:, :2] - unknowns[:-1, :2], -yaw)
+        data = planar.rotate(base[1:, :2] - base[:-1, :2], -plan_yaw)
+        after, before = (
+            planar.rotate(rate[1:, :2], -plan_yaw),
+            planar.rotate(rate[:-1, :2], -plan_yaw),
+        )
+        turned = unknowns[1:, 2] - yaw - (base[1:, 2] - plan_yaw)
+        residuals = np.column_stack(
+            [(step - data) / self.dt, turned / self.dt, tick[1:] - tick[:-1] - 1.0]
+        )
+        c, s = np.cos(yaw), np.sin(yaw)
+        slopes = np.zeros((self.count - 1, 4, 8))
+        slopes[:, 0, 0], slopes[:, 0, 1], slopes[:, 0, 4], slopes[:, 0, 5] = -c, -s, c, s
+        slopes[:, 1, 0], slopes[:, 1, 1], slopes[:, 1, 4], slopes[:, 1, 5] = s, -c, -s, c
+        slopes[:, 0, 2], slopes[:, 1, 2] = step[:, 1], -step[:, 0]
+        slopes[:, :2, 7], slopes[:, :2, 3] = -after, before
+        slopes[:, 0, 3] -= rate[:-1, 2] * data[:, 1]
+        slopes[:, 1, 3] += rate[:-1, 2] * data[:, 0]
+        slopes[:, 2, 2], slopes[:, 2, 6] = -1.0, 1.0
+        slopes[:, 2, 3], slopes[:, 2, 7] = rate[:-1, 2], -rate[1:, 2]
+        slopes[:, :3] /= self.dt
+        slopes[:, 3, 3], slopes[:, 3, 7] = -1.0, 1.0
+        return residuals, slopes
+
+    def _add_corrections(self, bands: _Bands, residuals: np.ndarray, slopes: np.ndarray) -> None:
+        """Add how large corrections are, how fast they change, and how far time is shifted."""
+        allowed = self.allowed.copy()
+        allowed[:, 3] /= np.maximum(np.abs(residuals[:, 3]) / _MOST_RATE, 1.0) ** 2
+        weight = np.sqrt(self.dt) / allowed
+        bands.add(slopes * weight[:, :, None], residuals * weight)
+        changes = np.zeros((self.count - 2, 4, 12))
+        changes[:, :, :8] -= slopes[:-1]
+        changes[:, :, 4:] += slopes[1:]
+        mean = np.maximum(0.5 * (allowed[1:] + allowed[:-1]), _LEAST_CHANGE)
+        weight = _CALM / np.sqrt(self.dt) / mean
+        bands.add(changes * weight[:, :, None], np.diff(residuals, axis=0) * weight)
+
+    def _add_path(self, bands: _Bands, unknowns: np.ndarray) -> None:
+        """Add how far ticks are from a path that is to be followed, and how far time is shifted."""
+        away = unknowns[:, :3] - self.guide.way
+        away[:, 2] = planar.wrap(away[:, 2])
+        for axis, near in enumerate((_PATH, _PATH, _FACING)):
+            weight = np.where(self.guide.follows, np.sqrt(self.dt) / near, 0.0)
+            bands.add_single(axis, away[:, axis] * weight, weight)
+        weight = np.full(self.count, np.sqrt(self.dt) * self.dt / _SHIFT)
+        bands.add_single(3, (unknowns[:, 3] - self.ticks) * weight, weight)
+
+    def _add_anchors(self, bands: _Bands, unknowns: np.ndarray) -> None:
+        bands.pin(0, 3, unknowns[0, 3], _PIN)
+        for anchor in self.anchors:
+            tick = min(anchor.tick, self.count - 1)
+            weight = _STAND if anchor.loose else _PIN
+            at = unknowns[tick]
+            if anchor.place is not None:
+                bands.pin(tick, 0, at[0] - anchor.place[0], weight)
+                bands.pin(tick, 1, at[1] - anchor.place[1], weight)
+            if anchor.yaw is not None:
+                bands.pin(tick, 2, planar.wrap(at[2] - anchor.yaw), weight)
+            if anchor.on_time:
+                bands.pin(tick, 3, at[3] - tick, weight)
+
+
+class _Bands:
+    """Normal equations of residuals that touch the four unknowns of up to three ticks."""
+
+    def __init__(self, ticks: int) -> None:
+        self._matrix, self._right = np.zeros((12, 4 * ticks)), np.zeros(4 * ticks)
+
+    def add(self, slopes: np.ndarray, residuals: np.ndarray) -> None:
+        """Add residuals (M, R) with slopes (M, R, W) by the unknowns from each tick on."""
+        count, _, width = slopes.shape
+        square = slopes.transpose(0, 2, 1) @ slopes
+        right = np.einsum("nri,nr->ni", slopes, residuals)
+        for i in range(width):
+            self._right[i : i + 4 * count : 4] += right[:, i]
+            for j in range(i + 1):
+                self._matrix[i - j, j : j + 4 * count : 4] += square[:, i, j]
+
+    def add_single(self, unknown: int, residuals: np.ndarray, weights: np.ndarray) -> None:
+        """Add residuals (T,) that grow by `weights` (T,) with one unknown of each tick."""
+        self._matrix[0, unknown::4] += weights**2
+        self._right[unknown::4] += weights * residuals
+
+    def pin(self, tick: int, unknown: int, residual: float, weight: float) -> None:
+        """Add one residual, times a weight."""
+        at = 4 * tick + unknown
+        self._matrix[0, at] += weight**2
+        self._right[at] += weight**2 * residual
+
+    def solve(self) -> np.ndarray:
+        """Return the step (4 T,) that solves the equations."""
+        from scipy.linalg import solveh_banded
+
+        self._matrix[0] += 1e-9
+        return np.asarray(solveh_banded(self._matrix, self._right, lower=True))

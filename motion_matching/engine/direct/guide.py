@@ -1,0 +1,339 @@
+"""The guide of a shot: where to be at each tick, how far from it is allowed, and what is asked for.
+
+Places and headings at marks are joined by cubics in time. Between marks the guide is loose, because
+the data knows better ways; on timed paths it is tight.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..control.settings import PerformerSettings
+from ..maths import planar
+from ..maths.easing import smoothstep
+from .shot import Mark, Shot, TimedPath
+
+_NEAR, _FAR, _SPREAD = 0.05, 0.6, 0.12  # metres, at most, and per metre to the nearest mark
+_NEAR_TURN, _FAR_TURN, _SPREAD_TURN = 0.12, 0.8, 0.25  # the same in radians
+_PATH_NEAR, _PATH_TURN = 0.06, 0.2  # metres and radians, of a timed path
+_FIRM, _FIRM_TIME = 4.0, 0.15  # how much more deviations cost at a mark, and seconds around it
+_SPOT = 0.15  # metres between two marks that are at one place
+_TURNED = 0.1  # radians by which a character that stands still may turn
+_PER_SECOND = 0.05  # metres that a second counts for how far a mark is
+_SIDEWAYS = 0.8  # radians by which both ends of a way differ in how they face aside
+_TURN_WITHIN = 1.2  # metres within which a character turns to where it goes
+_SLOW, _SLOW_TURN = 0.05, 0.1  # m/s and rad/s of a path on which one stands
+_BEHIND_LAST = 0.5  # seconds that a shot goes on after its last mark without going further
+
+
+@dataclass(frozen=True)
+class Guide:
+    """T ticks at `fps`; all lengths and times are those of the footage.
+
+    - `way` (T, 3): x, y and yaw; `far` (T,) in metres and `twist` (T,) in radians: the allowed
+      deviations; `firm` (T,): how much deviations count
+    - `stands` (T,): the character stands still; `follows` (T,): the way itself is asked for
+    """
+
+    fps: float
+    way: np.ndarray
+    far: np.ndarray
+    twist: np.ndarray
+    firm: np.ndarray
+    stands: np.ndarray
+    follows: np.ndarray
+
+    @property
+    def tick_count(self) -> int:
+        return len(self.way)
+
+    def extend(self, ticks: int) -> Guide:
+        """Return the guide going on for some ticks as it ends, for searches that look ahead."""
+        rate = self.way[-1] - self.way[-2]
+        more = self.way[-1] + np.arange(1, ticks + 1)[:, None] * rate
+        return Guide(
+            self.fps,
+            np.vstack([self.way, more]),
+            np.append(self.far, np.full(ticks, max(self.far.max(), _FAR))),
+            np.append(self.twist, np.full(ticks, max(self.twist.max(), _FAR_TURN))),
+            np.append(self.firm, np.full(ticks, 0.2)),
+            np.append(self.stands, np.repeat(self.stands[-1], ticks)),
+            np.append(self.follows, np.zeros(ticks, bool)),
+        )
+
+
+class _Knot(NamedTuple):
+    """A place (2,) and heading that the way passes at a time, with a velocity (2,), NaN if free."""
+
+    time: float
+    place: np.ndarray
+    yaw: float
+    velocity: np.ndarray
+    exact: bool  # asked for, not just assumed
+
+
+_FREE = np.full(2, np.nan)
+
+
+def _is_free(knot: _Knot) -> bool:
+    return bool(np.isnan(knot.velocity[0]))
+
+
+def make_guide(
+    shot: Shot, fps: float, settings: PerformerSettings, near: frozenset[int] = frozenset()
+) -> Guide:
+    """Return the guide of a shot that is as large as the footage, with its speeds.
+
+    Marks that are only come `near` to, by index, do not bend the way to the others.
+    """
+    count = max(round(shot.seconds * fps), 2) + 1
+    t = np.arange(count) / fps
+    speeds = _list_speeds(shot, settings)
+    knots = _choose_velocities(_collect_knots(shot, speeds, near))
+    way, stands = _join_knots(knots, t)
+    marks = [knot.time for knot in knots if knot.exact]
+    away = _measure_distances(way, t, marks)
+    away[stands] = 0.0
+    far = np.hypot(_NEAR, np.minimum(_SPREAD * away, _FAR))
+    twist = np.hypot(_NEAR_TURN, np.minimum(_SPREAD_TURN * away, _FAR_TURN))
+    firm = np.ones(count)
+    for time in marks:
+        firm += _FIRM * np.exp(-0.5 * ((t - time) / _FIRM_TIME) ** 2)
+    guide = Guide(fps, way, far, twist, firm, stands, np.zeros(count, bool))
+    for path in shot.paths:
+        guide = _lay_path(guide, path, t)
+    return guide
+
+
+def sample_path(path: TimedPath, t: np.ndarray) -> np.ndarray:
+    """Return x, y and yaw (T, 3) of a timed path at times (T,) within it."""
+    from scipy.interpolate import Akima1DInterpolator
+
+    times, positions = np.array(path.times), np.array(path.positions, float)
+    if len(times) == 2:
+        share = ((t - times[0]) / (times[1] - times[0]))[:, None]
+        places = positions[0] + share * (positions[1] - positions[0])
+        rates = np.broadcast_to((positions[1] - positions[0]) / np.ptp(times), places.shape)
+    else:
+        curve = Akima1DInterpolator(times, positions)
+        places, rates = curve(t), curve(t, 1)
+    if path.yaws is not None:
+        yaws = np.interp(t, times, np.unwrap(path.yaws))
+    else:
+        yaws = _find_travel(rates)
+    return np.column_stack([places, yaws])
+
+
+def _list_speeds(shot: Shot, settings: PerformerSettings) -> list[tuple[float, float]]:
+    """Return the times at which a gait begins, and its full speed ahead."""
+    by_gait = {"walk": settings.walk.forward, "run": settings.run.forward}
+    return [(time, by_gait[gait]) for time, gait in shot.list_gaits()]
+
+
+def _get_speed(speeds: list[tuple[float, float]], time: float) -> float:
+    return [speed for start, speed in speeds if start <= time][-1]
+
+
+def _collect_knots(
+    shot: Shot, speeds: list[tuple[float, float]], near: frozenset[int]
+) -> list[_Knot]:
+    """Return what the way passes, in order of time."""
+    rest = np.zeros(2)
+    knots = [_Knot(0.0, np.array(shot.position, float), shot.facing, rest, True)]
+    spans = sorted((path.times[0], path.times[-1], path) for path in shot.paths)
+    wanted: list[tuple[float, Mark | TimedPath]] = [
+        (mark.time, mark) for mark in shot.marks if mark.is_place
+    ]
+    wanted += [(start, path) for start, _, path in spans]
+    for time, each in sorted(wanted, key=lambda entry: entry[0]):
+        if isinstance(each, TimedPath):
+            ends = np.array([each.times[0], each.times[-1]])
+            inner = np.clip(np.add(ends, (1e-3, -1e-3)), *ends)
+            way, beside = sample_path(each, ends), sample_path(each, inner)
+            rates = (beside - way)[:, :2] / (inner - ends)[:, None]
+            for i in range(2):
+                knots.append(_Knot(ends[i], way[i, :2], way[i, 2], rates[i], True))
+            continue
+        if each.time == 0.0:
+            place = each.position if each.position is not None else shot.position
+            yaw = each.facing if each.facing is not None else shot.facing
+            knots = [_Knot(0.0, np.array(place, float), yaw, rest, True)]
+        else:
+            knot = _make_knot(each, knots[-1], wanted, speeds)
+            is_near = any(shot.marks[i] is each for i in near)
+            knots.append(knot._replace(exact=knot.exact and not is_near))
+        if each.hold:
+            last = knots[-1]._replace(velocity=rest)
+            knots[-1] = last
+            knots.append(last._replace(time=time + each.hold))
+    return _add_end(knots, shot, speeds)
+
+
+def _make_knot(
+    mark: Mark,
+    before: _Knot,
+    wanted: list[tuple[float, Mark | TimedPath]],
+    speeds: list[tuple[float, float]],
+) -> _Knot:
+    """Return the knot of a mark; a place or heading that it leaves free is assumed."""
+    if mark.position is not None:
+        place = np.array(mark.position, float)
+    else:
+        later = [
+            each
+            for time, each in wanted
+            if time > mark.time and isinstance(each, Mark) and each.position is not None
+        ]
+        seconds = mark.time - before.time
+        if later:
+            share = seconds / max(later[0].time - before.time, 1e-6)
+            place = before.place + share * (np.array(later[0].position) - before.place)
+        else:
+            ahead = planar.yaw_to_forward(np.array(before.yaw))
+            place = before.place + ahead * _get_speed(speeds, before.time) * seconds
+    yaw = mark.facing
+    if yaw is None:
+        moved = place - before.place
+        still = np.linalg.norm(moved) < _SPOT
+        yaw = before.yaw if still else float(_find_travel(moved[None])[0])
+    return _Knot(mark.time, place, yaw, _FREE, mark.position is not None)
+
+
+def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) -> list[_Knot]:
+    """Add where the way ends, if the last knot is before that.
+
+    A character that is asked for nothing more goes on with its gait, or stands if it was to stand.
+    """
+    last = knots[-1]
+    left = shot.seconds - last.time
+    if left < _BEHIND_LAST:
+        return knots
+    begins = [time for time, _ in speeds if time >= last.time and time > 0.0]
+    stands = not _is_free(last) and len(knots) > 1 and not begins
+    if stands:
+        return [*knots, last._replace(time=shot.seconds, velocity=np.zeros(2), exact=False)]
+    ahead = planar.yaw_to_forward(np.array(last.yaw))
+    for start, stop in zip([last.time, *begins], [*begins, shot.seconds], strict=True):
+        last = knots[-1]
+        if stop - start < 1e-6:
+            continue
+        if not _is_free(last) and len(knots) > 1 and start == last.time and begins:
+            place = last.place  # it stands until the gait is asked for
+            knots.append(_Knot(stop, place, last.yaw, np.zeros(2), False))
+            continue
+        velocity = ahead * _get_speed(speeds, start)
+        knots.append(_Knot(stop, last.place + velocity * (stop - start), last.yaw, velocity, False))
+    return knots
+
+
+def _choose_velocities(knots: list[_Knot]) -> list[_Knot]:
+    """Return the knots with the velocities that were left free: those of the ways beside them.
+
+    What is only assumed does not bend the way through what is asked for.
+    """
+    result = []
+    for i, knot in enumerate(knots):
+        if not _is_free(knot):
+            result.append(knot)
+            continue
+        after = next((k for k in knots[i + 1 :] if k.exact or not knot.exact), knot)
+        before = next(k for k in reversed(knots[:i]) if k.exact or not knot.exact)
+        rate = (after.place - before.place) / max(after.time - before.time, 1e-6)
+        result.append(knot._replace(velocity=rate))
+    return result
+
+
+def _join_knots(knots: list[_Knot], t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the way (T, 3) through the knots, and where it stands (T,)."""
+    way, stands = np.zeros((len(t), 3)), np.zeros(len(t), bool)
+    last = knots[-1]
+    over = np.maximum(t - last.time, 0.0)[:, None]
+    way[:, :2] = last.place + over * last.velocity
+    way[:, 2] = last.yaw
+    for a, b in itertools.pairwise(knots):
+        on = (t >= a.time - 1e-9) & (t <= b.time + 1e-9)
+        if not on.any() or b.time - a.time < 1e-6:
+            continue
+        u = np.clip((t[on] - a.time) / (b.time - a.time), 0.0, 1.0)
+        places, rates = _interpolate(a, b, u)
+        way[on, :2] = places
+        turn = planar.wrap(b.yaw - a.yaw)
+        if np.linalg.norm(b.place - a.place) < _SPOT:
+            still = np.allclose(a.velocity, 0.0) and np.allclose(b.velocity, 0.0)
+            stands[on] = still and abs(turn) < _TURNED
+            way[on, 2] = a.yaw + turn * smoothstep(u)
+        else:
+            way[on, 2] = _face_travel(a, b, places, rates)
+    way[:, 2] = np.unwrap(way[:, 2])
+    return way, stands
+
+
+def _interpolate(a: _Knot, b: _Knot, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return places and rates (T, 2) of the cubic between two knots at shares (T,) of it."""
+    h, u = b.time - a.time, u[:, None]
+    rise = b.place - a.place
+    first, last = h * a.velocity, h * b.velocity
+    bend, twist = 3.0 * rise - 2.0 * first - last, first + last - 2.0 * rise
+    places = a.place + u * (first + u * (bend + u * twist))
+    return places, (first + u * (2.0 * bend + u * 3.0 * twist)) / h
+
+
+def _face_travel(a: _Knot, b: _Knot, places: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Return headings (T,) between knots: where the way leads, or as far aside as at both ends.
+
+    If the ends agree how far aside one faces, as in a strafe, that goes on all the way. Else the
+    character turns to where it goes at the start, and from there at the end.
+    """
+    moving = np.linalg.norm(rates, axis=1) > 0.02
+    travel = _find_travel(np.where(moving[:, None], rates, b.place - a.place))
+    inner = np.flatnonzero(moving)
+    if len(inner):  # cubics begin and end at rest in the direction that they have beside that
+        travel[: inner[0]], travel[inner[-1] :] = travel[inner[0]], travel[inner[-1]]
+    travel = np.unwrap(travel)
+    first, last = planar.wrap(a.yaw - travel[0]), planar.wrap(b.yaw - travel[-1])
+    gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(places, axis=0), axis=1))])
+    change = planar.wrap(last - first)
+    if abs(change) < _SIDEWAYS:
+        return np.asarray(travel + first + change * smoothstep(gone / max(gone[-1], 1e-9)))
+    within = min(_TURN_WITHIN, 0.5 * float(gone[-1]))
+    at_start = first * (1.0 - smoothstep(gone / within))
+    at_end = last * (1.0 - smoothstep((gone[-1] - gone) / within))
+    return np.asarray(travel + at_start + at_end)
+
+
+def _find_travel(rates: np.ndarray) -> np.ndarray:
+    """Return the headings (T,) of velocities (T, 2)."""
+    return np.unwrap(np.arctan2(rates[:, 0], -rates[:, 1]))
+
+
+def _measure_distances(way: np.ndarray, t: np.ndarray, marks: list[float]) -> np.ndarray:
+    """Return how far (T,) along the way the nearest mark is."""
+    steps = np.linalg.norm(np.diff(way[:, :2], axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    near = np.full(len(t), np.inf)
+    for time in marks:
+        at = np.interp(time, t, along)
+        near = np.minimum(near, np.abs(along - at) + _PER_SECOND * np.abs(t - time))
+    return near
+
+
+def _lay_path(guide: Guide, path: TimedPath, t: np.ndarray) -> Guide:
+    """Return the guide with a timed path over it."""
+    on = (t >= path.times[0] - 1e-9) & (t <= path.times[-1] + 1e-9)
+    if on.sum() < 2:
+        return guide
+    way, far, twist, firm = (
+        each.copy() for each in (guide.way, guide.far, guide.twist, guide.firm)
+    )
+    stands, follows = guide.stands.copy(), guide.follows.copy()
+    way[on] = sample_path(path, t[on])
+    far[on], twist[on], firm[on], follows[on] = _PATH_NEAR, _PATH_TURN, 1.0, True
+    rates = np.gradient(way[on], axis=0) * guide.fps
+    slow = np.linalg.norm(rates[:, :2], axis=1) < _SLOW
+    stands[on] = slow & (np.abs(rates[:, 2]) < _SLOW_TURN)
+    way[:, 2] = np.unwrap(way[:, 2])
+    return Guide(guide.fps, way, far, twist, firm, stands, follows)

@@ -1,0 +1,174 @@
+"""What became of a shot: how far marks, paths and pins are missed, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..control.take import Take
+from ..database.frame_names import find_frame, format_frame
+from ..maths import planar
+from .closing import LARGEST_LEAD, LARGEST_TURN, Closed
+from .footage import Footage
+from .guide import sample_path
+from .pins import find_limb, measure_pin
+from .reach import compute_reach, find_before
+from .shot import Mark, Pin, Shot, TimedPath
+
+LEAST_RATE, LARGEST_RATE = 0.85, 1.15  # of time, beyond which a mark is missed
+_AROUND = 1.0  # seconds around a mark in which it may be passed
+_PATH_MEAN, _PATH_USUAL, _PATH_MOST = 0.01, 0.025, 0.1  # metres: mean, in 95 %, and at most
+_PATH_FACING = np.radians(9.0)  # in 95 %
+_PIN = 0.01  # metres
+_CLOSE = 0.9  # share of the data's fastest from which on a way is too fast
+
+
+def report_shot(take: Take, shot: Shot, closed: Closed, footage: Footage) -> dict[str, Any]:
+    """Return what became of each mark, path and pin, as JSON data: metres, radians, seconds."""
+    size, pace = footage.size, footage.pace
+    lead = np.linalg.norm(closed.lead, axis=1).max() * size / pace
+    told = {
+        "marks": [_report_mark(take, shot, mark, footage) for mark in shot.marks],
+        "paths": [_report_path(take, path) for path in shot.paths],
+        "pins": [_report_pin(take, pin) for pin in shot.pins],
+    }
+    outcomes = [each for kind in told.values() for each in kind]
+    return {
+        **told,
+        "reached": sum(each["reached"] for each in outcomes),
+        "asked": len(outcomes),
+        "lead_max": _round(lead),
+        "turn_max": _round(np.abs(closed.turn).max() / pace),
+        "rate_min": _round(closed.rate.min()),
+        "rate_max": _round(closed.rate.max()),
+    }
+
+
+def exceeds(closed: Closed, first: int, last: int, size: float, pace: float) -> tuple[bool, bool]:
+    """Return whether corrections from a tick to another are too large: of place, and of heading."""
+    span = slice(first, max(last, first + 1))
+    lead = np.linalg.norm(closed.lead[span], axis=1).max() * size / pace
+    rate = closed.rate[span]
+    moved = lead > LARGEST_LEAD or rate.min() < LEAST_RATE or rate.max() > LARGEST_RATE
+    return bool(moved), bool(np.abs(closed.turn[span]).max() / pace > LARGEST_TURN)
+
+
+def _report_mark(take: Take, shot: Shot, mark: Mark, footage: Footage) -> dict[str, Any]:
+    tick = min(round(mark.time * take.fps), take.frame_count - 1)
+    x, y, yaw = take.character[tick].tolist()
+    result: dict[str, Any] = {"time": mark.time}
+    result |= {"place_error": None, "facing_error": None, "time_error": 0.0, "reason": ""}
+    problems = []
+    if mark.position is not None:
+        away = float(np.hypot(x - mark.position[0], y - mark.position[1]))
+        result["place_error"] = _round(away)
+        if away > mark.tolerance:
+            result["time_error"] = _find_pass(take, mark, tick)
+            problems.append(_explain_place(shot, mark, away, footage))
+    if mark.facing is not None:
+        turned = abs(planar.wrap(yaw - mark.facing))
+        result["facing_error"] = _round(turned)
+        if turned > mark.facing_tolerance:
+            problems.append(
+                f"the heading is {np.degrees(turned):.0f}° off; give more time to turn, or add "
+                "clips that turn as much"
+            )
+    if mark.frame is not None:
+        frame = find_frame(footage.database, mark.frame)
+        shown = np.abs(take.frames[max(tick - 1, 0) : tick + 2].astype(int) - frame).min()
+        result["shown"] = format_frame(footage.database, int(take.frames[tick]))
+        if shown > 1:
+            where = np.flatnonzero(take.frames == frame)
+            nearest = where[np.argmin(np.abs(where - tick))] - tick if len(where) else None
+            result["time_error"] = None if nearest is None else _round(nearest / take.fps)
+            problems.append(f"'{mark.frame}' is not shown then; leave more time around it")
+    return result | _conclude(problems)
+
+
+def _conclude(problems: list[str]) -> dict[str, Any]:
+    """Return whether something was reached, and why not as one sentence."""
+    text = "; ".join(problems)
+    return {"reached": not problems, "reason": text and f"{text[0].upper()}{text[1:]}."}
+
+
+def _find_pass(take: Take, mark: Mark, tick: int) -> float:
+    """Return how much later a take passes nearest to a mark, in seconds."""
+    around = round(_AROUND * take.fps)
+    first = max(tick - around, 0)
+    away = take.character[first : tick + around + 1, :2] - mark.position
+    nearest = int(np.argmin(np.linalg.norm(away, axis=1)))
+    return _round((first + nearest - tick) / take.fps)
+
+
+def _explain_place(shot: Shot, mark: Mark, away: float, footage: Footage) -> str:
+    """Say why a place is missed: the data's motion that comes nearest, and what to do."""
+    assert mark.position is not None
+    place, seconds = find_before(shot, mark)
+    wanted = float(np.hypot(mark.position[0] - place[0], mark.position[1] - place[1]))
+    text = f"the mark is missed by {away:.2f} m"
+    if seconds <= 0.0:
+        return f"{text}: another one is at the same time; move one of them"
+    metres, frame = compute_reach(footage, seconds / footage.pace)
+    most, clip = metres * footage.size, format_frame(footage.database, frame)
+    if wanted > _CLOSE * most:
+        return (
+            f"{text}: no motion goes {wanted:.1f} m in {seconds:.1f} s; the fastest, at {clip}, "
+            f"goes {most:.1f} m; give more time, or capture faster motion"
+        )
+    return (
+        f"{text}: the data has no way there in {seconds:.1f} s that starts, turns and ends as "
+        "asked; move the mark, or give it another time or heading"
+    )
+
+
+def _report_path(take: Take, path: TimedPath) -> dict[str, Any]:
+    first = int(np.ceil(path.times[0] * take.fps - 1e-6))
+    last = min(int(path.times[-1] * take.fps + 1e-6), take.frame_count - 1)
+    ticks = np.arange(first, max(last, first) + 1)
+    away = take.character[ticks] - sample_path(path, ticks / take.fps)
+    far = np.linalg.norm(away[:, :2], axis=1)
+    turned = np.abs(planar.wrap(away[:, 2]))
+    usual, facing = float(np.percentile(far, 95)), float(np.percentile(turned, 95))
+    problems = []
+    if far.mean() > _PATH_MEAN or usual > _PATH_USUAL or far.max() > _PATH_MOST:
+        problems.append(
+            f"the path is missed by {far.mean():.2f} m on average and {far.max():.2f} m at most; "
+            "slow it down, or make its turns wider"
+        )
+    if facing > _PATH_FACING:
+        problems.append(f"the heading is up to {np.degrees(facing):.0f}° off in 95 % of it")
+    return {
+        "start": path.times[0],
+        "stop": path.times[-1],
+        "place_error": _round(far.mean()),
+        "place_error_p95": _round(usual),
+        "place_error_max": _round(far.max()),
+        "facing_error": _round(facing),
+        "time_error": 0.0,
+        **_conclude(problems),
+    }
+
+
+def _report_pin(take: Take, pin: Pin) -> dict[str, Any]:
+    limb = find_limb(take.skeleton, pin.limb)
+    away = measure_pin(take.poses, take.skeleton, pin, limb, take.fps)
+    problems = []
+    if away > _PIN:
+        name = pin.limb.replace("_", " ")
+        problems.append(
+            f"the {name} stays {away:.2f} m away, beyond its reach; put a mark nearer to the point"
+        )
+    return {
+        "limb": pin.limb,
+        "start": pin.start,
+        "stop": pin.stop,
+        "place_error": _round(away),
+        "facing_error": None,
+        "time_error": 0.0,
+        **_conclude(problems),
+    }
+
+
+def _round(value: Any) -> float:
+    return round(float(value), 4)

@@ -1,0 +1,119 @@
+"""Pin limbs: bring hands and feet to points by bending arms and legs, eased in and out."""
+
+from __future__ import annotations
+
+import difflib
+from typing import NamedTuple
+
+import numpy as np
+
+from ..body.body_roles import find_body_roles
+from ..errors import RigError, SettingsError
+from ..maths import quat
+from ..maths.easing import smoothstep
+from ..motion.bone_names import join_quoted
+from ..motion.skeleton import Skeleton
+from ..retargeting.two_bones import solve_two_bones
+from .shot import Pin
+
+_EASE = 0.35  # seconds in which a limb comes to its point, and leaves it
+_CLEAR = 0.05  # share of a limb's length by which its middle joint shows where it bends
+_ARMS, _LEGS = ("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")
+
+
+class Limb(NamedTuple):
+    """Bones of a limb: those that turn at its root and its middle, and the one that is pinned."""
+
+    root: int
+    middle: int
+    end: int
+
+
+def find_limbs(skeleton: Skeleton) -> dict[str, Limb]:
+    """Return the limbs of a body that can be pinned, by name, such as 'left_hand'."""
+    try:
+        chains = find_body_roles(skeleton).chains
+    except RigError:
+        return {}
+    limbs = {}
+    for side in ("left", "right"):
+        for parts in (_ARMS, _LEGS):
+            roles = [f"{side}_{part}" for part in parts]
+            if all(role in chains for role in roles):
+                limbs[roles[-1]] = Limb(*(chains[role][0] for role in roles))
+    return limbs
+
+
+def find_limb(skeleton: Skeleton, name: str) -> Limb:
+    """Return the limb of a name. Raises SettingsError if the body has none such."""
+    limbs = find_limbs(skeleton)
+    if name in limbs:
+        return limbs[name]
+    near = difflib.get_close_matches(name, limbs, 4, 0.0)
+    known = f"use one of {join_quoted(near)}" if near else "this body has none that can be pinned"
+    raise SettingsError(f"There is no limb '{name}' to pin; {known}.")
+
+
+def pin_limb(poses: np.ndarray, skeleton: Skeleton, pin: Pin, limb: Limb, fps: float) -> np.ndarray:
+    """Return poses (T, 7, B) in which the end of a limb is at a pin's point, if it reaches it."""
+    ease = round(_EASE * fps)
+    first, last = round(pin.start * fps), round(pin.stop * fps)
+    ticks = np.arange(max(first - ease, 0), min(last + ease + 1, len(poses)))
+    if not len(ticks):
+        return poses
+    outside = np.maximum(first - ticks, ticks - last)
+    share = smoothstep(1.0 - np.maximum(outside, 0) / max(ease, 1))[:, None]
+    rotations, joints = quat.compute_world(poses[ticks], skeleton.parents)
+    root, middle, end = (joints[:, bone] for bone in limb)
+    goal = end + share * (np.array(pin.position) - end)
+    upper, lower = (
+        float(np.linalg.norm(b - a, axis=-1).mean()) for a, b in ((root, middle), (middle, end))
+    )
+    turns = quat.between(quat.normalize_vectors(end - root), quat.normalize_vectors(goal - root))
+    pole = quat.mul_vec(turns, _find_bend(root, middle, end, upper + lower))
+    ways = solve_two_bones(root, goal, (upper, lower), pole)
+    return _turn_limb(poses, ticks, skeleton, limb, rotations, joints, ways)
+
+
+def measure_pin(poses: np.ndarray, skeleton: Skeleton, pin: Pin, limb: Limb, fps: float) -> float:
+    """Return how far in metres the end of a limb is from a pin's point at most."""
+    first, last = round(pin.start * fps), round(pin.stop * fps)
+    span = poses[first : last + 1]
+    ends = skeleton.compute_bone_positions([limb.end], span)[:, 0]
+    return float(np.linalg.norm(ends - pin.position, axis=-1).max())
+
+
+def _find_bend(root: np.ndarray, middle: np.ndarray, end: np.ndarray, length: float) -> np.ndarray:
+    """Return to which side (F, 3) a limb bends; one that is straight now bends as it does later."""
+    way = quat.normalize_vectors(end - root)
+    aside = middle - root
+    aside = aside - np.sum(aside * way, axis=-1, keepdims=True) * way
+    size = np.linalg.norm(aside, axis=-1, keepdims=True)
+    mean = np.sum(aside, axis=0, keepdims=True)
+    mean = mean / max(float(np.linalg.norm(mean)), 1e-9)
+    return np.asarray(aside + np.maximum(_CLEAR * length - size, 0.0) * mean)
+
+
+def _turn_limb(
+    poses: np.ndarray,
+    ticks: np.ndarray,
+    skeleton: Skeleton,
+    limb: Limb,
+    rotations: np.ndarray,
+    joints: np.ndarray,
+    ways: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Return poses whose limb leads along two ways at ticks; its end keeps its rotation."""
+    result = poses.copy()
+    root, middle, end = (joints[:, bone] for bone in limb)
+    turns = [
+        quat.between(quat.normalize_vectors(b - a), quat.normalize_vectors(way))
+        for (a, b), way in zip(((root, middle), (middle, end)), ways, strict=True)
+    ]
+    turned = [*turns, np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[0].shape)]
+    above = [np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[0].shape), *turns]
+    for bone, own, parent_turn in zip(limb, turned, above, strict=True):
+        parent = quat.mul(parent_turn, rotations[:, skeleton.parents[bone]])
+        local = quat.inv_mul(parent, quat.mul(own, rotations[:, bone]))
+        result[ticks, 3:, bone] = quat.normalize(local)
+    return result

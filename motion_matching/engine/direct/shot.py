@@ -1,0 +1,105 @@
+"""What a director asks for: marks to hit, paths to follow, limbs to pin, and jumps to avoid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from ..control.ground import Box, Wall
+
+Point = tuple[float, float]
+
+LONGEST_SHOT = 600.0  # seconds
+GAITS = ("walk", "run")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is wanted at a time in seconds; what is None or empty is free there.
+
+    - `position` in metres and `facing` in radians, each within its tolerance
+    - `hold`: seconds to stand still for from then on
+    - `frame` of a clip to show, as `frame_names.find_frame` takes it
+    - `gait` and `tags` to move with from then on; () ends the tags before, None keeps them
+    """
+
+    time: float
+    position: Point | None = None
+    facing: float | None = None
+    hold: float = 0.0
+    frame: str | None = None
+    gait: str | None = None
+    tags: tuple[str, ...] | None = None
+    tolerance: float = 0.01  # metres
+    facing_tolerance: float = 0.035  # radians
+
+    @property
+    def is_place(self) -> bool:
+        """Whether the character has to be somewhere, to face somewhere, or to stand."""
+        return self.position is not None or self.facing is not None or self.hold > 0.0
+
+
+@dataclass(frozen=True)
+class TimedPath:
+    """Where to be at ascending `times` (K,) in seconds: `positions` (K, 2), and `yaws` (K,).
+
+    Without yaws, the character faces where it goes.
+    """
+
+    times: tuple[float, ...]
+    positions: tuple[Point, ...]
+    yaws: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A limb, such as 'left_hand' or 'right_foot', that is at a point (3,) from start to stop."""
+
+    limb: str
+    start: float
+    stop: float
+    position: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class ForbiddenJump:
+    """A jump that is not wanted: from around a frame to around another, as CLIP:FRAME."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A scene for one character, of `seconds`, from a start position and heading.
+
+    The `seed` chooses among solutions that are about as good.
+    """
+
+    seconds: float
+    position: Point = (0.0, 0.0)
+    facing: float = 0.0
+    gait: str = "walk"
+    marks: tuple[Mark, ...] = ()
+    paths: tuple[TimedPath, ...] = ()
+    pins: tuple[Pin, ...] = ()
+    forbidden: tuple[ForbiddenJump, ...] = ()
+    obstacles: tuple[Box, ...] = ()
+    walls: tuple[Wall, ...] = ()
+    seed: int = 0
+    name: str = field(default="direct", compare=False)
+
+    def with_seed(self, seed: int) -> Shot:
+        """Return the same shot with another seed."""
+        return replace(self, seed=seed)
+
+    def list_gaits(self) -> Iterator[tuple[float, str]]:
+        """Yield each time at which a gait begins, and the gait, in order."""
+        yield 0.0, self.gait
+        yield from sorted((mark.time, mark.gait) for mark in self.marks if mark.gait)
+
+    def list_tags(self) -> Iterator[tuple[float, frozenset[str]]]:
+        """Yield each time at which other tags are asked for, and these, in order."""
+        changes = [(mark.time, mark.tags) for mark in self.marks if mark.tags is not None]
+        for time, tags in sorted(changes):
+            yield time, frozenset(tags)

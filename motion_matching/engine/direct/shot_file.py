@@ -1,0 +1,186 @@
+"""Read and write shots as JSON: metres, radians, seconds, and headings as in performances."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .. import files, json_files
+from ..control.ground import Wall
+from ..control.performance import FARTHEST, LARGEST_ANGLE, boxes_from_list, wall_from_list
+from ..errors import SettingsError
+from ..json_files import (
+    EntryError,
+    expect_list,
+    expect_name,
+    expect_number,
+    expect_object,
+    expect_pair,
+    expect_text,
+    expect_whole_number,
+)
+from .shot import GAITS, LONGEST_SHOT, ForbiddenJump, Mark, Pin, Shot, TimedPath
+
+_SHORTEST_SHOT = 0.5  # seconds
+_MARK_KEYS = (
+    *("time", "position", "facing", "hold", "frame", "gait", "tags"),
+    *("tolerance", "facing_tolerance"),
+)
+_SHOT_KEYS = (
+    *("start", "seconds", "gait", "marks", "paths", "pins", "forbid"),
+    *("obstacles", "walls", "seed", "name"),
+)
+
+
+def load(path: Path | str) -> Shot:
+    """Read a shot from a JSON file. Raises SettingsError, which names the wrong entry."""
+    data = json_files.read(path, "scene")
+    with json_files.name_file(f"scene {path}"):
+        return _from_dict(data, Path(path).stem)
+
+
+def from_json(text: str, where: str) -> Shot:
+    """Return the shot in JSON text that was read from `where`. Raises SettingsError as `load`."""
+    data = json_files.parse(text, f"scene {where}")
+    with json_files.name_file(f"scene {where}"):
+        return _from_dict(data, "direct")
+
+
+def save(shot: Shot, path: Path | str) -> None:
+    """Write a shot as a JSON file. Raises SettingsError if it cannot be written."""
+    files.write_text(path, to_json(shot), SettingsError)
+
+
+def to_json(shot: Shot) -> str:
+    """Return a shot as JSON text."""
+    data: dict[str, Any] = {
+        "name": shot.name,
+        "start": {"position": shot.position, "facing": shot.facing},
+        "seconds": shot.seconds,
+        "gait": shot.gait,
+        "marks": [_mark_to_dict(mark) for mark in shot.marks],
+        "paths": [
+            {name: value for name, value in vars(path).items() if value is not None}
+            for path in shot.paths
+        ],
+        "pins": [vars(pin) for pin in shot.pins],
+        "forbid": [{"from": jump.source, "to": jump.target} for jump in shot.forbidden],
+        "seed": shot.seed,
+    }
+    if shot.obstacles:
+        data["obstacles"] = [box._asdict() for box in shot.obstacles]
+    if shot.walls:
+        data["walls"] = shot.walls
+    return json.dumps(data, indent=1)
+
+
+def _mark_to_dict(mark: Mark) -> dict[str, Any]:
+    """Return the entries of a mark that differ from those of an empty one."""
+    empty = vars(Mark(math.nan))
+    return {name: value for name, value in vars(mark).items() if value != empty[name]}
+
+
+def _from_dict(data: Any, name: str) -> Shot:
+    expect_object(data, "the file", _SHOT_KEYS)
+    start = expect_object(data.get("start", {}), "'start'", ("position", "facing"))
+    seconds = expect_number(data.get("seconds"), "'seconds'", _SHORTEST_SHOT, LONGEST_SHOT)
+
+    def read(key: str, parse: Callable[[Any, str, float], Any], label: str) -> tuple[Any, ...]:
+        entries = expect_list(data.get(key, ()), f"'{key}'")
+        return tuple(parse(each, f"{label} {i}", seconds) for i, each in enumerate(entries, 1))
+
+    return Shot(
+        seconds,
+        expect_pair(start.get("position", (0.0, 0.0)), "'position' of 'start'", FARTHEST),
+        _expect_angle(start.get("facing", 0.0), "'facing' of 'start'"),
+        _expect_gait(data.get("gait", "walk"), "'gait'"),
+        read("marks", _read_mark, "mark"),
+        read("paths", _read_path, "path"),
+        read("pins", _read_pin, "pin"),
+        read("forbid", _read_forbidden, "entry of 'forbid'"),
+        boxes_from_list(data.get("obstacles", ()), "'obstacles'"),
+        read("walls", _read_wall, "wall"),
+        expect_whole_number(data.get("seed", 0), "'seed'", 0),
+        expect_name(data.get("name", name), "'name'"),
+    )
+
+
+def _read_mark(data: Any, where: str, seconds: float) -> Mark:
+    expect_object(data, where, _MARK_KEYS)
+
+    def read(key: str, expect: Callable[..., Any], *limits: float) -> Any:
+        value = data.get(key)
+        return None if value is None else expect(value, f"'{key}' of {where}", *limits)
+
+    tags = read("tags", expect_list)
+    empty = Mark(0.0)
+    return Mark(
+        _expect_time(data.get("time"), f"'time' of {where}", seconds),
+        read("position", expect_pair, FARTHEST),
+        read("facing", _expect_angle),
+        read("hold", expect_number, 0.0, seconds) or 0.0,
+        read("frame", expect_text),
+        read("gait", _expect_gait),
+        tags and tuple(expect_name(tag, f"a tag of 'tags' of {where}") for tag in tags),
+        read("tolerance", expect_number, 0.0, FARTHEST) or empty.tolerance,
+        read("facing_tolerance", expect_number, 0.0, math.pi) or empty.facing_tolerance,
+    )
+
+
+def _read_path(data: Any, where: str, seconds: float) -> TimedPath:
+    expect_object(data, where, ("times", "positions", "yaws"))
+    times = tuple(
+        _expect_time(t, f"a time of {where}", seconds)
+        for t in expect_list(data.get("times"), f"'times' of {where}")
+    )
+    if len(times) < 2 or any(a >= b for a, b in itertools.pairwise(times)):
+        raise EntryError(f"'times' of {where} do not ascend; give two or more, each later")
+    listed = expect_list(data.get("positions"), f"'positions' of {where}", len(times))
+    positions = tuple(expect_pair(p, f"a position of {where}", FARTHEST) for p in listed)
+    if data.get("yaws") is None:
+        return TimedPath(times, positions)
+    yaws = expect_list(data["yaws"], f"'yaws' of {where}", len(times))
+    return TimedPath(
+        times, positions, tuple(_expect_angle(yaw, f"a yaw of {where}") for yaw in yaws)
+    )
+
+
+def _read_pin(data: Any, where: str, seconds: float) -> Pin:
+    expect_object(data, where, ("limb", "start", "stop", "position"))
+    start = _expect_time(data.get("start"), f"'start' of {where}", seconds)
+    stop = _expect_time(data.get("stop"), f"'stop' of {where}", seconds)
+    if stop <= start:
+        raise EntryError(f"'stop' of {where} is not after its 'start'; give a later time")
+    listed = expect_list(data.get("position"), f"'position' of {where}", 3)
+    axis = f"a number of 'position' of {where}"
+    x, y, z = (expect_number(value, axis, -FARTHEST, FARTHEST) for value in listed)
+    return Pin(expect_name(data.get("limb"), f"'limb' of {where}"), start, stop, (x, y, z))
+
+
+def _read_forbidden(data: Any, where: str, _seconds: float) -> ForbiddenJump:
+    expect_object(data, where, ("from", "to"))
+    return ForbiddenJump(
+        *(expect_text(data.get(key), f"'{key}' of {where}") for key in ("from", "to"))
+    )
+
+
+def _read_wall(data: Any, where: str, _seconds: float) -> Wall:
+    return wall_from_list(data, f"{where} of 'walls'")
+
+
+def _expect_time(value: Any, where: str, seconds: float) -> float:
+    return expect_number(value, where, 0.0, seconds)
+
+
+def _expect_angle(value: Any, where: str) -> float:
+    return expect_number(value, where, -LARGEST_ANGLE, LARGEST_ANGLE)
+
+
+def _expect_gait(value: Any, where: str) -> str:
+    if value not in GAITS:
+        raise EntryError(f"{where} is {value!r}; give {' or '.join(map(repr, GAITS))}")
+    return str(value)
