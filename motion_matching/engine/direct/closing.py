@@ -21,11 +21,14 @@ from .jump_price import compute_left
 _ROUNDS = 8
 _LEAD, _LEAD_SLACK = 0.04, 0.004  # share of its speed that the root may be led aside, and m/s
 _TWIST, _TWIST_SLACK, _ARM = 0.12, 0.02, 0.8  # the same of turns, in rad/s; metres to turn speeds
-_RATE, _MOST_RATE = 0.05, 0.1  # by which time is stretched, and from which on hardly
+_RATE = 0.05  # by which time is stretched
+# m/s, rad/s and rate beyond which corrections are hardly made: to hit marks, and to keep to a path
+_STIFF = np.array([0.07, 0.07, 0.7, 0.1])
+_STIFF_PATH = np.array([0.3, 0.3, 2.0, 0.1])
 _SHIFT = 0.3  # seconds that a take may be ahead of its plan or behind it
 _CALM = 0.15  # seconds in which corrections change
 _LEAST_CHANGE = np.array([0.02, 0.02, 0.05, 0.0])  # m/s and rad/s below which changes are free
-_PATH, _FACING = 0.006, 0.03  # metres and radians that a path is kept to
+_PATH, _FACING = 0.0035, 0.02  # metres and radians that a path is kept to
 _PIN, _STAND = 1e3, 30.0  # weights of anchors: at a mark, and at the end of a stand
 _MOST_SHIFT = 0.1  # seconds that time moves in one round
 _FADED = 2.0  # seconds after which a jump no longer moves the root
@@ -159,7 +162,8 @@ class _Closing:
     def _add_corrections(self, bands: _Bands, residuals: np.ndarray, slopes: np.ndarray) -> None:
         """Add how large corrections are, how fast they change, and how far time is shifted."""
         allowed = self.allowed.copy()
-        allowed[:, 3] /= np.maximum(np.abs(residuals[:, 3]) / _MOST_RATE, 1.0) ** 2
+        stiff = np.where(self.guide.follows[1:, None], _STIFF_PATH, _STIFF)
+        allowed /= np.maximum(np.abs(residuals) / stiff, 1.0) ** 2
         weight = np.sqrt(self.dt) / allowed
         bands.add(slopes * weight[:, :, None], residuals * weight)
         changes = np.zeros((self.count - 2, 4, 12))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..database.frame_names import find_frame
 from ..errors import DatabaseError, SettingsError
 from ..maths import planar
 from ..maths.runs import find_runs
+from ..progress import ReportShare
 from ..takes import baking
 from ..takes import takes as engine_takes
 from .beam import Beam, Plan, Start, Wanted
@@ -38,9 +39,8 @@ _FORBIDDEN = 0.25  # seconds around the frames of a jump that is forbidden
 _SEEDED = 0.02  # metre-seconds by which seeds change the price of pieces of clips
 _PIECE = 0.25  # seconds
 _HOPELESS = 0.3  # metres that a plan may be away from a mark besides what closing can do
+_ATTEMPTS = 3  # searches for a shot some of whose marks are missed
 _PASSES = 8  # closings in which marks that cannot be reached are given up
-
-ReportShare = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,40 @@ class Director:
         check_shot(shot, self)
         footage, settings = self.footage, self._scale_settings()
         small, near = leave_out_unreachable(self._make_small(shot), footage)
-        guide = make_guide(small, footage.fps, settings, near)
-        plan = self._search(small, guide, states, progress)
-        way = compute_way(footage, plan, guide.way[0])
-        closed = self._close(_list_anchors(small, guide, near), guide, way)
+        guide = make_guide(small, footage.fps, settings, near, self._can_stand)
+        anchors = _list_anchors(small, guide, near)
+        plan, closed = self._solve(small, guide, anchors, states, progress)
         desired = guide.way * [footage.size, footage.size, 1.0]
         take = play(footage, shot, plan, closed, self.settings, desired)
         return Directed(take, plan, closed, guide, report_shot(take, shot, closed, footage))
+
+    @cached_property
+    def _can_stand(self) -> bool:
+        """Whether the data has standing motion."""
+        return not self.footage.database.idles.holds
+
+    def _solve(
+        self,
+        shot: Shot,
+        guide: Guide,
+        anchors: list[Anchor],
+        states: int,
+        progress: ReportShare | None,
+    ) -> tuple[Plan, Closed]:
+        """Return a plan and how it is closed; search again if that misses marks."""
+        best: tuple[int, Plan, Closed] | None = None
+        for attempt in range(_ATTEMPTS):
+            report = progress and partial(_report_attempt, progress, attempt)
+            plan = self._search(shot, guide, states, report)
+            way = compute_way(self.footage, plan, guide.way[0])
+            closed, missed = self._close(anchors, guide, way)
+            if best is None or len(missed) < best[0]:
+                best = len(missed), plan, closed
+            if not missed:
+                break
+            guide = guide.tighten(missed)
+        assert best is not None
+        return best[1:]
 
     def finish(self, directed: Directed, shot: Shot, feet: str | None = None) -> Directed:
         """Return the same with its feet planted and its limbs pinned, and told anew."""
@@ -215,19 +242,27 @@ class Director:
             result.append((round(time * fps), cost))
         return result
 
-    def _close(self, anchors: list[Anchor], guide: Guide, way: np.ndarray) -> Closed:
-        """Close a way; give up the marks that only large corrections would hit, worst first."""
-        anchors = _leave_out_far(anchors, way, guide.fps)
+    def _close(
+        self, anchors: list[Anchor], guide: Guide, way: np.ndarray
+    ) -> tuple[Closed, list[int]]:
+        """Close a way, and return the ticks of the marks that are given up.
+
+        These are what only large corrections would hit, worst first.
+        """
+        kept = _leave_out_far(anchors, way, guide.fps)
         for _ in range(_PASSES):
-            closed = close(way, guide, anchors)
-            worst = self._find_worst(anchors, closed, way)
+            closed = close(way, guide, kept)
+            worst = self._find_worst(kept, closed, way)
             if not worst:
-                return closed
-            anchors = [
+                break
+            kept = [
                 _give_up(anchor, worst[i]) if i in worst else anchor
-                for i, anchor in enumerate(anchors)
+                for i, anchor in enumerate(kept)
             ]
-        return close(way, guide, anchors)
+        else:
+            closed = close(way, guide, kept)
+        missed = [a.tick for a, b in zip(anchors, kept, strict=True) if a != b]
+        return closed, missed
 
     def _find_worst(
         self, anchors: list[Anchor], closed: Closed, way: np.ndarray
@@ -252,6 +287,11 @@ class Director:
                     before = result.get(worst, (False, False))
                     result[worst] = (before[0] or axis == 0, before[1] or axis == 1)
         return result
+
+
+def _report_attempt(progress: ReportShare, attempt: int, share: float) -> None:
+    """Report the share done of all attempts at most, of which the first mostly is the only one."""
+    progress(1.0 - (1.0 - share) * 0.5**attempt)
 
 
 def _give_up(anchor: Anchor, given_up: tuple[bool, bool]) -> Anchor:

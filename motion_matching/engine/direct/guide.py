@@ -7,7 +7,8 @@ the data knows better ways; on timed paths it is tight.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ _NEAR, _FAR, _SPREAD = 0.05, 0.6, 0.12  # metres, at most, and per metre to the 
 _NEAR_TURN, _FAR_TURN, _SPREAD_TURN = 0.12, 0.8, 0.25  # the same in radians
 _PATH_NEAR, _PATH_TURN = 0.06, 0.2  # metres and radians, of a timed path
 _FIRM, _FIRM_TIME = 4.0, 0.15  # how much more deviations cost at a mark, and seconds around it
+_TIGHT, _TIGHT_TIME = 5.0, 0.5  # how much more they cost around what was missed
 _SPOT = 0.15  # metres between two marks that are at one place
 _TURNED = 0.1  # radians by which a character that stands still may turn
 _PER_SECOND = 0.05  # metres that a second counts for how far a mark is
@@ -65,6 +67,12 @@ class Guide:
             np.append(self.follows, np.zeros(ticks, bool)),
         )
 
+    def tighten(self, ticks: Sequence[int]) -> Guide:
+        """Return the guide with deviations around these ticks costing more."""
+        t = np.arange(self.tick_count)[:, None]
+        near = np.exp(-0.5 * ((t - np.array(ticks)) / (_TIGHT_TIME * self.fps)) ** 2)
+        return replace(self, firm=self.firm * (1.0 + _TIGHT * near.max(axis=1)))
+
 
 class _Knot(NamedTuple):
     """A place (2,) and heading that the way passes at a time, with a velocity (2,), NaN if free."""
@@ -84,16 +92,24 @@ def _is_free(knot: _Knot) -> bool:
 
 
 def make_guide(
-    shot: Shot, fps: float, settings: PerformerSettings, near: frozenset[int] = frozenset()
+    shot: Shot,
+    fps: float,
+    settings: PerformerSettings,
+    near: frozenset[int] = frozenset(),
+    can_stand: bool = True,
 ) -> Guide:
     """Return the guide of a shot that is as large as the footage, with its speeds.
 
-    Marks that are only come `near` to, by index, do not bend the way to the others.
+    Marks that are only come `near` to, by index, do not bend the way to the others. Without data
+    that can stand, the character is on its way from the start.
     """
     count = max(round(shot.seconds * fps), 2) + 1
     t = np.arange(count) / fps
     speeds = _list_speeds(shot, settings)
-    knots = _choose_velocities(_collect_knots(shot, speeds, near))
+    knots = _collect_knots(shot, speeds, near)
+    if not can_stand and not knots[0].velocity.any():
+        knots[0] = knots[0]._replace(velocity=_FREE)
+    knots = _choose_velocities(knots)
     way, stands = _join_knots(knots, t)
     marks = [knot.time for knot in knots if knot.exact]
     away = _measure_distances(way, t, marks)
@@ -240,11 +256,26 @@ def _choose_velocities(knots: list[_Knot]) -> list[_Knot]:
         if not _is_free(knot):
             result.append(knot)
             continue
-        after = next((k for k in knots[i + 1 :] if k.exact or not knot.exact), knot)
-        before = next(k for k in reversed(knots[:i]) if k.exact or not knot.exact)
-        rate = (after.place - before.place) / max(after.time - before.time, 1e-6)
-        result.append(knot._replace(velocity=rate))
+        after = next((k for k in knots[i + 1 :] if k.exact or not knot.exact), None)
+        before = next((k for k in reversed(knots[:i]) if k.exact or not knot.exact), None)
+        result.append(knot._replace(velocity=_choose_velocity(before, knot, after)))
     return result
+
+
+def _choose_velocity(before: _Knot | None, knot: _Knot, after: _Knot | None) -> np.ndarray:
+    """Return a velocity (2,) between those of the ways before and after; less where one turns back.
+
+    The nearer in time counts more.
+    """
+    ways = [pair for pair in ((before, knot), (knot, after)) if None not in pair]
+    spans = [max(b.time - a.time, 1e-6) for a, b in ways if a and b]
+    rates = [(b.place - a.place) / s for (a, b), s in zip(ways, spans, strict=True) if a and b]
+    if len(rates) < 2:
+        return rates[0] if rates else np.zeros(2)
+    first, last = rates
+    speeds = max(float(np.linalg.norm(first) * np.linalg.norm(last)), 1e-9)
+    turned = min(1.0 + float(first @ last) / speeds, 1.0)
+    return turned * (spans[1] * first + spans[0] * last) / (spans[0] + spans[1])
 
 
 def _join_knots(knots: list[_Knot], t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

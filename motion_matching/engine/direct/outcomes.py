@@ -30,7 +30,7 @@ def report_shot(take: Take, shot: Shot, closed: Closed, footage: Footage) -> dic
     lead = np.linalg.norm(closed.lead, axis=1).max() * size / pace
     told = {
         "marks": [_report_mark(take, shot, mark, footage) for mark in shot.marks],
-        "paths": [_report_path(take, path) for path in shot.paths],
+        "paths": [report_path(take, path) for path in shot.paths],
         "pins": [_report_pin(take, pin) for pin in shot.pins],
     }
     outcomes = [each for kind in told.values() for each in kind]
@@ -122,7 +122,8 @@ def _explain_place(shot: Shot, mark: Mark, away: float, footage: Footage) -> str
     )
 
 
-def _report_path(take: Take, path: TimedPath) -> dict[str, Any]:
+def report_path(take: Take, path: TimedPath) -> dict[str, Any]:
+    """Return how far a take is from a path while it lasts."""
     first = int(np.ceil(path.times[0] * take.fps - 1e-6))
     last = min(int(path.times[-1] * take.fps + 1e-6), take.frame_count - 1)
     ticks = np.arange(first, max(last, first) + 1)
