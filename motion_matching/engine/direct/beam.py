@@ -46,19 +46,29 @@ class Start(NamedTuple):
     place: tuple[float, float, float]
 
 
+class Dislike(NamedTuple):
+    """What frames (N,) cost a second from a tick on: for their gait, and for lacking tags."""
+
+    tick: int
+    gait: np.ndarray
+    tags: np.ndarray
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What a search has to heed besides its guide; ticks are those of the guide.
 
     - `frames`: the frames to show, by tick
-    - `dislikes`: from which tick on each frame costs how much (N,) a second
+    - `dislikes`: in order of time, from which tick on frames cost how much a second
+    - `gait_shares` (T,): how much their gait counts at each tick
     - `entry` (N,): added to the price of entering a frame
     - `barred`: pairs of ranges of frames, as (first, stop) each, between which no jump leads
     - `no_jumps` (T,): ticks at which only the end of a clip may be left
     """
 
     frames: Mapping[int, int] = field(default_factory=dict)
-    dislikes: Sequence[tuple[int, np.ndarray]] = ()
+    dislikes: Sequence[Dislike] = ()
+    gait_shares: np.ndarray | None = None
     entry: np.ndarray | None = None
     barred: Sequence[tuple[tuple[int, int], tuple[int, int]]] = ()
     no_jumps: np.ndarray | None = None
@@ -120,6 +130,7 @@ class Beam:
         self._can_play = footage.left >= self.stride
         self._gap = max(round(_APART / self._seconds), 1)
         self._gains = self._compute_gains()
+        self._shares = compute_left(self._seconds * np.arange(_FORGOTTEN + 1))[:, None]
         self._pins = {
             tick // self.stride: frame - tick % self.stride for tick, frame in wanted.frames.items()
         }
@@ -194,11 +205,12 @@ class Beam:
 
     def _get_dislike(self, tick: int) -> np.ndarray | None:
         """Return what each frame (N,) costs a second at a tick."""
-        current = None
-        for begin, dislike in self.wanted.dislikes:
-            if begin <= tick:
-                current = dislike
-        return current
+        shares = self.wanted.gait_shares
+        current = [dislike for dislike in self.wanted.dislikes if dislike.tick <= tick]
+        if not current or shares is None:
+            return None
+        share = float(shares[min(tick, len(shares) - 1)])
+        return np.asarray(share * current[-1].gait + current[-1].tags)
 
     def _list_options(self, i: int, states: _States) -> _Options:
         """Return what all states can do at a step: play on, jump, or lead to a wanted frame."""
@@ -266,10 +278,10 @@ class Beam:
         """Return the states that options lead to, and how promising each is."""
         footage, parent = self.footage, options.parent
         old = states.frame[parent]
-        left_behind = (
-            footage.root[footage.before[old]] - footage.root[footage.before[options.entered]]
-        )
-        fading = np.where(options.jumped[:, None], left_behind, states.fading[parent])
+        before = footage.before
+        left_behind = footage.root[before[old]] - footage.root[before[options.entered]]
+        left = states.fading[parent] * self._shares[states.since[parent]]
+        fading = np.where(options.jumped[:, None], left_behind + left, states.fading[parent])
         age = np.where(options.jumped, 0, states.since[parent])
         aside = fading * self._gains[age][:, None]
         move = self._moves[options.entered] + aside

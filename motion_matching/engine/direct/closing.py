@@ -7,6 +7,7 @@ is a nonlinear least-squares problem whose normal equations are banded, so it is
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -31,7 +32,6 @@ _LEAST_CHANGE = np.array([0.02, 0.02, 0.05, 0.0])  # m/s and rad/s below which c
 _PATH, _FACING = 0.0035, 0.02  # metres and radians that a path is kept to
 _PIN, _STAND = 1e3, 30.0  # weights of anchors: at a mark, and at the end of a stand
 _MOST_SHIFT = 0.1  # seconds that time moves in one round
-_FADED = 2.0  # seconds after which a jump no longer moves the root
 LARGEST_LEAD, LARGEST_TURN = 0.1, 1.0  # m/s and rad/s of corrections beyond which a mark is missed
 
 
@@ -68,13 +68,15 @@ def compute_way(footage: Footage, plan: Plan, start: np.ndarray) -> np.ndarray:
     before = footage.before[frames]
     rates = footage.root[before].astype(np.float64)
     rates[0] = 0.0
-    left = compute_left(np.arange(1, round(_FADED * footage.fps)) * dt)[:, None]
-    for jump in np.flatnonzero(plan.jumps).tolist():
-        behind = footage.root[frames[jump - 1]].astype(float) - footage.root[before[jump]]
-        span = rates[jump : jump + len(left)]
-        span += behind * left[: len(span)]
+    jumps = np.flatnonzero(plan.jumps)
+    fading = np.zeros(3)
+    for jump, after in itertools.pairwise([*jumps.tolist(), len(frames)]):
+        fading = fading + footage.root[frames[jump - 1]] - footage.root[before[jump]]
+        left = compute_left(np.arange(1, after - jump + 1) * dt)
+        rates[jump:after] += left[:, None] * fading
+        fading = fading * left[-1]
     yaw = start[2] + np.cumsum(rates[:, 2]) * dt
-    steps = planar.rotate(rates[:, :2], yaw - 0.5 * rates[:, 2] * dt) * dt
+    steps = planar.rotate(rates[:, :2], yaw - rates[:, 2] * dt) * dt  # in the axes before
     return np.column_stack([start[:2] + np.cumsum(steps, axis=0), yaw])
 
 

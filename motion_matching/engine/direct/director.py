@@ -14,11 +14,12 @@ from ..control.take import Take
 from ..database.frame_names import find_frame
 from ..errors import DatabaseError, SettingsError
 from ..maths import planar
+from ..maths.easing import smoothstep
 from ..maths.runs import find_runs
 from ..progress import ReportShare
 from ..takes import baking
 from ..takes import takes as engine_takes
-from .beam import Beam, Plan, Start, Wanted
+from .beam import Beam, Dislike, Plan, Start, Wanted
 from .closing import LARGEST_LEAD, Anchor, Closed, close, compute_way
 from .footage import Footage
 from .guide import Guide, make_guide
@@ -194,7 +195,8 @@ class Director:
         blocked = bool(shot.obstacles or shot.walls)
         return Wanted(
             frames,
-            self._rate_frames(shot, guide),
+            self._rate_frames(shot),
+            self._weigh_gaits(shot, guide),
             self._make_noise(shot.seed),
             [
                 (self._get_surroundings(jump.source), self._get_surroundings(jump.target))
@@ -220,26 +222,44 @@ class Director:
         noise = np.random.default_rng(seed).uniform(0.0, _SEEDED, -(-count // piece))
         return np.repeat(noise, piece)[:count]
 
-    def _rate_frames(self, shot: Shot, guide: Guide) -> list[tuple[int, np.ndarray]]:
-        """Return from which tick on frames (N,) cost how much a second: other gaits and tags."""
-        footage, fps = self.footage, guide.fps
-        database = footage.database
-        limit = database.walk_to_run * footage.pace / footage.size
+    def _rate_frames(self, shot: Shot) -> list[Dislike]:
+        """Return what other gaits and frames without tags cost, from when on."""
+        footage, database = self.footage, self.footage.database
         width = 2 * round(_SMOOTH * footage.fps) + 1
         speed = np.convolve(footage.speed, np.full(width, 1.0 / width), mode="same")
-        costs = {
-            "walk": _GAIT * np.clip(3.0 * (speed / limit - 1.0), 0.0, 1.0),
-            "run": _GAIT * np.clip(1.0 - speed / limit, 0.0, 1.0),
-        }
+        share = speed / self._walk_to_run
+        none = np.zeros(footage.frame_count)
         has_run = self.settings.run != self.settings.walk
+        costs = {
+            "walk": _GAIT * np.clip(3.0 * (share - 1.0), 0.0, 1.0),
+            "run": _GAIT * np.clip(1.0 - share, 0.0, 1.0) if has_run else none,
+        }
         gaits, tags = dict(shot.list_gaits()), dict(shot.list_tags())
         result, gait, wanted = [], shot.gait, frozenset[str]()
         for time in sorted({*gaits, *tags}):
             gait, wanted = gaits.get(time, gait), tags.get(time, wanted)
-            cost = np.zeros(footage.frame_count) if gait == "run" and not has_run else costs[gait]
-            if wanted:
-                cost = cost + _TAGGED * ~database.make_tag_mask(wanted)
-            result.append((round(time * fps), cost))
+            lacking = _TAGGED * ~database.make_tag_mask(wanted) if wanted else none
+            result.append(Dislike(round(time * footage.fps), costs[gait], lacking))
+        return result
+
+    @property
+    def _walk_to_run(self) -> float:
+        """The speed that parts walking from running, in the footage."""
+        return self.footage.database.walk_to_run * self.footage.pace / self.footage.size
+
+    def _weigh_gaits(self, shot: Shot, guide: Guide) -> np.ndarray:
+        """Return how much gaits count (T,): little where marks ask for the other one's speed."""
+        steps = np.linalg.norm(np.diff(guide.way[:, :2], axis=0, append=guide.way[-1:, :2]), axis=1)
+        width = 2 * round(_SMOOTH * guide.fps) + 1
+        speed = np.convolve(steps * guide.fps, np.full(width, 1.0 / width), mode="same")
+        share = speed / self._walk_to_run
+        result = np.zeros(len(share))
+        for time, gait in shot.list_gaits():
+            weight = 1.0 - smoothstep((share - 0.8) / 0.4)
+            if gait == "run":
+                weight = smoothstep((share - 0.4) / 0.4)
+            first = round(time * guide.fps)
+            result[first:] = weight[first:]
         return result
 
     def _close(
@@ -274,16 +294,14 @@ class Director:
         size, pace = self.footage.size, self.footage.pace
         ends = [*(anchor.tick for anchor in anchors), len(closed.rate)]
         flags = [exceeds(closed, a, b, size, pace) for a, b in itertools.pairwise(ends)]
+        misses = _measure_misses(anchors, way)
         result: dict[int, tuple[bool, bool]] = {}
         for axis in (0, 1):
             groups = find_runs(np.array([each[axis] for each in flags]))
             for first, stop in groups.tolist():
-                open_by = {
-                    k: _measure_open(anchors[k], way)[axis]
-                    for k in range(max(first, 1), min(stop + 1, len(anchors)))
-                }
-                worst = max(open_by, key=lambda k: open_by[k], default=0)
-                if worst and open_by[worst] > 0.0:
+                beside = range(max(first, 1), min(stop + 1, len(anchors)))
+                worst = max(beside, key=lambda k: misses[axis, k], default=0)
+                if worst and misses[axis, worst] > 0.0:
                     before = result.get(worst, (False, False))
                     result[worst] = (before[0] or axis == 0, before[1] or axis == 1)
         return result
@@ -302,23 +320,32 @@ def _give_up(anchor: Anchor, given_up: tuple[bool, bool]) -> Anchor:
 
 def _leave_out_far(anchors: list[Anchor], way: np.ndarray, fps: float) -> list[Anchor]:
     """Return anchors without the places that a plan does not come near to."""
+    away = _measure_misses(anchors, way)[0]
     result, before = [anchors[0]], 0
-    for anchor in anchors[1:]:
-        away, _ = _measure_open(anchor, way)
+    for anchor, far in zip(anchors[1:], away[1:].tolist(), strict=True):
         span = way[before : anchor.tick + 1, :2]
         gone = float(np.linalg.norm(np.diff(span, axis=0), axis=1).sum())
         most = _HOPELESS + LARGEST_LEAD * len(span) / fps + (LARGEST_RATE - 1.0) * gone
-        result.append(_give_up(anchor, (away > most, False)))
+        result.append(_give_up(anchor, (far > most, False)))
         before = anchor.tick
     return result
 
 
-def _measure_open(anchor: Anchor, way: np.ndarray) -> tuple[float, float]:
-    """Return how far a way is from an anchor before it is closed, and how much it is turned."""
-    x, y, yaw = way[min(anchor.tick, len(way) - 1)].tolist()
-    place = anchor.place
-    away = 0.0 if place is None else float(np.hypot(x - place[0], y - place[1]))
-    return away, 0.0 if anchor.yaw is None else abs(planar.wrap(yaw - anchor.yaw))
+def _measure_misses(anchors: list[Anchor], way: np.ndarray) -> np.ndarray:
+    """Return how far (2, A) a way is from each anchor in metres, and in radians, before closing.
+
+    Places are measured from the anchor before: what a way drifts until there costs nothing here.
+    """
+    result, drift = np.zeros((2, len(anchors))), np.zeros(2)
+    for i, anchor in enumerate(anchors):
+        x, y, yaw = way[min(anchor.tick, len(way) - 1)].tolist()
+        if anchor.place is not None:
+            away = np.array([x - anchor.place[0], y - anchor.place[1]])
+            result[0, i] = float(np.linalg.norm(away - drift))
+            drift = away
+        if anchor.yaw is not None:
+            result[1, i] = abs(planar.wrap(yaw - anchor.yaw))
+    return result
 
 
 def _list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]:

@@ -27,7 +27,9 @@ _SPOT = 0.15  # metres between two marks that are at one place
 _TURNED = 0.1  # radians by which a character that stands still may turn
 _PER_SECOND = 0.05  # metres that a second counts for how far a mark is
 _SIDEWAYS = 0.8  # radians by which both ends of a way differ in how they face aside
-_TURN_WITHIN = 1.2  # metres within which a character turns to where it goes
+_TURN_WITHIN = 1.2  # seconds within which a character turns to where it goes
+_LEAN = 0.7  # share of the way to where it faces that it leaves and arrives
+_ASIDE, _KEEPS = 1.2, 0.35  # radians aside that are no curve, and by which a heading is kept
 _SLOW, _SLOW_TURN = 0.05, 0.1  # m/s and rad/s of a path on which one stands
 _BEHIND_LAST = 0.5  # seconds that a shot goes on after its last mark without going further
 
@@ -265,7 +267,7 @@ def _choose_velocities(knots: list[_Knot]) -> list[_Knot]:
 def _choose_velocity(before: _Knot | None, knot: _Knot, after: _Knot | None) -> np.ndarray:
     """Return a velocity (2,) between those of the ways before and after; less where one turns back.
 
-    The nearer in time counts more.
+    The nearer in time counts more. It leans to where the character faces.
     """
     ways = [pair for pair in ((before, knot), (knot, after)) if None not in pair]
     spans = [max(b.time - a.time, 1e-6) for a, b in ways if a and b]
@@ -275,7 +277,12 @@ def _choose_velocity(before: _Knot | None, knot: _Knot, after: _Knot | None) -> 
     first, last = rates
     speeds = max(float(np.linalg.norm(first) * np.linalg.norm(last)), 1e-9)
     turned = min(1.0 + float(first @ last) / speeds, 1.0)
-    return turned * (spans[1] * first + spans[0] * last) / (spans[0] + spans[1])
+    velocity = turned * (spans[1] * first + spans[0] * last) / (spans[0] + spans[1])
+    aside = float(planar.wrap(knot.yaw - _find_travel(velocity[None])[0]))
+    keeps = any(abs(planar.wrap(a.yaw - b.yaw)) < _KEEPS for a, b in ways if a and b)
+    if abs(aside) > _ASIDE or (keeps and abs(aside) > _KEEPS):
+        return velocity  # it goes aside or back on purpose
+    return planar.rotate(velocity, _LEAN * aside)
 
 
 def _join_knots(knots: list[_Knot], t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -298,7 +305,7 @@ def _join_knots(knots: list[_Knot], t: np.ndarray) -> tuple[np.ndarray, np.ndarr
             stands[on] = still and abs(turn) < _TURNED
             way[on, 2] = a.yaw + turn * smoothstep(u)
         else:
-            way[on, 2] = _face_travel(a, b, places, rates)
+            way[on, 2] = _face_travel(a, b, u, places, rates)
     way[:, 2] = np.unwrap(way[:, 2])
     return way, stands
 
@@ -313,7 +320,9 @@ def _interpolate(a: _Knot, b: _Knot, u: np.ndarray) -> tuple[np.ndarray, np.ndar
     return places, (first + u * (2.0 * bend + u * 3.0 * twist)) / h
 
 
-def _face_travel(a: _Knot, b: _Knot, places: np.ndarray, rates: np.ndarray) -> np.ndarray:
+def _face_travel(
+    a: _Knot, b: _Knot, u: np.ndarray, places: np.ndarray, rates: np.ndarray
+) -> np.ndarray:
     """Return headings (T,) between knots: where the way leads, or as far aside as at both ends.
 
     If the ends agree how far aside one faces, as in a strafe, that goes on all the way. Else the
@@ -330,9 +339,9 @@ def _face_travel(a: _Knot, b: _Knot, places: np.ndarray, rates: np.ndarray) -> n
     change = planar.wrap(last - first)
     if abs(change) < _SIDEWAYS:
         return np.asarray(travel + first + change * smoothstep(gone / max(gone[-1], 1e-9)))
-    within = min(_TURN_WITHIN, 0.5 * float(gone[-1]))
-    at_start = first * (1.0 - smoothstep(gone / within))
-    at_end = last * (1.0 - smoothstep((gone[-1] - gone) / within))
+    within = min(_TURN_WITHIN / (b.time - a.time), 0.5)
+    at_start = first * (1.0 - smoothstep(u / within))
+    at_end = last * (1.0 - smoothstep((1.0 - u) / within))
     return np.asarray(travel + at_start + at_end)
 
 
