@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     states = directors.PREVIEW_STATES if arguments.preview else directors.TAKE_STATES
     directed = director.direct(shot, states, partial(out.show_progress, "Directing"))
     out.show_progress("Planting feet")
-    done = director.finish(directed, shot, arguments.feet)
+    done = director.finish(directed, arguments.feet)
     with write_together(arguments, *_TARGETS) as written:
         _write(written, directed, done, director, out)
     if names := [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]:

@@ -64,7 +64,7 @@ def measure_shot(loaded: Loaded, director: Director, shot: Shot) -> Measures:
     """Direct a shot, and perform it with the causal controller; measure both."""
     started = time.process_time()
     solved = director.direct(shot)
-    done = director.finish(solved, shot)
+    done = director.finish(solved)
     spent = time.process_time() - started
     causal = perform_causally(loaded, solved, shot)
     return {

@@ -39,11 +39,21 @@ _PIECE, _CELL, _SECTOR = 0.1, 0.08, 0.17  # seconds, metres and radians of state
 _FIT_TURN, _FIT_SPEED = 0.1, 1.0  # how much turns count when starting, and speed where one stands
 
 
+def get_stride(fps: float) -> int:
+    """Return how many ticks a step has."""
+    return max(round(STEP * fps), 1)
+
+
 class Start(NamedTuple):
-    """Where a search begins: a frame, x, y and yaw, and what fades of the root's velocity (3,)."""
+    """Where a search begins: a frame, x, y and yaw.
+
+    A jump `since` steps before has left a root velocity (3,) that is `fading`.
+    """
 
     frame: int
     place: tuple[float, float, float]
+    since: int = 0
+    fading: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class Dislike(NamedTuple):
@@ -111,14 +121,23 @@ class _Options(NamedTuple):
 
 
 class Beam:
-    """A search through footage along a guide, which keeps so many states at each step."""
+    """A search through footage along a guide, which keeps so many states at each of its steps.
+
+    It ends with the guide, or after some `steps`, if it shall only look at what follows.
+    """
 
     def __init__(
-        self, footage: Footage, table: JumpTable, guide: Guide, wanted: Wanted, states: int
+        self,
+        footage: Footage,
+        table: JumpTable,
+        guide: Guide,
+        wanted: Wanted,
+        states: int,
+        steps: int | None = None,
     ) -> None:
         self.footage, self.table, self.wanted, self.states = footage, table, wanted, states
-        self.stride = max(round(STEP * footage.fps), 1)
-        self.step_count = -(-guide.tick_count // self.stride)
+        self.stride = get_stride(footage.fps)
+        self.step_count = -(-guide.tick_count // self.stride) if steps is None else steps
         self._last = guide.tick_count - 1
         self._guide = guide
         self._seconds = self.stride / footage.fps
@@ -174,14 +193,14 @@ class Beam:
     def _begin(self, start: Start | None) -> _States:
         guide = self._guide
         if start is not None:
-            frames, place = np.array([start.frame]), start.place
+            frames = np.array([start.frame])
         else:
-            x, y, yaw = guide.way[0].tolist()
-            frames, place = self._find_first_frames(), (x, y, yaw)
+            frames, (x, y, yaw) = self._find_first_frames(), guide.way[0].tolist()
+            start = Start(0, (x, y, yaw))
         count = len(frames)
-        x, y, yaw, cost = (np.full(count, value) for value in (*place, 0.0))
-        since, fading = np.zeros(count, np.int64), np.zeros((count, 3))
-        return _States(frames, x, y, yaw, cost, since, fading)
+        x, y, yaw, cost = (np.full(count, value) for value in (*start.place, 0.0))
+        since = np.full(count, min(start.since, _FORGOTTEN))
+        return _States(frames, x, y, yaw, cost, since, np.tile(start.fading, (count, 1)))
 
     def _find_first_frames(self) -> np.ndarray:
         """Return the frames that lead about where the guide does."""

@@ -7,7 +7,6 @@ is a nonlinear least-squares problem whose normal equations are banded, so it is
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -36,12 +35,12 @@ LARGEST_LEAD, LARGEST_TURN = 0.1, 1.0  # m/s and rad/s of corrections beyond whi
 
 
 class Anchor(NamedTuple):
-    """What has to hold at a tick: a place (2,), a yaw, and the tick of the plan, each or None."""
+    """What has to hold at a tick: a place, a yaw, and the tick of the plan, each or None."""
 
     tick: int
     place: tuple[float, float] | None = None
     yaw: float | None = None
-    on_time: bool = False
+    plan_tick: float | None = None
     loose: bool = False  # the end of a stand
 
 
@@ -59,22 +58,32 @@ class Closed(NamedTuple):
     rate: np.ndarray
 
 
+def compute_fading(footage: Footage, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ticks (J,) of a plan's jumps, and the root velocities (J, 3) that fade from there.
+
+    What is left of earlier jumps is in them.
+    """
+    jumps, before = np.flatnonzero(plan.jumps), footage.before[plan.frames]
+    result, fading = np.zeros((len(jumps), 3)), np.zeros(3)
+    gaps = compute_left(np.diff(jumps, prepend=0) / footage.fps)
+    for i, jump in enumerate(jumps.tolist()):
+        behind = footage.root[plan.frames[jump - 1]] - footage.root[before[jump]].astype(float)
+        result[i] = fading = behind + gaps[i] * fading
+    return jumps, result
+
+
 def compute_way(footage: Footage, plan: Plan, start: np.ndarray) -> np.ndarray:
     """Return where the data leads from a start (3,): x, y and yaw (P, 3) at each tick of a plan.
 
     Root velocities fade after jumps, as springs let them.
     """
     dt, frames = 1.0 / footage.fps, plan.frames
-    before = footage.before[frames]
-    rates = footage.root[before].astype(np.float64)
+    rates = footage.root[footage.before[frames]].astype(np.float64)
     rates[0] = 0.0
-    jumps = np.flatnonzero(plan.jumps)
-    fading = np.zeros(3)
-    for jump, after in itertools.pairwise([*jumps.tolist(), len(frames)]):
-        fading = fading + footage.root[frames[jump - 1]] - footage.root[before[jump]]
+    jumps, fading = compute_fading(footage, plan)
+    for jump, after, velocity in zip(jumps, [*jumps[1:], len(frames)], fading, strict=True):
         left = compute_left(np.arange(1, after - jump + 1) * dt)
-        rates[jump:after] += left[:, None] * fading
-        fading = fading * left[-1]
+        rates[jump:after] += left[:, None] * velocity
     yaw = start[2] + np.cumsum(rates[:, 2]) * dt
     steps = planar.rotate(rates[:, :2], yaw - rates[:, 2] * dt) * dt  # in the axes before
     return np.column_stack([start[:2] + np.cumsum(steps, axis=0), yaw])
@@ -196,8 +205,8 @@ class _Closing:
                 bands.pin(tick, 1, at[1] - anchor.place[1], weight)
             if anchor.yaw is not None:
                 bands.pin(tick, 2, planar.wrap(at[2] - anchor.yaw), weight)
-            if anchor.on_time:
-                bands.pin(tick, 3, at[3] - tick, weight)
+            if anchor.plan_tick is not None:
+                bands.pin(tick, 3, at[3] - anchor.plan_tick, weight)
 
 
 class _Bands:

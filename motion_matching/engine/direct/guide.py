@@ -23,6 +23,7 @@ _NEAR_TURN, _FAR_TURN, _SPREAD_TURN = 0.12, 0.8, 0.25  # the same in radians
 _PATH_NEAR, _PATH_TURN = 0.06, 0.2  # metres and radians, of a timed path
 _FIRM, _FIRM_TIME = 4.0, 0.15  # how much more deviations cost at a mark, and seconds around it
 _TIGHT, _TIGHT_TIME = 5.0, 0.5  # how much more they cost around what was missed
+_JOIN = 0.8  # seconds within which a guide is led elsewhere
 _SPOT = 0.15  # metres between two marks that are at one place
 _TURNED = 0.1  # radians by which a character that stands still may turn
 _PER_SECOND = 0.05  # metres that a second counts for how far a mark is
@@ -74,6 +75,17 @@ class Guide:
         t = np.arange(self.tick_count)[:, None]
         near = np.exp(-0.5 * ((t - np.array(ticks)) / (_TIGHT_TIME * self.fps)) ** 2)
         return replace(self, firm=self.firm * (1.0 + _TIGHT * near.max(axis=1)))
+
+    def cut(self, first: int, stop: int) -> Guide:
+        """Return the ticks from `first` to before `stop`."""
+        columns = self.way, self.far, self.twist, self.firm, self.stands, self.follows
+        return Guide(self.fps, *(column[first:stop] for column in columns))
+
+    def join(self, away: np.ndarray, tick: int) -> Guide:
+        """Return the guide led to a place (3,) `away` from its own at a tick, and tight there."""
+        t = (np.arange(self.tick_count) - tick) / self.fps
+        way = self.way + smoothstep(1.0 + t / _JOIN)[:, None] * away
+        return replace(self, way=way).tighten([tick])
 
 
 class _Knot(NamedTuple):

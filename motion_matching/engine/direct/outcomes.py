@@ -9,14 +9,13 @@ import numpy as np
 from ..control.take import Take
 from ..database.frame_names import find_frame, format_frame
 from ..maths import planar
-from .closing import LARGEST_LEAD, LARGEST_TURN, Closed
+from .closing import Closed
 from .footage import Footage
 from .guide import sample_path
 from .pins import find_limb, measure_pin
 from .reach import compute_reach, find_before
 from .shot import Mark, Pin, Shot, TimedPath
 
-LEAST_RATE, LARGEST_RATE = 0.85, 1.15  # of time, beyond which a mark is missed
 _AROUND = 1.0  # seconds around a mark in which it may be passed
 _PATH_MEAN, _PATH_USUAL, _PATH_MOST = 0.01, 0.025, 0.1  # metres: mean, in 95 %, and at most
 _PATH_FACING = np.radians(9.0)  # in 95 %
@@ -43,15 +42,6 @@ def report_shot(take: Take, shot: Shot, closed: Closed, footage: Footage) -> dic
         "rate_min": _round(closed.rate.min()),
         "rate_max": _round(closed.rate.max()),
     }
-
-
-def exceeds(closed: Closed, first: int, last: int, size: float, pace: float) -> tuple[bool, bool]:
-    """Return whether corrections from a tick to another are too large: of place, and of heading."""
-    span = slice(first, max(last, first + 1))
-    lead = np.linalg.norm(closed.lead[span], axis=1).max() * size / pace
-    rate = closed.rate[span]
-    moved = lead > LARGEST_LEAD or rate.min() < LEAST_RATE or rate.max() > LARGEST_RATE
-    return bool(moved), bool(np.abs(closed.turn[span]).max() / pace > LARGEST_TURN)
 
 
 def _report_mark(take: Take, shot: Shot, mark: Mark, footage: Footage) -> dict[str, Any]:

@@ -1,0 +1,91 @@
+"""Check that a shot does not contradict itself, and that its database has what it names."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from ..control.settings import PerformerSettings
+from ..database.database import Database
+from ..database.frame_names import find_frame
+from ..errors import DatabaseError, SettingsError
+from .obstruction import Obstruction
+from .pins import find_limb
+from .shot import Mark, Shot, TimedPath
+
+
+def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> None:
+    """Raise SettingsError or DatabaseError, in a sentence, for what contradicts itself."""
+    _check_times(shot, database.fps)
+    for pin in shot.pins:
+        find_limb(database.skeleton, pin.limb)
+    for mark in shot.marks:
+        if mark.frame is not None:
+            frame = find_frame(database, mark.frame)
+            if not database.playable[frame]:
+                raise SettingsError(
+                    f"The mark at {mark.time:g} s asks for '{mark.frame}', which is tagged "
+                    "'no_use'; choose another frame."
+                )
+    for jump in shot.forbidden:
+        find_frame(database, jump.source), find_frame(database, jump.target)
+    for _, tags in shot.list_tags():
+        if tags and (problem := database.explain_missing_tags(tags, settings.end_guard)):
+            raise DatabaseError(problem)
+    _check_obstacles(shot, settings.collision_radius)
+
+
+def _check_times(shot: Shot, fps: float) -> None:
+    """Check that marks and paths do not ask for two things at once."""
+    by_tick: dict[int, Mark] = {}
+    for mark in sorted(shot.marks, key=lambda each: each.time):
+        if mark.time > shot.seconds:
+            raise SettingsError(
+                f"The mark at {mark.time:g} s is after the end of the shot at {shot.seconds:g} s; "
+                "move it, or make the shot longer."
+            )
+        other = by_tick.setdefault(round(mark.time * fps), mark)
+        if other is not mark and (problem := _compare(other, mark)):
+            raise SettingsError(
+                f"Two marks at {mark.time:g} s contradict each other in {problem}; move or remove "
+                "one of them."
+            )
+    held = sorted((m.time, m.time + m.hold, m) for m in shot.marks if m.hold and m.position)
+    for start, stop, mark in held:
+        for other in shot.marks:
+            if start < other.time < stop and other.position not in (None, mark.position):
+                raise SettingsError(
+                    f"The mark at {other.time:g} s is elsewhere than that at {start:g} s, which "
+                    f"holds until {stop:g} s; shorten the hold, or move the mark."
+                )
+    _check_paths(shot.paths)
+
+
+def _compare(a: Mark, b: Mark) -> str:
+    """Return in what two marks at one time contradict each other, or an empty string."""
+    for label, name in (("place", "position"), ("heading", "facing"), ("frame", "frame")):
+        values = getattr(a, name), getattr(b, name)
+        if None not in values and values[0] != values[1]:
+            return label
+    if a.gait and b.gait and a.gait != b.gait:
+        return "gait"
+    return ""
+
+
+def _check_paths(paths: tuple[TimedPath, ...]) -> None:
+    spans = sorted((path.times[0], path.times[-1]) for path in paths)
+    for (_, stop), (start, _) in itertools.pairwise(spans):
+        if start < stop:
+            raise SettingsError(
+                f"Two paths overlap from {start:g} s to {stop:g} s; let one end before the other."
+            )
+
+
+def _check_obstacles(shot: Shot, radius: float) -> None:
+    obstruction = Obstruction(shot.obstacles, shot.walls, radius)
+    wanted = [("The start", shot.position)]
+    wanted += [(f"The mark at {m.time:g} s", m.position) for m in shot.marks if m.position]
+    for name, place in wanted:
+        if obstruction.measure_distances(np.array([place]))[0] < radius:
+            raise SettingsError(f"{name} is inside an obstacle; move one of them.")

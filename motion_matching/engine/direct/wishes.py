@@ -1,0 +1,106 @@
+"""What a shot asks of the search besides its guide: frames, gaits, tags, and what is forbidden."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..control.settings import PerformerSettings
+from ..database.frame_names import find_frame
+from ..maths.easing import smoothstep
+from .beam import Dislike, Wanted
+from .footage import Footage
+from .guide import Guide
+from .obstruction import Obstruction
+from .shot import Shot
+
+_GAIT = 0.15  # metre-seconds a second that the other gait costs
+_TAGGED = 0.5  # and frames without the tags that are asked for
+_SMOOTH = 0.25  # seconds on both sides over which a gait's speed is averaged
+_FORBIDDEN = 0.25  # seconds around the frames of a jump that is forbidden
+_SEEDED = 0.02  # metre-seconds by which seeds change the price of pieces of clips
+_PIECE = 0.25  # seconds
+
+
+def collect_wishes(
+    shot: Shot, guide: Guide, footage: Footage, settings: PerformerSettings
+) -> Wanted:
+    """Return what a shot of the footage's size asks of the search."""
+    frames = {
+        round(mark.time * guide.fps): find_frame(footage.database, mark.frame)
+        for mark in shot.marks
+        if mark.frame is not None and round(mark.time * guide.fps) > 0
+    }
+    blocked = bool(shot.obstacles or shot.walls)
+    radius = settings.collision_radius / footage.size
+    return Wanted(
+        frames,
+        _rate_frames(shot, footage, settings),
+        _weigh_gaits(shot, guide, footage),
+        _make_noise(shot.seed, footage),
+        [
+            (_get_surroundings(jump.source, footage), _get_surroundings(jump.target, footage))
+            for jump in shot.forbidden
+        ],
+        obstruction=Obstruction(shot.obstacles, shot.walls, radius) if blocked else None,
+    )
+
+
+def _get_surroundings(frame: str, footage: Footage) -> tuple[int, int]:
+    """Return the first frame and that after the last around a frame of a clip."""
+    database, around = footage.database, round(_FORBIDDEN * footage.fps)
+    at = find_frame(database, frame)
+    of_range = int(database.range_of_frame[at])
+    start, stop = int(database.starts[of_range]), int(database.stops[of_range])
+    return max(at - around, start), min(at + around + 1, stop)
+
+
+def _make_noise(seed: int, footage: Footage) -> np.ndarray | None:
+    """Return what a seed adds to the price of entering frames (N,); nothing for seed 0."""
+    if not seed:
+        return None
+    piece = max(round(_PIECE * footage.fps), 1)
+    count = footage.frame_count
+    noise = np.random.default_rng(seed).uniform(0.0, _SEEDED, -(-count // piece))
+    return np.repeat(noise, piece)[:count]
+
+
+def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> list[Dislike]:
+    """Return what other gaits and frames without tags cost, from when on."""
+    share = _smooth(footage.speed, footage.fps) / _get_walk_to_run(footage)
+    none = np.zeros(footage.frame_count)
+    has_run = settings.run != settings.walk
+    costs = {
+        "walk": _GAIT * np.clip(3.0 * (share - 1.0), 0.0, 1.0),
+        "run": _GAIT * np.clip(1.0 - share, 0.0, 1.0) if has_run else none,
+    }
+    gaits, tags = dict(shot.list_gaits()), dict(shot.list_tags())
+    result, gait, wanted = [], shot.gait, frozenset[str]()
+    for time in sorted({*gaits, *tags}):
+        gait, wanted = gaits.get(time, gait), tags.get(time, wanted)
+        lacking = _TAGGED * ~footage.database.make_tag_mask(wanted) if wanted else none
+        result.append(Dislike(round(time * footage.fps), costs[gait], lacking))
+    return result
+
+
+def _weigh_gaits(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray:
+    """Return how much gaits count (T,): little where marks ask for the other one's speed."""
+    steps = np.diff(guide.way[:, :2], axis=0, append=guide.way[-1:, :2])
+    speed = np.linalg.norm(steps, axis=1) * guide.fps
+    share = _smooth(speed, guide.fps) / _get_walk_to_run(footage)
+    result = np.zeros(len(share))
+    for time, gait in shot.list_gaits():
+        first = round(time * guide.fps)
+        walks, runs = 1.0 - smoothstep((share - 0.8) / 0.4), smoothstep((share - 0.4) / 0.4)
+        result[first:] = (runs if gait == "run" else walks)[first:]
+    return result
+
+
+def _get_walk_to_run(footage: Footage) -> float:
+    """Return the speed that parts walking from running, in the footage."""
+    return footage.database.walk_to_run * footage.pace / footage.size
+
+
+def _smooth(values: np.ndarray, fps: float) -> np.ndarray:
+    width = 2 * round(_SMOOTH * fps) + 1
+    padded = np.pad(values, width // 2, mode="edge")
+    return np.convolve(padded, np.full(width, 1.0 / width), mode="valid")
