@@ -243,20 +243,15 @@ def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) 
     if left < _BEHIND_LAST:
         return knots
     begins = [time for time, _ in speeds if time >= last.time and time > 0.0]
-    stands = not _is_free(last) and len(knots) > 1 and not begins
-    if stands:
-        return [*knots, last._replace(time=shot.seconds, velocity=np.zeros(2), exact=False)]
+    stands = len(knots) > 1 and not last.velocity.any()
     ahead = planar.yaw_to_forward(np.array(last.yaw))
-    for start, stop in zip([last.time, *begins], [*begins, shot.seconds], strict=True):
-        last = knots[-1]
+    for start, stop in itertools.pairwise([last.time, *begins, shot.seconds]):
         if stop - start < 1e-6:
             continue
-        if not _is_free(last) and len(knots) > 1 and start == last.time and begins:
-            place = last.place  # it stands until the gait is asked for
-            knots.append(_Knot(stop, place, last.yaw, np.zeros(2), False))
-            continue
-        velocity = ahead * _get_speed(speeds, start)
-        knots.append(_Knot(stop, last.place + velocity * (stop - start), last.yaw, velocity, False))
+        # a character that stands does so until another gait is asked for
+        speed = 0.0 if stands and start not in begins else _get_speed(speeds, start)
+        place = knots[-1].place + speed * (stop - start) * ahead
+        knots.append(_Knot(stop, place, last.yaw, speed * ahead, False))
     return knots
 
 

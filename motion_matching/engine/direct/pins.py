@@ -16,7 +16,7 @@ from ..motion.skeleton import Skeleton
 from ..retargeting.two_bones import solve_two_bones
 from .shot import Pin
 
-_EASE = 0.35  # seconds in which a limb comes to its point, and leaves it
+_EASE = 0.5  # seconds in which a limb comes to its point, and leaves it
 _CLEAR = 0.05  # share of a limb's length by which its middle joint shows where it bends
 _ARMS, _LEGS = ("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")
 

@@ -1,0 +1,101 @@
+"""What jumps cost, and where frames can jump to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from motion_matching.engine.database.tags import NO_USE
+from motion_matching.engine.direct.footage import make_footage
+from motion_matching.engine.direct.jump_price import HALFLIFE, RATE, compute_prices
+from motion_matching.engine.direct.jump_table import (
+    BARRED,
+    build_table,
+    load_or_build_table,
+    load_table,
+    price_jumps,
+    save_table,
+)
+from motion_matching.engine.errors import DatabaseError
+from motion_matching.engine.maths import planar
+from motion_matching.engine.maths.springs import spring
+from tests.engine.sentences import check_sentence
+
+
+def test_a_price_is_the_integral_of_what_the_springs_leave():
+    """Of six nodes, within a thousandth; for hips and hands, that do not stand."""
+    random = np.random.default_rng(0)
+    none = np.zeros((1, 0), bool)
+    for _ in range(50):
+        x, v = random.normal(0.0, 0.1, 3), random.normal(0.0, 1.0, 3)
+        price = compute_prices(x[None, None], v[None, None], np.ones(1), none, none)[0]
+
+        def distance(t: float, x: np.ndarray = x, v: np.ndarray = v) -> float:
+            return float(np.linalg.norm(spring(x, v, 0.0, HALFLIFE, t)[0]))
+
+        expected = quad(distance, 0.0, 3.0, limit=200)[0]
+        assert price == pytest.approx(expected, rel=0.02)
+
+
+def test_a_standing_toe_costs_what_it_is_dragged():
+    x = np.array([[[0.03, 0.04, 0.0]]])
+    stands, lifts, one = np.array([[True]]), np.array([[False]]), np.ones(1)
+    free = compute_prices(x, 0.0 * x, one, lifts, lifts)
+    dragged = compute_prices(x, 0.0 * x, one, stands, stands)
+    assert dragged - free == pytest.approx(0.05 * 4.0 / RATE)
+
+
+def test_every_jump_leads_to_a_frame_that_may_be_entered(footage, table):
+    usable = table.prices < BARRED
+    assert footage.candidates[table.targets[usable]].all()
+    frames = np.broadcast_to(np.arange(footage.frame_count)[:, None], table.targets.shape)
+    expected = price_jumps(footage, frames[usable], table.targets[usable])
+    own = table.prices[usable]
+    assert np.allclose(own, expected, atol=1e-6)
+    assert (np.abs(frames - table.targets)[usable] >= 0.3 * footage.fps - 1).all()
+
+
+def test_the_cheapest_jumps_are_nearly_the_cheapest_of_all(footage, table):
+    """The cheapest found costs at most a tenth more than the best of all frames, on average."""
+    random = np.random.default_rng(1)
+    allowed = np.flatnonzero(footage.candidates)
+    ratios = []
+    for frame in random.choice(footage.frame_count, 40, replace=False).tolist():
+        prices = price_jumps(footage, np.full(len(allowed), frame), allowed)
+        prices[np.abs(allowed - frame) < 0.3 * footage.fps] = np.inf
+        ratios.append(table.prices[frame].min() / prices.min())
+    assert np.mean(ratios) < 1.1
+
+
+def test_playing_on_leads_where_the_clip_goes(footage):
+    frames = np.flatnonzero(footage.left >= 20)
+    ahead = footage.compute_ahead(20)[frames]
+    moved = footage.track[frames + 20] - footage.track[frames]
+    expected = planar.rotate(moved[:, :2], -footage.track[frames, 2])
+    assert np.allclose(ahead[:, :2], expected, atol=1e-5)
+    assert np.allclose(ahead[:, 2], moved[:, 2], atol=1e-5)
+
+
+def test_a_table_is_kept_beside_its_database(footage, table, tmp_path):
+    path = tmp_path / "walk.jumps.npz"
+    assert load_table(footage, path) is None
+    save_table(table, footage, path)
+    loaded = load_or_build_table(footage, path)
+    assert np.array_equal(loaded.targets, table.targets)
+    assert np.array_equal(loaded.prices, table.prices)
+    others = replace(footage, candidates=~footage.candidates)
+    assert load_table(others, path) is None
+    path.write_bytes(b"no archive")
+    assert load_table(footage, path) is None
+
+
+def test_without_a_frame_to_enter_there_is_a_sentence(walking):
+    nothing = walking.with_tags(
+        np.ones(walking.frame_count, np.uint32), (NO_USE,), walking.bias, walking.limits, {}
+    )
+    with pytest.raises(DatabaseError) as error:
+        build_table(replace(make_footage(walking), candidates=nothing.playable))
+    check_sentence(error, "may be entered")
