@@ -474,6 +474,8 @@ def test_examples_of_docstrings_run(folder, clips, tmp_path, monkeypatch):
         "find_odd_postures",
         "inspect_frame",
         "describe_frame",
+        "open_director",
+        "direct",
         "read_actions",
         "write_action",
         "write_blend",

@@ -54,6 +54,7 @@ ENGINE: dict[str, set[str]] = {
 }
 ENGINE["engine.insight"] = {*DATA, "engine.matching", "engine.field", "engine.insight"}
 ENGINE["engine.takes"] = {*DATA, "engine.matching", "engine.field", "engine.takes"}
+ENGINE["engine.direct"] = {*DATA, "engine.retargeting", "engine.takes", "engine.direct"}
 LAYERS = ["engine", "scene", "live", "app", "ui"]
 MAY_IMPORT: dict[str, set[str]] = {
     **ENGINE,

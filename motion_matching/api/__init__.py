@@ -23,6 +23,8 @@ from ..engine.database.postures import OddPosture
 from ..engine.database.sources import Source
 from ..engine.database.tags import TagRange
 from ..engine.database.thresholds import AutoTagSettings
+from ..engine.direct.director import Director
+from ..engine.direct.shot import ForbiddenJump, Mark, Pin, Shot, TimedPath
 from ..engine.errors import (
     DatabaseError,
     MotionDataError,
@@ -41,6 +43,7 @@ from ..engine.retargeting.settings import RetargetSettings
 from ..engine.takes.takes import summarize
 from .blender import write_action, write_blend
 from .databases import build, open, save
+from .directing import DirectedTake, direct, open_director
 from .fields import open_field, save_field, train
 from .insight import describe_frame, find_odd_postures, inspect, inspect_frame
 from .motion import load, make_demo_clips, read_actions, write_bvh
@@ -49,12 +52,13 @@ from .takes import make_performance, measure, perform
 
 __all__ = (
     "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "Database",
-    "DatabaseError", "Feature", "FieldController", "FrameInspection", "Inspection", "Intent",
-    "MotionDataError", "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings",
-    "RetargetSettings", "RigError", "Schema", "SettingsError", "SimulationBoneSettings",
-    "Skeleton", "Source", "Speeds", "TagRange", "Take", "build", "describe_frame",
-    "find_odd_postures", "inspect", "inspect_frame", "load", "load_features",
-    "make_demo_clips", "make_performance", "measure", "open", "open_field", "perform",
-    "read_actions", "retarget_action", "retarget_file", "save", "save_field", "summarize",
-    "train", "write_action", "write_blend", "write_bvh",
+    "DatabaseError", "DirectedTake", "Director", "Feature", "FieldController", "ForbiddenJump",
+    "FrameInspection", "Inspection", "Intent", "Mark", "MotionDataError", "MotionMatchingError",
+    "OddPosture", "Performance", "PerformerSettings", "Pin", "RetargetSettings", "RigError",
+    "Schema", "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds",
+    "TagRange", "Take", "TimedPath", "build", "describe_frame", "direct", "find_odd_postures",
+    "inspect", "inspect_frame", "load", "load_features", "make_demo_clips", "make_performance",
+    "measure", "open", "open_director", "open_field", "perform", "read_actions",
+    "retarget_action", "retarget_file", "save", "save_field", "summarize", "train",
+    "write_action", "write_blend", "write_bvh",
 )  # fmt: skip

@@ -44,7 +44,7 @@ def get_stride(fps: float) -> int:
     return max(round(STEP * fps), 1)
 
 
-class Start(NamedTuple):
+class SearchStart(NamedTuple):
     """Where a search begins: a frame, x, y and yaw.
 
     A jump `since` steps before has left a root velocity (3,) that is `fading`.
@@ -85,7 +85,7 @@ class Wanted:
     obstruction: Obstruction | None = None
 
 
-class Plan(NamedTuple):
+class ShotPlan(NamedTuple):
     """What is played: the frame (T,) of each tick, whether it was jumped to (T,), and the cost."""
 
     frames: np.ndarray
@@ -93,7 +93,7 @@ class Plan(NamedTuple):
     cost: float
 
 
-class _States(NamedTuple):
+class _BeamStates(NamedTuple):
     """S states: the frame that comes next, place, cost, steps since a jump, and what fades."""
 
     frame: np.ndarray
@@ -104,8 +104,8 @@ class _States(NamedTuple):
     since: np.ndarray
     fading: np.ndarray  # (S, 3) root velocity
 
-    def take(self, chosen: np.ndarray) -> _States:
-        return _States(*(each[chosen] for each in self))
+    def take(self, chosen: np.ndarray) -> _BeamStates:
+        return _BeamStates(*(each[chosen] for each in self))
 
 
 class _Options(NamedTuple):
@@ -167,9 +167,9 @@ class Beam:
 
     def search(
         self,
-        start: Start | None = None,
-        progress: Callable[[float, Callable[[], Plan]], None] | None = None,
-    ) -> Plan:
+        start: SearchStart | None = None,
+        progress: Callable[[float, Callable[[], ShotPlan]], None] | None = None,
+    ) -> ShotPlan:
         """Return the best plan found.
 
         `progress` is given the share done, and a function that returns the best plan up to there.
@@ -177,7 +177,7 @@ class Beam:
         states = self._begin(start)
         steps: list[_Options] = []
 
-        def trace() -> Plan:
+        def trace() -> ShotPlan:
             return self._trace(steps, states)
 
         for i in range(self.step_count):
@@ -190,17 +190,17 @@ class Beam:
                 progress((i + 1) / self.step_count, trace)
         return trace()
 
-    def _begin(self, start: Start | None) -> _States:
+    def _begin(self, start: SearchStart | None) -> _BeamStates:
         guide = self._guide
         if start is not None:
             frames = np.array([start.frame])
         else:
             frames, (x, y, yaw) = self._find_first_frames(), guide.way[0].tolist()
-            start = Start(0, (x, y, yaw))
+            start = SearchStart(0, (x, y, yaw))
         count = len(frames)
         x, y, yaw, cost = (np.full(count, value) for value in (*start.place, 0.0))
         since = np.full(count, min(start.since, _FORGOTTEN))
-        return _States(frames, x, y, yaw, cost, since, np.tile(start.fading, (count, 1)))
+        return _BeamStates(frames, x, y, yaw, cost, since, np.tile(start.fading, (count, 1)))
 
     def _find_first_frames(self) -> np.ndarray:
         """Return the frames that lead about where the guide does."""
@@ -231,7 +231,7 @@ class Beam:
         share = float(shares[min(tick, len(shares) - 1)])
         return np.asarray(share * current[-1].gait + current[-1].tags)
 
-    def _list_options(self, i: int, states: _States) -> _Options:
+    def _list_options(self, i: int, states: _BeamStates) -> _Options:
         """Return what all states can do at a step: play on, jump, or lead to a wanted frame."""
         goes_on = np.flatnonzero(self._can_play[states.frame])
         options = [
@@ -258,7 +258,7 @@ class Beam:
             usable = self._can_play[joined.entered]
         return joined.take(np.flatnonzero(usable))
 
-    def _find_jumpers(self, i: int, states: _States) -> np.ndarray:
+    def _find_jumpers(self, i: int, states: _BeamStates) -> np.ndarray:
         """Return the states that may jump at a step."""
         stuck = ~self._can_play[states.frame]
         may = (states.since >= self._gap) | stuck
@@ -269,7 +269,7 @@ class Beam:
             may &= stuck
         return np.flatnonzero(may)
 
-    def _list_lead_ins(self, i: int, states: _States, jumpers: np.ndarray) -> list[_Options]:
+    def _list_lead_ins(self, i: int, states: _BeamStates, jumpers: np.ndarray) -> list[_Options]:
         """Return jumps to just before frames that are wanted soon."""
         result = []
         for at, frame in self._pins.items():
@@ -293,7 +293,9 @@ class Beam:
             result |= leaves & enters & options.jumped
         return result
 
-    def _play(self, i: int, states: _States, options: _Options) -> tuple[_States, np.ndarray]:
+    def _play(
+        self, i: int, states: _BeamStates, options: _Options
+    ) -> tuple[_BeamStates, np.ndarray]:
         """Return the states that options lead to, and how promising each is."""
         footage, parent = self.footage, options.parent
         old = states.frame[parent]
@@ -323,7 +325,7 @@ class Beam:
             inside = self.wanted.obstruction.find_inside(start, np.column_stack([x, y]))
             cost = cost + _INSIDE * inside
         since = np.minimum(age + 1, _FORGOTTEN)
-        moved = _States(frame, x, y, yaw, cost, since, fading)
+        moved = _BeamStates(frame, x, y, yaw, cost, since, fading)
         return moved, cost + self._look_ahead(i, moved)
 
     def _measure_deviation(
@@ -336,7 +338,7 @@ class Beam:
         heading = planar.wrap(yaw - gyaw) ** 2 / guide.twist[tick] ** 2
         return np.asarray(guide.firm[tick] * (_PLACE * place + _HEADING * heading))
 
-    def _look_ahead(self, i: int, states: _States) -> np.ndarray:
+    def _look_ahead(self, i: int, states: _BeamStates) -> np.ndarray:
         """Return what playing on would cost (S,) within a second, and not reaching frames."""
         guide, c, s = self._guide, np.cos(states.yaw), np.sin(states.yaw)
         hope = np.zeros(len(c))
@@ -357,7 +359,7 @@ class Beam:
                 result += np.where(leads, 0.0, _TO_FRAME * (1.0 - seconds / _LEAD_IN))
         return result
 
-    def _prune(self, score: np.ndarray, states: _States) -> np.ndarray:
+    def _prune(self, score: np.ndarray, states: _BeamStates) -> np.ndarray:
         """Return the best states: one of those alike, and a few of each piece of a clip."""
         some = min(len(score), _POOL * self.states)
         best = np.argpartition(score, some - 1)[:some]
@@ -370,7 +372,7 @@ class Beam:
         best, piece = best[first], piece[first]
         return best[count_earlier(piece[None])[0] < _OWN][: self.states]
 
-    def _trace(self, steps: Sequence[_Options], states: _States) -> Plan:
+    def _trace(self, steps: Sequence[_Options], states: _BeamStates) -> ShotPlan:
         """Return the plan that leads to the cheapest state."""
         at = int(np.argmin(states.cost))
         cost, entered, jumped = float(states.cost[at]), [], []
@@ -383,4 +385,4 @@ class Beam:
         jumps = np.zeros(len(frames), bool)
         jumps[:: self.stride] = jumped[::-1]
         jumps[0] = False
-        return Plan(frames, jumps, cost)
+        return ShotPlan(frames, jumps, cost)

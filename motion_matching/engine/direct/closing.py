@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..maths import planar
-from .beam import Plan
+from .beam import ShotPlan
 from .footage import Footage
 from .guide import Guide
 from .jump_price import compute_left
@@ -58,7 +58,7 @@ class Closed(NamedTuple):
     rate: np.ndarray
 
 
-def compute_fading(footage: Footage, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+def compute_fading(footage: Footage, plan: ShotPlan) -> tuple[np.ndarray, np.ndarray]:
     """Return the ticks (J,) of a plan's jumps, and the root velocities (J, 3) that fade from there.
 
     What is left of earlier jumps is in them.
@@ -72,7 +72,7 @@ def compute_fading(footage: Footage, plan: Plan) -> tuple[np.ndarray, np.ndarray
     return jumps, result
 
 
-def compute_way(footage: Footage, plan: Plan, start: np.ndarray) -> np.ndarray:
+def compute_way(footage: Footage, plan: ShotPlan, start: np.ndarray) -> np.ndarray:
     """Return where the data leads from a start (3,): x, y and yaw (P, 3) at each tick of a plan.
 
     Root velocities fade after jumps, as springs let them.

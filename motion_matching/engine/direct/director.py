@@ -14,7 +14,7 @@ from ..progress import ReportShare
 from ..takes import baking
 from ..takes import takes as engine_takes
 from .anchors import Bounds, close_on_anchors, list_anchors
-from .beam import Beam, Plan, Start, Wanted
+from .beam import Beam, SearchStart, ShotPlan, Wanted
 from .closing import Anchor, Closed, compute_way
 from .footage import Footage
 from .guide import Guide, make_guide
@@ -40,12 +40,12 @@ _WIDER = 3  # times as many states there
 class Directed:
     """A take of a shot, how it was planned, and what became of marks, paths and pins.
 
-    Plan, closing and guide are those of the footage's size.
+    ShotPlan, closing and guide are those of the footage's size.
     """
 
     take: Take
     shot: Shot
-    plan: Plan
+    plan: ShotPlan
     closed: Closed
     guide: Guide
     report: dict[str, Any]
@@ -117,31 +117,33 @@ class Director:
         wanted = collect_wishes(small, guide, footage, self.settings)
         return _Task(small, guide, list_anchors(small, guide, near), wanted)
 
-    def _play(self, shot: Shot, guide: Guide, plan: Plan, closed: Closed) -> Directed:
+    def _play(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Directed:
         desired = guide.way * [self.footage.size, self.footage.size, 1.0]
         take = play(self.footage, shot, plan, closed, self.settings, desired)
         report = report_shot(take, shot, closed, self.footage)
         return Directed(take, shot, plan, closed, guide, report)
 
-    def _search(self, task: _Task, states: int, progress: ReportShare | None) -> Plan:
+    def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
         extended = task.guide.extend(round(_EXTRA * task.guide.fps))
         beam = Beam(self.footage, self.table, extended, task.wanted, states)
         report = None if progress is None else (lambda share, _: progress(share))
         return beam.search(self._find_start(task), report)
 
-    def _find_start(self, task: _Task) -> Start | None:
+    def _find_start(self, task: _Task) -> SearchStart | None:
         """Return the frame that a shot has to begin with, if a mark asks for one."""
         for mark in task.shot.marks:
             if mark.frame is not None and round(mark.time * task.guide.fps) == 0:
                 x, y, yaw = task.guide.way[0].tolist()
-                return Start(find_frame(self.footage.database, mark.frame), (x, y, yaw))
+                return SearchStart(find_frame(self.footage.database, mark.frame), (x, y, yaw))
         return None
 
-    def _close(self, task: _Task, plan: Plan) -> tuple[Closed, list[int]]:
+    def _close(self, task: _Task, plan: ShotPlan) -> tuple[Closed, list[int]]:
         way = compute_way(self.footage, plan, task.guide.way[0])
         return close_on_anchors(way, task.guide, task.anchors, self._bounds)
 
-    def _search_around(self, task: _Task, plan: Plan, missed: Sequence[int], states: int) -> Plan:
+    def _search_around(
+        self, task: _Task, plan: ShotPlan, missed: Sequence[int], states: int
+    ) -> ShotPlan:
         """Return a plan that is searched again around marks that it misses."""
         guide = task.guide.tighten(missed)
         around = round(_AROUND * guide.fps)

@@ -21,7 +21,7 @@ _CLEAR = 0.05  # share of a limb's length by which its middle joint shows where 
 _ARMS, _LEGS = ("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")
 
 
-class Limb(NamedTuple):
+class PinnedLimb(NamedTuple):
     """Bones of a limb: those that turn at its root and its middle, and the one that is pinned."""
 
     root: int
@@ -29,7 +29,7 @@ class Limb(NamedTuple):
     end: int
 
 
-def find_limbs(skeleton: Skeleton) -> dict[str, Limb]:
+def find_limbs(skeleton: Skeleton) -> dict[str, PinnedLimb]:
     """Return the limbs of a body that can be pinned, by name, such as 'left_hand'."""
     try:
         chains = find_body_roles(skeleton).chains
@@ -40,11 +40,11 @@ def find_limbs(skeleton: Skeleton) -> dict[str, Limb]:
         for parts in (_ARMS, _LEGS):
             roles = [f"{side}_{part}" for part in parts]
             if all(role in chains for role in roles):
-                limbs[roles[-1]] = Limb(*(chains[role][0] for role in roles))
+                limbs[roles[-1]] = PinnedLimb(*(chains[role][0] for role in roles))
     return limbs
 
 
-def find_limb(skeleton: Skeleton, name: str) -> Limb:
+def find_limb(skeleton: Skeleton, name: str) -> PinnedLimb:
     """Return the limb of a name. Raises SettingsError if the body has none such."""
     limbs = find_limbs(skeleton)
     if name in limbs:
@@ -54,7 +54,9 @@ def find_limb(skeleton: Skeleton, name: str) -> Limb:
     raise SettingsError(f"There is no limb '{name}' to pin; {known}.")
 
 
-def pin_limb(poses: np.ndarray, skeleton: Skeleton, pin: Pin, limb: Limb, fps: float) -> np.ndarray:
+def pin_limb(
+    poses: np.ndarray, skeleton: Skeleton, pin: Pin, limb: PinnedLimb, fps: float
+) -> np.ndarray:
     """Return poses (T, 7, B) in which the end of a limb is at a pin's point, if it reaches it."""
     ease = round(_EASE * fps)
     first, last = round(pin.start * fps), round(pin.stop * fps)
@@ -75,7 +77,9 @@ def pin_limb(poses: np.ndarray, skeleton: Skeleton, pin: Pin, limb: Limb, fps: f
     return _turn_limb(poses, ticks, skeleton, limb, rotations, joints, ways)
 
 
-def measure_pin(poses: np.ndarray, skeleton: Skeleton, pin: Pin, limb: Limb, fps: float) -> float:
+def measure_pin(
+    poses: np.ndarray, skeleton: Skeleton, pin: Pin, limb: PinnedLimb, fps: float
+) -> float:
     """Return how far in metres the end of a limb is from a pin's point at most."""
     first, last = round(pin.start * fps), round(pin.stop * fps)
     span = poses[first : last + 1]
@@ -98,7 +102,7 @@ def _turn_limb(
     poses: np.ndarray,
     ticks: np.ndarray,
     skeleton: Skeleton,
-    limb: Limb,
+    limb: PinnedLimb,
     rotations: np.ndarray,
     joints: np.ndarray,
     ways: tuple[np.ndarray, np.ndarray],

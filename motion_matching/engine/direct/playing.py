@@ -13,7 +13,7 @@ from ..control.performance import Performance
 from ..control.settings import PerformerSettings
 from ..control.take import Take
 from ..control.transition_cost import Transition, measure_prices
-from .beam import Plan
+from .beam import ShotPlan
 from .closing import Closed
 from .footage import Footage
 from .shot import Shot
@@ -51,7 +51,7 @@ class _Sampler:
         return pose, self._velocities[frame], self._root[frame]
 
 
-class _Shown(NamedTuple):
+class _ShownTicks(NamedTuple):
     """Of each tick (T,): the tick of the plan before it, the share to the next, and the frame."""
 
     low: np.ndarray
@@ -62,7 +62,7 @@ class _Shown(NamedTuple):
 def play(
     footage: Footage,
     shot: Shot,
-    plan: Plan,
+    plan: ShotPlan,
     closed: Closed,
     settings: PerformerSettings,
     desired: np.ndarray,
@@ -109,20 +109,20 @@ def play(
     )
 
 
-def _find_shown(footage: Footage, plan: Plan, plan_ticks: np.ndarray) -> _Shown:
+def _find_shown(footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray) -> _ShownTicks:
     low = np.minimum(np.floor(plan_ticks + 1e-6).astype(int), len(plan.frames) - 1)
     share = np.maximum(plan_ticks - low, 0.0)
     frames = plan.frames[low]
     after = (share > 0.5) & (footage.left[frames] > 0)
     after &= ~plan.jumps[np.minimum(low + 1, len(plan.jumps) - 1)]
-    return _Shown(low, share, frames + after)
+    return _ShownTicks(low, share, frames + after)
 
 
 def _blend(
     footage: Footage,
-    plan: Plan,
+    plan: ShotPlan,
     plan_ticks: np.ndarray,
-    shown: _Shown,
+    shown: _ShownTicks,
     settings: PerformerSettings,
 ) -> tuple[np.ndarray, dict[int, Transition]]:
     """Return poses (T, 7, B) with fading jumps, and the transitions by tick."""

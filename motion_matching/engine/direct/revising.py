@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .beam import Beam, Dislike, Plan, Start, Wanted, get_stride
+from .beam import Beam, Dislike, SearchStart, ShotPlan, Wanted, get_stride
 from .closing import compute_fading, compute_way
 from .footage import Footage
 from .guide import Guide
@@ -30,9 +30,9 @@ def revise(
     table: JumpTable,
     guide: Guide,
     wanted: Wanted,
-    plan: Plan,
+    plan: ShotPlan,
     revision: Revision,
-) -> Plan:
+) -> ShotPlan:
     """Return a plan whose piece is searched again; it joins the frames of the rest.
 
     Where the rest is on its way to a jump, the end is moved a little later.
@@ -63,7 +63,7 @@ def revise(
     return _splice(plan, found, begin, end)
 
 
-def _splice(plan: Plan, found: Plan, begin: int, end: int) -> Plan:
+def _splice(plan: ShotPlan, found: ShotPlan, begin: int, end: int) -> ShotPlan:
     """Return a plan with what was found from one tick to another."""
     parts = plan.frames[:begin], found.frames[: end - begin], plan.frames[end:]
     jumps = np.concatenate([plan.jumps[:begin], found.jumps[: end - begin], plan.jumps[end:]])
@@ -71,10 +71,10 @@ def _splice(plan: Plan, found: Plan, begin: int, end: int) -> Plan:
     for seam in (begin, end):  # a piece may begin with a jump
         if 0 < seam < len(frames):
             jumps[seam] = frames[seam] != frames[seam - 1] + 1
-    return Plan(frames, jumps, plan.cost + found.cost)
+    return ShotPlan(frames, jumps, plan.cost + found.cost)
 
 
-def _find_end(footage: Footage, plan: Plan, step: int, stride: int) -> int:
+def _find_end(footage: Footage, plan: ShotPlan, step: int, stride: int) -> int:
     """Return the step from the given one on at which a piece can end: not just after a jump."""
     calm = round(_CALM * footage.fps)
     while step * stride < len(plan.frames):
@@ -85,15 +85,17 @@ def _find_end(footage: Footage, plan: Plan, step: int, stride: int) -> int:
     return step
 
 
-def _find_state(footage: Footage, plan: Plan, way: np.ndarray, begin: int, stride: int) -> Start:
+def _find_state(
+    footage: Footage, plan: ShotPlan, way: np.ndarray, begin: int, stride: int
+) -> SearchStart:
     """Return the state of a plan at a tick at which it could jump."""
     jumps, fading = compute_fading(footage, plan)
     before = np.flatnonzero(jumps < begin)
     frame = int(min(plan.frames[begin - 1] + 1, footage.frame_count - 1))
     x, y, yaw = way[begin].tolist()
     if not len(before):
-        return Start(frame, (x, y, yaw), begin // stride)
+        return SearchStart(frame, (x, y, yaw), begin // stride)
     last = before[-1]
     since = (begin - int(jumps[last])) // stride
     vx, vy, turn = fading[last].tolist()
-    return Start(frame, (x, y, yaw), since, (vx, vy, turn))
+    return SearchStart(frame, (x, y, yaw), since, (vx, vy, turn))

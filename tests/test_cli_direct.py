@@ -1,0 +1,114 @@
+"""The command `direct`: a scene becomes a take that hits its marks, in files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motion_matching import api
+from motion_matching.engine.motion import bvh
+from tests.command_line import check_refusals, run, run_with_errors
+
+SCENE = {
+    "seconds": 7,
+    "marks": [
+        {"time": 3.0, "position": [0.5, -2.0], "facing": 0.4},
+        {"time": 6.0, "frame": "walk_speeds:150"},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database, `walk.npz`, and a scene."""
+    folder = tmp_path_factory.mktemp("direct")
+    names = ("idle", "walk_speeds", "walk_starts_and_stops")
+    clips = [clip for clip in api.make_demo_clips() if clip.name in names]
+    api.save(api.build(clips, api.BuildSettings(mirror=True)), folder / "walk.npz")
+    (folder / "scene.json").write_text(json.dumps(SCENE))
+    return folder
+
+
+def test_a_scene_becomes_motion_capture_and_a_report(folder, tmp_path, capsys):
+    out, report = tmp_path / "take.bvh", tmp_path / "take.json"
+    assert not run(
+        "direct", folder / "walk.npz", folder / "scene.json", "--bvh", out, "--report", report
+    )
+    assert "2 of 2 marks, paths and pins are met" in capsys.readouterr().out
+    told = json.loads(report.read_text())
+    assert [mark["reached"] for mark in told["marks"]] == [True, True]
+    assert told["marks"][0]["place_error"] < 0.01
+    assert told["marks"][0]["facing_error"] < np.radians(2.0)
+    assert told["marks"][1]["shown"] == "walk_speeds:150"
+    assert told["take"]["jump_price_mean"] > 0.0
+    assert bvh.load(out, scale=0.01).frame_count == (7 * 30) + 1
+
+
+def test_the_table_of_jumps_is_kept_and_gives_the_same_take(folder, tmp_path):
+    table = folder / "walk.jumps.npz"
+    table.unlink(missing_ok=True)
+    takes = []
+    for name in ("first.bvh", "second.bvh"):
+        assert not run(
+            "direct",
+            folder / "walk.npz",
+            folder / "scene.json",
+            "--bvh",
+            tmp_path / name,
+            "--quiet",
+        )
+        assert table.is_file()
+        takes.append((tmp_path / name).read_bytes())
+    assert takes[0] == takes[1]
+
+
+def test_the_api_directs_the_same_take(folder, tmp_path):
+    run(
+        "direct", folder / "walk.npz", folder / "scene.json", "--bvh", tmp_path / "a.bvh", "--quiet"
+    )
+    director = api.open_director(api.open(folder / "walk.npz"), folder / "walk.jumps.npz")
+    done = api.direct(director, folder / "scene.json")
+    api.write_bvh(done.take, tmp_path / "b.bvh")
+    assert (tmp_path / "a.bvh").read_bytes() == (tmp_path / "b.bvh").read_bytes()
+
+
+def test_a_mark_that_cannot_be_reached_is_told(folder, tmp_path, capsys):
+    scene = tmp_path / "far.json"
+    scene.write_text(json.dumps({"seconds": 5, "marks": [{"time": 2, "position": [30, 0]}]}))
+    assert not run("direct", folder / "walk.npz", scene)
+    said = capsys.readouterr().out
+    assert "0 of 1 marks" in said
+    assert "no motion goes 30.0 m in 2.0 s" in said
+
+
+def test_wrong_scenes_are_refused_and_nothing_is_written(folder, tmp_path):
+    out = tmp_path / "take.bvh"
+    out.write_bytes(b"before")
+    database = folder / "walk.npz"
+    scenes = {
+        "none": (None, "does not exist"),
+        "list": ("[]", "the file is []"),
+        "twice": (
+            json.dumps(SCENE | {"marks": [{"time": 1, "facing": 0}, {"time": 1, "facing": 1}]}),
+            "contradict",
+        ),
+        "clip": (json.dumps(SCENE | {"marks": [{"time": 1, "frame": "dance:1"}]}), "dance"),
+        "limb": (
+            json.dumps(
+                SCENE | {"pins": [{"limb": "tail", "start": 1, "stop": 2, "position": [0, 0, 0]}]}
+            ),
+            "tail",
+        ),
+    }
+    scenes_folder = folder / "wrong"
+    scenes_folder.mkdir(exist_ok=True)
+    cases = []
+    for name, (text, words) in scenes.items():
+        path = scenes_folder / f"{name}.json"
+        if text is not None:
+            path.write_text(text)
+        cases.append((("direct", database, path, "--bvh", out), words))
+    check_refusals(run_with_errors, cases, out)
