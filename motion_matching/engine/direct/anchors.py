@@ -65,7 +65,11 @@ def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]
 
 
 def close_on_anchors(
-    way: np.ndarray, guide: Guide, anchors: Sequence[Anchor], bounds: Bounds
+    way: np.ndarray,
+    guide: Guide,
+    anchors: Sequence[Anchor],
+    bounds: Bounds,
+    origin: float = 0.0,
 ) -> tuple[Closed, list[int]]:
     """Close a way, and return the ticks of the anchors that are given up.
 
@@ -73,13 +77,13 @@ def close_on_anchors(
     """
     kept = _leave_out_far(anchors, way, guide.fps)
     for _ in range(_PASSES):
-        closed = close(way, guide, kept)
+        closed = close(way, guide, kept, origin)
         worst = _find_worst(kept, closed, way, bounds)
         if not worst:
             break
         kept = [_give_up(each, worst[i]) if i in worst else each for i, each in enumerate(kept)]
     else:
-        closed = close(way, guide, kept)
+        closed = close(way, guide, kept, origin)
     return closed, [a.tick for a, b in zip(anchors, kept, strict=True) if a != b]
 
 

@@ -89,19 +89,24 @@ def compute_way(footage: Footage, plan: ShotPlan, start: np.ndarray) -> np.ndarr
     return np.column_stack([start[:2] + np.cumsum(steps, axis=0), yaw])
 
 
-def close(way: np.ndarray, guide: Guide, anchors: Sequence[Anchor]) -> Closed:
-    """Return places and times nearest to what a way (P, 3) does that hold the anchors."""
-    return _Closing(way, guide, anchors).solve()
+def close(way: np.ndarray, guide: Guide, anchors: Sequence[Anchor], origin: float = 0.0) -> Closed:
+    """Return places and times nearest to what a way (P, 3) does that hold the anchors.
+
+    The first tick shows the plan's tick `origin`.
+    """
+    return _Closing(way, guide, anchors, origin).solve()
 
 
 class _Closing:
     """Gauss-Newton over T ticks, whose unknowns (T, 4) are x, y, yaw and the plan's tick."""
 
-    def __init__(self, way: np.ndarray, guide: Guide, anchors: Sequence[Anchor]) -> None:
+    def __init__(
+        self, way: np.ndarray, guide: Guide, anchors: Sequence[Anchor], origin: float
+    ) -> None:
         self.way, self.guide, self.anchors = way, guide, anchors
         self.dt, self.count = 1.0 / guide.fps, guide.tick_count
         self.rates = np.gradient(way, axis=0)
-        self.ticks = np.arange(self.count, dtype=float)
+        self.ticks = origin + np.arange(self.count)
         # by the plan as it is: to move it must not make corrections cheaper
         step = self.rates[: self.count - 1] / self.dt
         speed, spin = np.hypot(step[:, 0], step[:, 1]), np.abs(step[:, 2])
@@ -195,7 +200,7 @@ class _Closing:
         bands.add_single(3, (unknowns[:, 3] - self.ticks) * weight, weight)
 
     def _add_anchors(self, bands: _Bands, unknowns: np.ndarray) -> None:
-        bands.pin(0, 3, unknowns[0, 3], _PIN)
+        bands.pin(0, 3, unknowns[0, 3] - self.ticks[0], _PIN)
         for anchor in self.anchors:
             tick = min(anchor.tick, self.count - 1)
             weight = _STAND if anchor.loose else _PIN

@@ -7,9 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..control.settings import PerformerSettings
 from ..control.take import Take
 from ..database.frame_names import find_frame
+from ..errors import SettingsError
+from ..maths import planar
 from ..progress import ReportShare
 from ..takes import baking
 from ..takes import takes as engine_takes
@@ -23,8 +27,9 @@ from .outcomes import report_shot
 from .pins import find_limb, pin_limb
 from .playing import play
 from .reach import leave_out_unreachable
-from .revising import Revision, revise
+from .revising import Revised, Revision, revise
 from .scaling import shrink_settings, shrink_shot
+from .seams import put_piece
 from .shot import Shot
 from .shot_checks import check_shot
 from .wishes import collect_wishes
@@ -33,6 +38,9 @@ TAKE_STATES, PREVIEW_STATES = 320, 80  # kept by the search
 _EXTRA = 0.5  # seconds searched beyond the end, as a take may run ahead of its plan
 _TRIES = 2  # times that pieces around missed marks are searched again
 _AROUND = 4.0  # seconds on both sides of a missed mark
+_PINNED = 4  # ticks on both sides of a piece at which it has to be as before
+_CONTEXT = 3.0  # seconds on both sides with which a piece is played
+_SHORTEST = 1.0  # seconds of a piece
 _WIDER = 3  # times as many states there
 
 
@@ -102,6 +110,104 @@ class Director:
         report = report_shot(take, directed.shot, directed.closed, self.footage)
         return replace(directed, take=take, report=report)
 
+    def direct_again(
+        self,
+        done: Directed,
+        start: float,
+        stop: float,
+        shot: Shot | None = None,
+        *,
+        feet: str | None = None,
+        states: int = TAKE_STATES,
+    ) -> Directed:
+        """Return a finished take whose motion from `start` to `stop`, in seconds, is directed anew.
+
+        Outside of it nothing changes, to the bit. The new piece ends up to a second later where the
+        take is just jumping. A `shot` of the same length may ask for other things meanwhile.
+        Raises SettingsError as `direct`, and if the piece is too short or the length differs.
+        """
+        shot = shot or done.shot
+        task = self._prepare(shot)
+        _check_piece(task.guide, done.guide, start, stop, shot.seconds)
+        fps = self.footage.database.fps
+        span = Revision(round(start * fps), min(round(stop * fps), done.take.frame_count), states)
+        wanted, guide = task.wanted, task.guide
+        revised = revise(self.footage, self.table, guide, wanted, done.plan, span)
+        ticks = done.closed.plan_ticks
+        first, last = (int(np.searchsorted(ticks, at)) for at in (revised.begin, revised.end))
+        closed = self._close_piece(task, revised, done.closed, first, last)
+        take = self._play_piece(done, shot, guide, revised.plan, closed, (first, last), feet)
+        report = report_shot(take, shot, closed, self.footage)
+        return Directed(take, shot, revised.plan, closed, guide, report)
+
+    def _close_piece(
+        self, task: _Task, revised: Revised, closed: Closed, first: int, last: int
+    ) -> Closed:
+        """Return a closing of which the ticks from `first` to before `last` are new."""
+        count, lead = len(closed.rate), _PINNED
+        low, high = max(first - lead, 0), min(last + lead, count)
+        ticks = closed.plan_ticks
+        origin = int(ticks[low])
+        way = compute_way(self.footage, revised.plan, task.guide.way[0])
+        way = way[origin : int(ticks[high - 1]) + round(_EXTRA * self.footage.fps) + 2]
+        turn = closed.places[low, 2] - way[0, 2]
+        places = planar.rotate(way[:, :2] - way[0, :2], turn) + closed.places[low, :2]
+        aligned = np.column_stack([places, way[:, 2] + turn])
+        fixed = [*range(low, first), *range(last, high)]
+        anchors = [
+            Anchor(
+                tick - low,
+                (float(closed.places[tick, 0]), float(closed.places[tick, 1])),
+                float(closed.places[tick, 2]),
+                float(ticks[tick] - origin),
+            )
+            for tick in fixed
+        ]
+        for anchor in task.anchors:
+            if first <= anchor.tick < last:
+                at = None if anchor.plan_tick is None else anchor.plan_tick - origin
+                anchors.append(anchor._replace(tick=anchor.tick - low, plan_tick=at))
+        anchors.sort(key=lambda anchor: anchor.tick)
+        guide, own = task.guide.cut(low, high), float(ticks[low] - origin)
+        piece, _ = close_on_anchors(aligned, guide, anchors, self._bounds, own)
+        columns = []
+        for old, new in zip(closed, piece, strict=True):
+            joined = old.copy()
+            joined[first:last] = new[first - low : last - low]
+            columns.append(joined)
+        columns[1][first:last] += origin
+        return Closed(*columns)
+
+    def _play_piece(
+        self,
+        done: Directed,
+        shot: Shot,
+        guide: Guide,
+        plan: ShotPlan,
+        closed: Closed,
+        span: tuple[int, int],
+        feet: str | None,
+    ) -> Take:
+        """Return the take with the new ticks of a span, played with what is around it."""
+        first, last = span
+        count, around = done.take.frame_count, round(_CONTEXT * self.footage.fps)
+        low, high = max(first - around, 0), min(last + around, count)
+        origin = int(closed.plan_ticks[low])
+        own = ShotPlan(plan.frames[origin:], plan.jumps[origin:].copy(), plan.cost)
+        own.jumps[0] = False
+        cut = Closed(*(column[low:high] for column in closed))
+        cut = cut._replace(plan_ticks=cut.plan_ticks - origin)
+        desired = guide.way[low:high] * [self.footage.size, self.footage.size, 1.0]
+        piece = play(self.footage, shot, own, cut, self.settings, desired)
+        piece, _ = baking.place_feet(piece, self.footage.database, feet)
+        poses = piece.poses
+        for pin in shot.pins:
+            seconds = low / piece.fps
+            moved = replace(pin, start=pin.start - seconds, stop=pin.stop - seconds)
+            limb = find_limb(piece.skeleton, pin.limb)
+            poses = pin_limb(poses, piece.skeleton, moved, limb, piece.fps)
+        return put_piece(done.take, replace(piece, poses=poses), first, last, first - low)
+
     @cached_property
     def _can_stand(self) -> bool:
         """Whether the data has standing motion."""
@@ -149,8 +255,22 @@ class Director:
         around = round(_AROUND * guide.fps)
         for first, stop in _merge([(tick - around, tick + around) for tick in missed]):
             revision = Revision(max(first, 0), min(stop, guide.tick_count - 1), _WIDER * states)
-            plan = revise(self.footage, self.table, guide, task.wanted, plan, revision)
+            plan = revise(self.footage, self.table, guide, task.wanted, plan, revision).plan
         return plan
+
+
+def _check_piece(guide: Guide, before: Guide, start: float, stop: float, seconds: float) -> None:
+    """Check that a piece can be directed anew."""
+    if guide.tick_count != before.tick_count:
+        raise SettingsError(
+            f"The shot is {seconds:g} s long now, and was not when it was directed; direct all of "
+            "it again."
+        )
+    if not 0.0 <= start < stop <= seconds or stop - start < _SHORTEST:
+        raise SettingsError(
+            f"The range from {start:g} s to {stop:g} s cannot be directed anew; give one of at "
+            f"least {_SHORTEST:g} s within the {seconds:g} s of the shot."
+        )
 
 
 def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

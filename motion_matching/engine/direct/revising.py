@@ -25,6 +25,14 @@ class Revision(NamedTuple):
     states: int
 
 
+class Revised(NamedTuple):
+    """A plan, of which the ticks from `begin` to before `end` are new."""
+
+    plan: ShotPlan
+    begin: int
+    end: int
+
+
 def revise(
     footage: Footage,
     table: JumpTable,
@@ -32,7 +40,7 @@ def revise(
     wanted: Wanted,
     plan: ShotPlan,
     revision: Revision,
-) -> ShotPlan:
+) -> Revised:
     """Return a plan whose piece is searched again; it joins the frames of the rest.
 
     Where the rest is on its way to a jump, the end is moved a little later.
@@ -60,7 +68,7 @@ def revise(
     steps = -(-(end - begin) // stride)
     beam = Beam(footage, table, own, local, revision.states, steps)
     found = beam.search(_find_state(footage, plan, way, begin, stride) if begin else None)
-    return _splice(plan, found, begin, end)
+    return Revised(_splice(plan, found, begin, end), begin, end)
 
 
 def _splice(plan: ShotPlan, found: ShotPlan, begin: int, end: int) -> ShotPlan:
