@@ -1,4 +1,4 @@
-"""Run a study, of quality or of retargeting: print its figures, and write its page."""
+"""Run a study, of quality, retargeting or the director: print its figures, and write its page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from motion_matching.engine.errors import MotionMatchingError
 from tests.benchmarks.report import describe_machine
 
-from . import quality, report, retargeting_command, running
+from . import directing_command, quality, report, retargeting_command, running
 from .quality import Job
 from .sets import SETS, find_sets
 
@@ -25,10 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.workers < 1:
         parser.error("workers have to be above zero")
     print(describe_machine(), flush=True)
-    return (
-        retargeting_command.run(chosen)
-        if chosen.study == "retargeting"
-        else _run_quality(parser, chosen)
+    if chosen.study == "quality":
+        return _run_quality(parser, chosen)
+    return {"retargeting": retargeting_command, "director": directing_command}[chosen.study].run(
+        chosen
     )
 
 
@@ -79,6 +79,8 @@ def _make_parser() -> argparse.ArgumentParser:
     retargeting_command.add_arguments(
         studies.add_parser("retargeting", help=text, description=text)
     )
+    text = "measure directed scenes beside the causal controller"
+    directing_command.add_arguments(studies.add_parser("director", help=text, description=text))
     return parser
 
 

@@ -19,12 +19,14 @@ from .guide import Guide
 from .jump_price import compute_left
 
 _ROUNDS = 8
+_DAMPING = 1e-10
 _LEAD, _LEAD_SLACK = 0.04, 0.004  # share of its speed that the root may be led aside, and m/s
 _TWIST, _TWIST_SLACK, _ARM = 0.12, 0.02, 0.8  # the same of turns, in rad/s; metres to turn speeds
 _RATE = 0.05  # by which time is stretched
 # m/s, rad/s and rate beyond which corrections are hardly made: to hit marks, and to keep to a path
 _STIFF = np.array([0.07, 0.07, 0.7, 0.1])
 _STIFF_PATH = np.array([0.3, 0.3, 2.0, 0.1])
+_STIFFEST = 5.0  # times as large as that, from which on they are as hard to make as there
 _SHIFT = 0.3  # seconds that a take may be ahead of its plan or behind it
 _CALM = 0.15  # seconds in which corrections change
 _LEAST_CHANGE = np.array([0.02, 0.02, 0.05, 0.0])  # m/s and rad/s below which changes are free
@@ -125,8 +127,8 @@ class _Closing:
             self._add_path(bands, unknowns)
             self._add_anchors(bands, unknowns)
             step = bands.solve().reshape(self.count, 4)
-            farthest = max(float(np.abs(step[:, 3]).max()), 1e-9)
-            step[:, 3] *= min(1.0, _MOST_SHIFT / self.dt / farthest)
+            most = _MOST_SHIFT / self.dt
+            step[:, 3] = np.clip(step[:, 3], -most, most)
             unknowns = unknowns - step
             unknowns[:, 3] = np.maximum.accumulate(np.clip(unknowns[:, 3], 0.0, last))
         residuals, _ = self._linearize(unknowns)
@@ -179,7 +181,7 @@ class _Closing:
         """Add how large corrections are, how fast they change, and how far time is shifted."""
         allowed = self.allowed.copy()
         stiff = np.where(self.guide.follows[1:, None], _STIFF_PATH, _STIFF)
-        allowed /= np.maximum(np.abs(residuals) / stiff, 1.0) ** 2
+        allowed /= np.clip(np.abs(residuals) / stiff, 1.0, _STIFFEST) ** 2
         weight = np.sqrt(self.dt) / allowed
         bands.add(slopes * weight[:, :, None], residuals * weight)
         changes = np.zeros((self.count - 2, 4, 12))
@@ -245,5 +247,6 @@ class _Bands:
         """Return the step (4 T,) that solves the equations."""
         from scipy.linalg import solveh_banded
 
-        self._matrix[0] += 1e-9
+        # a little damping: anchors that cannot be held make the equations ill-conditioned
+        self._matrix[0] += 1e-9 + _DAMPING * self._matrix[0]
         return np.asarray(solveh_banded(self._matrix, self._right, lower=True))

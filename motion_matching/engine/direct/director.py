@@ -93,7 +93,7 @@ class Director:
         for _ in range(_TRIES if states >= TAKE_STATES else 0):
             if not missed:
                 break
-            better = self._search_around(task, plan, missed, states)
+            better = self._search_around(task, (plan, closed), missed, states)
             tried, still = self._close(task, better)
             if len(still) < len(missed):
                 plan, closed, missed = better, tried, still
@@ -132,7 +132,8 @@ class Director:
         fps = self.footage.database.fps
         span = Revision(round(start * fps), min(round(stop * fps), done.take.frame_count), states)
         wanted, guide = task.wanted, task.guide
-        revised = revise(self.footage, self.table, guide, wanted, done.plan, span)
+        solved = done.plan, done.closed
+        revised = revise(self.footage, self.table, guide, wanted, solved, span)
         ticks = done.closed.plan_ticks
         first, last = (int(np.searchsorted(ticks, at)) for at in (revised.begin, revised.end))
         closed = self._close_piece(task, revised, done.closed, first, last)
@@ -248,14 +249,19 @@ class Director:
         return close_on_anchors(way, task.guide, task.anchors, self._bounds)
 
     def _search_around(
-        self, task: _Task, plan: ShotPlan, missed: Sequence[int], states: int
+        self,
+        task: _Task,
+        solved: tuple[ShotPlan, Closed],
+        missed: Sequence[int],
+        states: int,
     ) -> ShotPlan:
         """Return a plan that is searched again around marks that it misses."""
-        guide = task.guide.tighten(missed)
+        guide, (plan, closed) = task.guide.tighten(missed), solved
         around = round(_AROUND * guide.fps)
         for first, stop in _merge([(tick - around, tick + around) for tick in missed]):
             revision = Revision(max(first, 0), min(stop, guide.tick_count - 1), _WIDER * states)
-            plan = revise(self.footage, self.table, guide, task.wanted, plan, revision).plan
+            solution = plan, closed
+            plan = revise(self.footage, self.table, guide, task.wanted, solution, revision).plan
         return plan
 
 

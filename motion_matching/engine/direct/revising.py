@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..maths import planar
 from .beam import Beam, Dislike, SearchStart, ShotPlan, Wanted, get_stride
-from .closing import compute_fading, compute_way
+from .closing import Closed, compute_fading
 from .footage import Footage
 from .guide import Guide
 from .jump_table import JumpTable
 
-_LOOK = 1.0  # seconds of the guide that are seen beyond the end
 _CALM = 0.3  # seconds without a jump before the end
 
 
@@ -38,37 +38,47 @@ def revise(
     table: JumpTable,
     guide: Guide,
     wanted: Wanted,
-    plan: ShotPlan,
+    solved: tuple[ShotPlan, Closed],
     revision: Revision,
 ) -> Revised:
     """Return a plan whose piece is searched again; it joins the frames of the rest.
 
-    Where the rest is on its way to a jump, the end is moved a little later.
+    It begins and ends where the closed take is then. Where the rest is on its way to a jump, the
+    end is moved a little later.
     """
-    stride = get_stride(footage.fps)
-    first = revision.first // stride
-    stop = _find_end(footage, plan, -(-revision.stop // stride), stride)
-    begin, end = first * stride, min(stop * stride, len(plan.frames))
+    plan, closed = solved
+    stride, ticks = get_stride(footage.fps), closed.plan_ticks
+    last = len(closed.rate) - 1
+    begin = int(ticks[min(revision.first, last)]) // stride * stride if revision.first > 0 else 0
+    wished = len(plan.frames) if revision.stop >= last else int(ticks[revision.stop])
+    end = min(_find_end(footage, plan, -(-wished // stride), stride) * stride, len(plan.frames))
     whole = end >= len(plan.frames)
-    way = compute_way(footage, plan, guide.way[0])
-    extended = guide.extend(max(len(plan.frames) - guide.tick_count, 0))
-    own = extended.cut(begin, end + round(_LOOK * guide.fps))
+    at = int(np.searchsorted(ticks, begin)) if begin else 0  # the tick of the take there
+    own = guide.extend(len(plan.frames) + stride).cut(at, at + end - begin + round(footage.fps))
+    frames = {tick - at: frame for tick, frame in wanted.frames.items() if tick - at > 0}
     if not whole:
-        own = own.join(way[end] - extended.way[min(end, extended.tick_count - 1)], end - begin)
-    frames = {tick - begin: at for tick, at in wanted.frames.items() if begin < tick < end}
-    if not whole:
+        away = _find_place(closed, end) - own.way[end - begin]
+        away[2] = planar.wrap(away[2])
+        own = own.join(away, end - begin)
+        frames = {tick: frame for tick, frame in frames.items() if tick < end - begin}
         frames[end - begin] = int(plan.frames[end])
     local = replace(
         wanted,
         frames=frames,
-        dislikes=[Dislike(d.tick - begin, d.gait, d.tags) for d in wanted.dislikes],
-        gait_shares=None if wanted.gait_shares is None else wanted.gait_shares[begin:],
-        no_jumps=None if wanted.no_jumps is None else wanted.no_jumps[begin:],
+        dislikes=[Dislike(d.tick - at, d.gait, d.tags) for d in wanted.dislikes],
+        gait_shares=None if wanted.gait_shares is None else wanted.gait_shares[at:],
+        no_jumps=None if wanted.no_jumps is None else wanted.no_jumps[at:],
     )
-    steps = -(-(end - begin) // stride)
-    beam = Beam(footage, table, own, local, revision.states, steps)
-    found = beam.search(_find_state(footage, plan, way, begin, stride) if begin else None)
+    beam = Beam(footage, table, own, local, revision.states, -(-(end - begin) // stride))
+    start = _find_state(footage, plan, _find_place(closed, begin), begin, stride)
+    found = beam.search(start if begin else None)
     return Revised(_splice(plan, found, begin, end), begin, end)
+
+
+def _find_place(closed: Closed, plan_tick: int) -> np.ndarray:
+    """Return the place (3,) of a take when it shows a tick of its plan."""
+    columns = closed.places.T
+    return np.array([np.interp(plan_tick, closed.plan_ticks, column) for column in columns])
 
 
 def _splice(plan: ShotPlan, found: ShotPlan, begin: int, end: int) -> ShotPlan:
@@ -94,13 +104,13 @@ def _find_end(footage: Footage, plan: ShotPlan, step: int, stride: int) -> int:
 
 
 def _find_state(
-    footage: Footage, plan: ShotPlan, way: np.ndarray, begin: int, stride: int
+    footage: Footage, plan: ShotPlan, place: np.ndarray, begin: int, stride: int
 ) -> SearchStart:
     """Return the state of a plan at a tick at which it could jump."""
     jumps, fading = compute_fading(footage, plan)
     before = np.flatnonzero(jumps < begin)
+    x, y, yaw = place.tolist()
     frame = int(min(plan.frames[begin - 1] + 1, footage.frame_count - 1))
-    x, y, yaw = way[begin].tolist()
     if not len(before):
         return SearchStart(frame, (x, y, yaw), begin // stride)
     last = before[-1]
