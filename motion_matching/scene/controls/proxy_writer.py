@@ -21,6 +21,7 @@ from ..blender.handle import Handle, find_posable, fit_name
 from ..rig.armature import create_armature
 from ..rig.root_target import RootTarget
 from ..staging.character import create_character_body
+from ..writing.hidden_objects import has_animated_visibility
 from ..writing.pose_writer import PoseWriter
 from .control_writer import ControlWriter
 
@@ -76,13 +77,13 @@ class ProxyWriter(ControlWriter):
         self._poses.show_again(update=update)
 
     def _list_hidden(self, obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
-        """Return what is visible of the armature and the meshes that go with it."""
+        """Return what is visible of the armature and its meshes, or what animation may show."""
         bodies = {child for child in obj.children_recursive if child.type == "MESH"}
         return [
             other
             for other in bpy.context.view_layer.objects
             if (other == obj or other in bodies or other.find_armature() == obj)
-            and other.visible_get()
+            and (other.visible_get() or (has_animated_visibility(other) and not other.hide_get()))
         ]
 
 
@@ -90,17 +91,18 @@ def create_proxy(skeleton: Skeleton, name: str) -> bpy.types.Object:
     """Create an armature in a body that stands for the one of this name; no saved file has it."""
     name, known = fit_name(name, len(_NAME)) + _NAME, set(bpy.data.materials)
     obj = create_armature(skeleton, name)
+    armature: Any = obj.data
     try:
         body = create_character_body(obj, skeleton, find_human_limbs(skeleton), name)
     except BaseException:
-        bpy.data.armatures.remove(obj.data)  # takes the object with it
+        bpy.data.armatures.remove(armature)  # takes the object with it
         raise
     for material in set(body.data.materials) - known:
         material.name, material[_MARK] = name, True  # a demo performer does not share it then
     for block, _ in _list_parts(obj):
         block[_MARK] = block.is_runtime_data = True
     obj.hide_select = body.hide_select = True
-    _hide_bones(obj.data)  # the body shows them
+    _hide_bones(armature)  # the body shows them
     return obj
 
 
