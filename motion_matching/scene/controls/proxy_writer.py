@@ -26,7 +26,8 @@ from ..writing.pose_writer import PoseWriter
 from .control_writer import ControlWriter
 
 _MARK = "motion_matching_proxy"  # a property of all that makes a proxy
-_NAME = " Proxy"  # after that of its rig
+_NAME, _BODY = " Proxy", " Body"  # after those of its rig, and of the proxy
+_BODY_TYPES = ("MESH", "CURVE", "CURVES", "SURFACE", "META", "POINTCLOUD", "VOLUME")  # of a rig
 _KINDS = ("armatures", "meshes", "materials")  # of what makes one, users first
 
 
@@ -77,8 +78,8 @@ class ProxyWriter(ControlWriter):
         self._poses.show_again(update=update)
 
     def _list_hidden(self, obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
-        """Return what is visible of the armature and its meshes, or what animation may show."""
-        bodies = {child for child in obj.children_recursive if child.type == "MESH"}
+        """Return what is visible of the armature and its body, or what animation may show."""
+        bodies = {child for child in obj.children_recursive if child.type in _BODY_TYPES}
         return [
             other
             for other in bpy.context.view_layer.objects
@@ -89,11 +90,11 @@ class ProxyWriter(ControlWriter):
 
 def create_proxy(skeleton: Skeleton, name: str) -> bpy.types.Object:
     """Create an armature in a body that stands for the one of this name; no saved file has it."""
-    name, known = fit_name(name, len(_NAME)) + _NAME, set(bpy.data.materials)
+    name, known = fit_name(name, len(_NAME + _BODY)) + _NAME, set(bpy.data.materials)
     obj = create_armature(skeleton, name)
     armature: Any = obj.data
     try:
-        body = create_character_body(obj, skeleton, find_human_limbs(skeleton), name)
+        body = create_character_body(obj, skeleton, find_human_limbs(skeleton), name + _BODY)
     except BaseException:
         bpy.data.armatures.remove(armature)  # takes the object with it
         raise

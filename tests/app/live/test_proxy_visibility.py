@@ -81,6 +81,24 @@ def test_a_hidden_rig_stays_hidden() -> None:
     assert list_visible() == ["Body", "Hat"]
 
 
+def test_hair_is_hidden_with_the_head_that_it_grows_on_but_not_what_is_carried() -> None:
+    hero = VisibleHero()
+    for name, data in (
+        ("Hair", bpy.data.hair_curves.new("Hair")),
+        ("Belt", bpy.data.curves.new("Belt", "CURVE")),
+        ("Lamp", bpy.data.lights.new("Lamp", "POINT")),
+    ):
+        obj = bpy.data.objects.new(name, data)
+        bpy.context.scene.collection.objects.link(obj)
+        obj.parent = hero.body
+    before = read_flags()
+    hero.start()
+    hero.run(2)
+    assert list_visible() == ["Lamp"]
+    host.end()
+    assert read_flags() == before
+
+
 def key_visibility(obj: bpy.types.Object, hidden: dict[int, bool]) -> None:
     for frame, value in hidden.items():
         obj.hide_viewport = value
