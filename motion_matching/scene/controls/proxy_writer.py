@@ -6,7 +6,7 @@ so that Blender does not evaluate it. Recordings go to its controls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import bpy
@@ -79,11 +79,12 @@ class ProxyWriter(ControlWriter):
 
     def _list_hidden(self, obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
         """Return what is visible of the armature and its body, or what animation may show."""
-        bodies = {child for child in obj.children_recursive if child.type in _BODY_TYPES}
+        objects = bpy.context.view_layer.objects
+        bound = {other for other in objects if other == obj or other.find_armature() == obj}
         return [
             other
-            for other in bpy.context.view_layer.objects
-            if (other == obj or other in bodies or other.find_armature() == obj)
+            for other in objects
+            if (other in bound or (other.type in _BODY_TYPES and _is_carried(other, bound)))
             and (other.visible_get() or (has_animated_visibility(other) and not other.hide_get()))
         ]
 
@@ -113,6 +114,14 @@ def find_human_limbs(skeleton: Skeleton) -> Limbs | None:
         return find_limbs(skeleton, find_roles(skeleton))
     except RigError:
         return None
+
+
+def _is_carried(obj: bpy.types.Object, bound: Container[bpy.types.Object]) -> bool:
+    """Return whether an object is parented to one of these, or to what is."""
+    parent = obj.parent
+    while parent is not None and parent not in bound:
+        parent = parent.parent
+    return parent is not None
 
 
 def _hide_bones(armature: bpy.types.Armature) -> None:
