@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
-from motion_matching.scene.controls.proxy_writer import ProxyWriter
+from motion_matching.scene.controls.match import read_deform_skeleton
+from motion_matching.scene.controls.proxy_writer import ProxyWriter, create_proxy, remove_proxies
+from motion_matching.scene.staging.mannequin import MATERIALS
 from tests.app.live.test_control_rigs import RigHero
-from tests.app.live.test_proxy import ProxyHero, add_body, get_proxies
+from tests.app.live.test_proxy import ProxyHero, add_body, get_proxies, list_blocks
 from tests.live.stage import FPS
+from tests.scene.rigify import create_rigify_rig
 
 
 def list_visible() -> list[str]:
@@ -51,6 +55,55 @@ class VisibleHero(RigHero):
         self.body, self.hat = add_body(self.obj), add_body(self.obj)
         self.hat.name = "Hat"
         self.obj.select_set(True)
+
+
+def measure_body(body: bpy.types.Object, group: str) -> np.ndarray:
+    """Return the middle (3,) of what a bone moves of a body, in the world."""
+    shown = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    index = body.vertex_groups[group].index
+    inside = [
+        shown.matrix_world @ vertex.co
+        for vertex in shown.data.vertices
+        if any(one.group == index and one.weight > 0.9 for one in vertex.groups)
+    ]
+    assert inside
+    return np.mean(inside, axis=0)
+
+
+@pytest.mark.parametrize("own_materials", [False, True])
+def test_a_mannequin_goes_where_the_bones_of_the_proxy_go(own_materials: bool) -> None:
+    hero = VisibleHero()
+    if own_materials:
+        for name in MATERIALS:
+            bpy.data.materials.new(name)
+    materials = sorted(material.name for material in bpy.data.materials)
+    hero.start()
+    [proxy] = get_proxies()
+    [body] = proxy.children
+    assert [proxy.visible_get(), body.visible_get()] == [True, True]
+    places = []
+    for _ in range(3):
+        hero.run(10)
+        bones = proxy.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        for name in ("DEF-hand.L", "DEF-shin.R", "DEF-spine.003"):
+            place = measure_body(body, name)
+            assert np.linalg.norm(place - np.array(bones[name].center)) < 0.15, name
+        places.append(place)
+    assert np.linalg.norm(places[-1] - places[0]) > 0.1
+    host.end()
+    assert sorted(material.name for material in bpy.data.materials) == materials
+
+
+def test_an_animal_has_a_proxy_of_pieces() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    skeleton = read_deform_skeleton(create_rigify_rig("wolf"))
+    before = list_blocks()
+    [body] = create_proxy(skeleton, "wolf").children
+    names = ("front_toe.L", "spine.008", "toe.L")
+    front, back, rear = (measure_body(body, f"DEF-{name}")[2] for name in names)
+    assert max(front, rear) < 0.15 < 0.6 < back
+    remove_proxies()
+    assert list_blocks() == before
 
 
 @pytest.mark.parametrize("way", ["eye", "monitor"])
