@@ -214,17 +214,17 @@ def test_a_right_import_passes(file, source):
     assert find_wrong_imports(PACKAGE / file, ast.parse(source)) == []
 
 
-# Folders of `scene`, from low to high: Blender's data, rigs, reading and writing motion, motion
-# onto control rigs, staging
+# Folders of `scene`, from low to high: Blender's data, rigs, reading and writing motion, staging,
+# motion onto control rigs
 
 ROOMS: dict[str, set[str]] = {
     "blender": {"blender"},
     "rig": {"blender", "rig"},
     "reading": {"blender", "rig", "reading"},
     "writing": {"blender", "rig", "writing"},
-    "controls": {"blender", "rig", "reading", "writing", "controls"},
-    "retargeting": {"blender", "rig", "reading", "writing", "controls", "retargeting"},
     "staging": {"blender", "rig", "reading", "writing", "staging"},
+    "controls": {"blender", "rig", "reading", "writing", "staging", "controls"},
+    "retargeting": {"blender", "rig", "reading", "writing", "controls", "retargeting"},
 }
 
 

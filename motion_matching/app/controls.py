@@ -109,13 +109,11 @@ def create_writer(obj: bpy.types.Object, rig: ControlRig, skeleton: Skeleton) ->
     play, settings = settings_of(obj).play, get_control_settings(obj)
     if play.collection:
         raise describe_partial(obj, rig)
-    if play.drive == "proxy":
-        return ProxyWriter(obj, rig, skeleton, settings)
     writer = ControlWriter(obj, rig, skeleton, settings)
     if play.drive == "controls":
         return writer
-    rate = measure_live_rate(writer, skeleton)
-    return writer if rate >= LEAST_RATE else ProxyWriter(obj, rig, skeleton, settings, rate)
+    rate = measure_live_rate(writer, skeleton) if play.drive == "auto" else 0.0
+    return writer if rate >= LEAST_RATE else ProxyWriter(writer, skeleton, rate)
 
 
 def describe_partial(obj: bpy.types.Object, rig: ControlRig) -> RigError:

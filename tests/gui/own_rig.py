@@ -13,12 +13,10 @@ import sys
 import bpy
 import numpy as np
 
-# after bpy, which brings it
-import addon_utils  # isort: skip
-
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
     FOLDER,
+    call,
     click,
     confirm_files,
     empty_file,
@@ -33,6 +31,7 @@ from drive import (
     view,
     worked,
 )
+from rigify_human import generate_rig
 from screen import SCREEN, read_screen, save_png
 
 RAISED = 0.1  # metres, by which the animator lifts a foot
@@ -47,18 +46,11 @@ def take_picture(name):
         save_png(read_screen(), FOLDER / f"own_rig_{len(clicks)}_{name}.png")
 
 
-def generate_rig():
-    """Generate Rigify's human, and leave it unselected beside nothing else."""
-    addon_utils.enable("rigify", default_set=True)
-    window, area, region = view()
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.object.armature_human_metarig_add()
-        metarig = bpy.context.object
-        bpy.ops.pose.rigify_generate()
-        rig = bpy.context.object
-        bpy.data.objects.remove(metarig)
-        bpy.ops.object.select_all(action="DESELECT")
-        bpy.context.view_layer.objects.active = None
+def add_rig():
+    """Add Rigify's human, and leave it unselected beside nothing else."""
+    rig = generate_rig()
+    call(bpy.ops.object.select_all, action="DESELECT")
+    bpy.context.view_layer.objects.active = None
     return rig
 
 
@@ -116,7 +108,7 @@ def edit_a_foot(obj):
 
 def scenario():
     yield from empty_file("database", "takes")
-    rig = generate_rig()
+    rig = add_rig()
     yield from take_picture("rig")
     bpy.context.view_layer.objects.active = rig
     rig.select_set(True)

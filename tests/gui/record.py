@@ -46,6 +46,7 @@ from drive import (
     until,
     view,
 )
+from rigify_human import add_meshes, build, generate_rig
 from screen import read_screen, save_png
 
 FPS = 12
@@ -417,6 +418,24 @@ def recording():
     yield from save_view()
 
 
+def proxy():
+    """Live on a rig that is too slow, while it records."""
+    yield from arrange_areas(640)
+    yield from empty_file("play")
+    rig = generate_rig()
+    add_meshes(rig)
+    yield from build()
+    rig.select_set(False)
+    look_from(4.8, (0.0, 0.0, 0.85), 1.3, 0.6)
+    go_on = yield from start_clocked()
+    tap("SPACE")
+    event("W", "PRESS")
+    yield from go_on(2.0)
+    event("D", "PRESS")
+    yield from go_on(1.0)
+    yield from save_view()
+
+
 def recorded():
     """The take of a recording."""
     yield from arrange_areas(640)
@@ -705,6 +724,7 @@ KEYED = (
     "asking",
     "live_warning",
     "live_recording",
+    "live_proxy",
     "live_take",
     "neighbours",
     "insight_map",
@@ -716,6 +736,7 @@ PICTURES = {
     "first_take_2_performer": performer,
     "first_take_3_take": baked,
     "live_recording": recording,
+    "live_proxy": proxy,
     "live_take": recorded,
     "play_and_takes": play_and_takes,
     "databases": databases,

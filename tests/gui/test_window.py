@@ -76,6 +76,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
     [
         "first_hour.py",
         "own_rig.py",
+        "slow_rig.py",
         "strip.py",
         "steer.py",
         "author.py",

@@ -208,7 +208,9 @@ class LiveSession:
         if isinstance(writer, ProxyWriter):
             if not writer.rig_rate:
                 return f"Proxy of {writer.label}, as set in Controls"
-            return f"Proxy: the rig evaluates at {int(writer.rig_rate)} Hz, {LEAST_RATE:.0f} needed"
+            rate = writer.rig_rate  # not rounded up to what is needed, nor down to nothing
+            rate_text = f"{int(rate)}" if rate >= 1.0 else f"{rate:.1g}"
+            return f"Proxy: the rig evaluates at {rate_text} Hz, {LEAST_RATE:.0f} needed"
         if not isinstance(writer, ControlWriter):
             return ""
         return f"Controls of {writer.label}" + (f", {writer.rate:.0f} Hz" if writer.rate else "")

@@ -1,28 +1,34 @@
-"""A proxy skeleton that shows poses in place of a rig that evaluates too slowly.
+"""A proxy that shows poses in place of a rig that evaluates too slowly.
 
-The rig keeps its pose and is hidden, so that Blender does not evaluate it. Recordings go to its
-controls.
+It is a mannequin of the rig's measures on a plain skeleton. The rig keeps its pose and is hidden,
+so that Blender does not evaluate it. Recordings go to its controls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
 
 import bpy
 import numpy as np
 
+from ...engine.body.limbs import Limbs, find_limbs
+from ...engine.body.rig import find_roles
+from ...engine.errors import RigError
 from ...engine.motion.skeleton import Skeleton
 from ..blender import id_properties, removal
 from ..blender.handle import Handle, find_posable, fit_name
 from ..rig.armature import create_armature
 from ..rig.root_target import RootTarget
+from ..staging.character import create_character_body
+from ..writing.hidden_objects import has_animated_visibility
 from ..writing.pose_writer import PoseWriter
-from .bake_controls import ControlSettings
-from .control_rig import ControlRig
 from .control_writer import ControlWriter
 
-_MARK = "motion_matching_proxy"  # a property of a proxy
-_NAME = " Proxy"  # after that of its rig
+_MARK = "motion_matching_proxy"  # a property of all that makes a proxy
+_NAME, _BODY = " Proxy", " Body"  # after those of its rig, and of the proxy
+_BODY_TYPES = ("MESH", "CURVE", "CURVES", "SURFACE", "META", "POINTCLOUD", "VOLUME")  # of a rig
+_KINDS = ("armatures", "meshes", "materials")  # of what makes one, users first
 
 
 class ProxyWriter(ControlWriter):
@@ -34,17 +40,11 @@ class ProxyWriter(ControlWriter):
 
     shows_keys = False  # they would evaluate the rig
 
-    def __init__(
-        self,
-        obj: bpy.types.Object,
-        rig: ControlRig,
-        skeleton: Skeleton,
-        settings: ControlSettings | None = None,
-        rig_rate: float = 0.0,
-    ) -> None:
-        super().__init__(obj, rig, skeleton, settings)
+    def __init__(self, writer: ControlWriter, skeleton: Skeleton, rig_rate: float = 0.0) -> None:
+        vars(self).update(vars(writer))  # reading a large rig again takes a second
+        self._updates, self._last_channels = 0, self.at_rest
         self.rig_rate, self._skeleton = rig_rate, skeleton
-        self._bones: Handle | None = None  # the data of the proxy
+        self._parts: list[Handle] = []  # all that makes the proxy
 
     @property
     def shown(self) -> Handle:
@@ -55,17 +55,16 @@ class ProxyWriter(ControlWriter):
         """Save pose and action, and show the proxy in place of the armature."""
         skeleton, rig = self._skeleton, find_posable(self.armature)
         proxy = create_proxy(skeleton, rig.name)
-        self._bones = Handle.from_block(proxy.data, "armatures")
-        _enter_local_views(proxy)
+        self._parts = [Handle.from_block(*part) for part in _list_parts(proxy)]
+        _enter_local_views([proxy, *proxy.children])
         root = proxy.data.bones[0].name
         self._poses = PoseWriter(proxy, skeleton, root=RootTarget.BONE, root_bone=root)
         super().take_over()
 
     def restore(self, *, keep_action: bool = False) -> None:
         """Remove the proxy, show the armature, and restore what `take_over` saved, once."""
-        handle, self._bones = self._bones, None
-        if bones := handle.find() if handle else None:
-            bpy.data.armatures.remove(bones)  # takes the object with it
+        parts, self._parts = self._parts, []
+        bpy.data.batch_remove([part for handle in parts if (part := handle.find())])
         super().restore(keep_action=keep_action)
 
     def show(self, pose: np.ndarray, *, update: bool = True) -> None:
@@ -79,40 +78,85 @@ class ProxyWriter(ControlWriter):
         self._poses.show_again(update=update)
 
     def _list_hidden(self, obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
-        """Return what is visible of the armature and the meshes that go with it."""
-        bodies = {child for child in obj.children_recursive if child.type == "MESH"}
+        """Return what is visible of the armature and its body, or what animation may show."""
+        objects = bpy.context.view_layer.objects
+        bound = {other for other in objects if other == obj or other.find_armature() == obj}
         return [
             other
-            for other in bpy.context.view_layer.objects
-            if (other == obj or other in bodies or other.find_armature() == obj)
-            and other.visible_get()
+            for other in objects
+            if (other in bound or (other.type in _BODY_TYPES and _is_carried(other, bound)))
+            and (other.visible_get() or (has_animated_visibility(other) and not other.hide_get()))
         ]
 
 
 def create_proxy(skeleton: Skeleton, name: str) -> bpy.types.Object:
-    """Create an armature that stands for the one of this name, which no saved file has."""
-    obj = create_armature(skeleton, fit_name(name, len(_NAME)) + _NAME)
-    obj[_MARK] = True
-    obj.is_runtime_data = obj.data.is_runtime_data = True
-    obj.show_in_front = obj.hide_select = True
-    obj.data.bones[0].hide = True  # it only says where the character is
+    """Create an armature in a body that stands for the one of this name; no saved file has it."""
+    name, known = fit_name(name, len(_NAME + _BODY)) + _NAME, set(bpy.data.materials)
+    obj = create_armature(skeleton, name)
+    armature: Any = obj.data
+    try:
+        body = create_character_body(obj, skeleton, find_human_limbs(skeleton), name + _BODY)
+    except BaseException:
+        bpy.data.armatures.remove(armature)  # takes the object with it
+        raise
+    for material in set(body.data.materials) - known:
+        material.name, material[_MARK] = name, True  # a demo performer does not share it then
+    for block, _ in _list_parts(obj):
+        block[_MARK] = block.is_runtime_data = True
+    obj.hide_select = body.hide_select = True
+    _hide_bones(armature)  # the body shows them
     return obj
 
 
-def _enter_local_views(proxy: bpy.types.Object) -> None:
-    """Show a proxy in local views, too."""
+def find_human_limbs(skeleton: Skeleton) -> Limbs | None:
+    """Return the limbs of a human body; None of an animal, or of what is built in another way."""
+    try:
+        return find_limbs(skeleton, find_roles(skeleton))
+    except RigError:
+        return None
+
+
+def _is_carried(obj: bpy.types.Object, bound: Container[bpy.types.Object]) -> bool:
+    """Return whether an object is parented to one of these, or to what is."""
+    parent = obj.parent
+    while parent is not None and parent not in bound:
+        parent = parent.parent
+    return parent is not None
+
+
+def _hide_bones(armature: bpy.types.Armature) -> None:
+    hidden = armature.collections.new("Bones")
+    for bone in armature.bones:
+        hidden.assign(bone)
+    hidden.is_visible = False
+
+
+def _list_parts(proxy: bpy.types.Object) -> list[tuple[Any, str]]:
+    """Return the blocks that make a proxy, each with its kind."""
+    bodies = proxy.children
+    materials = {m for body in bodies for m in body.data.materials if id_properties.has(m, _MARK)}
+    return [
+        *((obj, "objects") for obj in (proxy, *bodies)),
+        (proxy.data, "armatures"),
+        *((body.data, "meshes") for body in bodies),
+        *((material, "materials") for material in materials),
+    ]
+
+
+def _enter_local_views(objects: Iterable[bpy.types.Object]) -> None:
+    """Show objects in local views, too."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             space = area.spaces.active
             if isinstance(space, bpy.types.SpaceView3D) and space.local_view:
-                proxy.local_view_set(space, True)
+                for obj in objects:
+                    obj.local_view_set(space, True)
 
 
 def remove_proxies() -> None:
     """Remove proxies that undo or Blender's automatic saving brought back, unless they are used."""
-    for obj in list(bpy.data.objects):
-        if id_properties.has(obj, _MARK) and not removal.is_needed(obj):
-            data = obj.data
-            bpy.data.objects.remove(obj)
-            if isinstance(data, bpy.types.Armature) and not data.users:
-                bpy.data.armatures.remove(data)
+    marked = [obj for obj in bpy.data.objects if id_properties.has(obj, _MARK)]
+    bpy.data.batch_remove([obj for obj in marked if not removal.is_needed(obj, besides=marked)])
+    for kind in _KINDS:
+        blocks = [block for block in getattr(bpy.data, kind) if id_properties.has(block, _MARK)]
+        bpy.data.batch_remove([block for block in blocks if not block.users])

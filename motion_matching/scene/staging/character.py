@@ -8,10 +8,12 @@ from pathlib import Path
 
 import bpy
 
+from ...engine.body.limbs import Limbs
 from ...engine.body.standing import Stance, find_stance
 from ...engine.errors import MotionDataError
 from ...engine.motion import bvh
 from ...engine.motion.clip import Clip
+from ...engine.motion.skeleton import Skeleton
 from ..rig.armature import compute_standing_rest, create_armature
 from ..rig.fitting import store_rest
 from .body import create_body
@@ -43,16 +45,22 @@ def create_standing_character(stance: Stance, name: str) -> bpy.types.Object:
     obj = create_armature(skeleton, name)
     try:
         store_rest(obj, skeleton)
-        if is_demo_skeleton(skeleton):
-            create_mannequin(obj, skeleton, f"{name} body")
-        elif limbs:
-            create_fitted_mannequin(obj, skeleton, limbs, f"{name} body")
-        else:
-            create_body(obj, skeleton, f"{name} body")
+        create_character_body(obj, skeleton, limbs, f"{name} body")
     except BaseException:
         bpy.data.batch_remove([obj.data, obj])
         raise
     return obj
+
+
+def create_character_body(
+    obj: bpy.types.Object, skeleton: Skeleton, limbs: Limbs | None, name: str
+) -> bpy.types.Object:
+    """Create a mannequin for an armature, or a simple body if it is not built as a human one."""
+    if is_demo_skeleton(skeleton):
+        return create_mannequin(obj, skeleton, name)
+    if limbs:
+        return create_fitted_mannequin(obj, skeleton, limbs, name)
+    return create_body(obj, skeleton, name)
 
 
 def load_for_character(paths: Sequence[Path]) -> list[Clip]:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import (
         bake,
         channel_writer,
+        hidden_objects,
         pose_guard,
         pose_writer,
         recording,

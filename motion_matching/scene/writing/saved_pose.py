@@ -14,7 +14,6 @@ from ...engine.json_files import (
     expect_list,
     expect_number,
     expect_object,
-    expect_text,
     expect_whole_number,
 )
 from ..blender import id_properties
@@ -23,6 +22,7 @@ from ..blender.handle import Handle
 from ..blender.id_properties import expect_rows
 from ..blender.playback import PlaybackState
 from ..blender.transforms import REST, ROTATIONS, read_property
+from .hidden_objects import HiddenObject, expect_hidden, show_hidden
 
 # custom property of an object: its saved pose, while a session drives it
 SAVED_POSE = "motion_matching_found"
@@ -50,17 +50,6 @@ class SavedProperty(NamedTuple):
     def _find_owner(self, obj: bpy.types.Object) -> Any:
         owner: Any = obj.pose.bones.get(self.bone) if self.bone else obj
         return owner if owner is not None and id_properties.has(owner, self.name) else None
-
-
-class HiddenObject(NamedTuple):
-    """An object that is hidden, and whether it was selected: Blender deselects what is hidden."""
-
-    handle: Handle
-    selected: bool
-
-    @classmethod
-    def from_object(cls, obj: bpy.types.Object) -> HiddenObject:
-        return cls(Handle.from_block(obj, "objects"), obj.select_get())
 
 
 @dataclass(frozen=True)
@@ -93,14 +82,14 @@ class SavedPose:
     ) -> SavedPose:
         """Save everything, take the action off unless it plays on, and reset the bones' scale.
 
-        The objects that it `hides` are those that are visible, as seen from the active view layer.
+        The objects that it `hides` are visible, or their animation may show them.
         """
         names = ("location", *ROTATIONS) if moves_object else ()
         placement = {name: tuple(getattr(obj, name)) for name in names}
         bones = {name: read_property(obj.pose.bones, name) for name in REST}
         playing = PlaybackState.from_object(obj)
         position, frame = obj.data.pose_position, bpy.context.scene.frame_float
-        hidden = tuple(map(HiddenObject.from_object, hides))
+        hidden = tuple(map(HiddenObject.from_visible, hides))
         saved = cls(bone_indices, bones, placement, position, playing, frame, properties, hidden)
         obj[SAVED_POSE] = saved._to_property()
         if not plays_on:
@@ -110,8 +99,8 @@ class SavedPose:
         scale = bones["scale"].copy()
         scale[bone_indices] = 1.0
         obj.pose.bones.foreach_set("scale", scale.ravel())
-        for other in hides:
-            other.hide_viewport = True
+        for one in hidden:
+            one.hide()
         return saved
 
     @classmethod
@@ -135,7 +124,7 @@ class SavedPose:
             raise EntryError("a saved pose has no position")
         frame = expect_number(note.get("frame"), "'frame'", -MAX_FRAME, MAX_FRAME)
         playing, properties = _expect_playback(note), _expect_properties(note)
-        hidden = _expect_hidden(note)
+        hidden = expect_hidden(note)
         return cls(indices, bones, placement, position, playing, frame, properties, hidden)
 
     def _to_property(self) -> dict[str, Any]:
@@ -143,7 +132,7 @@ class SavedPose:
         playing, properties = asdict(self.playing), [one._asdict() for one in self.properties]
         del playing["action"]
         action = self.playing.find_action()
-        hidden = [{"name": one.handle.name, "selected": one.selected} for one in self.hidden]
+        hidden = [one.to_property() for one in self.hidden]
         return {
             "numbers": self.bone_indices.tolist(),
             "position": self.pose_position,
@@ -160,7 +149,7 @@ class SavedPose:
         """Restore everything, except the action if the object is to keep the one it has now."""
         if id_properties.has(obj, SAVED_POSE):
             del obj[SAVED_POSE]
-        self._show_hidden()
+        show_hidden(self.hidden)
         if self.pose_position != obj.data.pose_position:
             obj.data.pose_position = self.pose_position
         self.playing.resume(obj, keep_action=keep_action)
@@ -173,14 +162,6 @@ class SavedPose:
         if keep_action or bpy.context.scene.frame_float != self.frame:
             obj.update_tag(refresh={"TIME"})  # the action's keys show, over the pose
             bpy.context.view_layer.update()
-
-    def _show_hidden(self) -> None:
-        shown = [one for one in self.hidden if one.handle.find()]
-        for one in shown:
-            one.handle.find().hide_viewport = False
-        for one in shown:
-            if one.selected and one.handle.name in bpy.context.view_layer.objects:
-                one.handle.find().select_set(True)
 
     def _restore_pose(self, obj: bpy.types.Object) -> None:
         if len(obj.pose.bones) == len(self.bones["scale"]):
@@ -205,19 +186,6 @@ def _expect_properties(note: Mapping[str, Any]) -> tuple[SavedProperty, ...]:
             raise EntryError("a saved pose has a property without a name")
         value = expect_number(one.get("value"), "a value", -_LARGEST, _LARGEST)
         result.append(SavedProperty(bone, name, value))
-    return tuple(result)
-
-
-def _expect_hidden(note: Mapping[str, Any]) -> tuple[HiddenObject, ...]:
-    """Return the objects that were hidden, as far as they are in the file."""
-    result = []
-    for entry in expect_list(note.get("hidden", []), "'hidden'"):
-        one = expect_object(entry, "a hidden object", ("name", "selected"))
-        name = expect_text(one.get("name"), "'name'")
-        obj: bpy.types.Object | None = bpy.data.objects.get(name)
-        if obj is not None:
-            was_selected = bool(one.get("selected"))
-            result.append(HiddenObject(Handle.from_block(obj, "objects"), was_selected))
     return tuple(result)
 
 

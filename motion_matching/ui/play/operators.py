@@ -65,11 +65,11 @@ class _LiveOperator(SteppedOperator):
     def _finish(self, message: str | None) -> set[Any]:
         context = bpy.context
         try:
-            devices, now = preferences.create_devices(), time.perf_counter()
-            live = self.begin(get_armature(self._uid), devices, now)
+            live = self.begin(get_armature(self._uid), preferences.create_devices(), 0.0)
         except MotionMatchingError as error:
             return self._fail(error)
-        self._live, self._last, self._heading = live, now, 0.0
+        # time starts now: to begin may take seconds, as on rigs that are slow
+        self._began, self._live, self._last, self._heading = time.perf_counter(), live, 0.0, 0.0
         self._navigation = navigation.Navigation(live.keyboard)
         self._clicks = pointing.GroundClicks(live)
         self._view_follower = follower = navigation.ViewFollower(context.window, live.position)
@@ -126,7 +126,7 @@ class _LiveOperator(SteppedOperator):
         return {"RUNNING_MODAL"} if is_handled else {"PASS_THROUGH"}
 
     def _tick(self, live: LiveSession, window: bpy.types.Window, event: bpy.types.Event) -> None:
-        now = time.perf_counter()
+        now = time.perf_counter() - self._began
         view = navigation.find_view_at(window, event.mouse_x, event.mouse_y)
         view = view or next(navigation.find_views(window), None)
         if view:  # without a view, ahead stays where it was

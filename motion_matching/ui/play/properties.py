@@ -30,7 +30,7 @@ _DRIVES = (
     (
         "proxy",
         "Proxy",
-        "A plain skeleton, while the rig and its meshes are hidden; recordings are written to the "
+        "A mannequin, while the rig and its meshes are hidden; recordings are written to the "
         "controls when they end",
     ),
 )

@@ -13,6 +13,7 @@ import pytest
 from motion_matching.app import recordings, standing
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
+from motion_matching.scene.controls.live_solver import LiveSolver
 from motion_matching.scene.controls.proxy_writer import ProxyWriter
 from tests.app.live.test_control_rigs import RigHero, measure
 from tests.live.stage import FPS
@@ -290,13 +291,20 @@ def test_a_library_override_has_a_proxy_too(tmp_path: Path) -> None:
     np.testing.assert_allclose(played[..., :3, 3], shown[1:, ..., :3, 3], atol=0.002)
 
 
-def test_a_rig_that_is_too_slow_is_found_out() -> None:
+def test_a_rig_that_is_too_slow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[LiveSolver] = []
+    solve = LiveSolver.__init__
+    monkeypatch.setattr(
+        LiveSolver, "__init__", lambda self, *given: (read.append(self), solve(self, *given))[1]
+    )
     hero = RigHero("auto")
     hero.start()
     assert standing.describe_driven(hero.obj).startswith("Controls of Rigify (basic human), ")
     host.end()
     add_body(hero.obj, 120, 2)
+    read.clear()
     hero.start()
+    assert len(read) == 1, "its controls are read again"
     writer = hero.live.session.writer
     assert isinstance(writer, ProxyWriter)
     assert 0.0 < writer.rig_rate < 24.0
