@@ -32,7 +32,7 @@ from .scaling import shrink_settings, shrink_shot
 from .seams import put_piece
 from .shot import Shot
 from .shot_checks import check_shot
-from .wishes import collect_wishes
+from .wishes import collect_wishes, find_obstruction
 
 TAKE_STATES, PREVIEW_STATES = 320, 80  # kept by the search
 _EXTRA = 0.5  # seconds searched beyond the end, as a take may run ahead of its plan
@@ -220,8 +220,9 @@ class Director:
         settings = shrink_settings(self.settings, footage.size, footage.pace)
         small = shrink_shot(shot, footage.size, footage.pace)
         small, near = leave_out_unreachable(small, footage)
-        guide = make_guide(small, footage.fps, settings, near, self._can_stand)
-        wanted = collect_wishes(small, guide, footage, self.settings)
+        blocked = find_obstruction(small, self.settings.collision_radius / footage.size)
+        guide = make_guide(small, footage.fps, settings, near, self._can_stand, blocked)
+        wanted = collect_wishes(small, guide, footage, self.settings, blocked)
         return _Task(small, guide, list_anchors(small, guide, near), wanted)
 
     def _play(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Directed:

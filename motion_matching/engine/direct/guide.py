@@ -16,6 +16,8 @@ import numpy as np
 from ..control.settings import PerformerSettings
 from ..maths import planar
 from ..maths.easing import smoothstep
+from .obstruction import Obstruction
+from .routing import find_route
 from .shot import Mark, Shot, TimedPath
 
 _NEAR, _FAR, _SPREAD = 0.05, 0.6, 0.12  # metres, at most, and per metre to the nearest mark
@@ -96,6 +98,7 @@ class _Knot(NamedTuple):
     yaw: float
     velocity: np.ndarray
     exact: bool  # asked for, not just assumed
+    bends: bool = True  # the way through others
 
 
 _FREE = np.full(2, np.nan)
@@ -111,11 +114,12 @@ def make_guide(
     settings: PerformerSettings,
     near: frozenset[int] = frozenset(),
     can_stand: bool = True,
+    obstruction: Obstruction | None = None,
 ) -> Guide:
     """Return the guide of a shot that is as large as the footage, with its speeds.
 
     Marks that are only come `near` to, by index, do not bend the way to the others. Without data
-    that can stand, the character is on its way from the start.
+    that can stand, the character is on its way from the start. It leads round an obstruction.
     """
     count = max(round(shot.seconds * fps), 2) + 1
     t = np.arange(count) / fps
@@ -123,6 +127,8 @@ def make_guide(
     knots = _collect_knots(shot, speeds, near)
     if not can_stand and not knots[0].velocity.any():
         knots[0] = knots[0]._replace(velocity=_FREE)
+    if obstruction is not None:
+        knots = _lead_round(knots, obstruction)
     knots = _choose_velocities(knots)
     way, stands = _join_knots(knots, t)
     marks = [knot.time for knot in knots if knot.exact]
@@ -195,7 +201,8 @@ def _collect_knots(
         else:
             knot = _make_knot(each, knots[-1], wanted, speeds)
             is_near = any(shot.marks[i] is each for i in near)
-            knots.append(knot._replace(exact=knot.exact and not is_near))
+            exact = knot.exact and not is_near
+            knots.append(knot._replace(exact=exact, bends=exact))
         if each.hold:
             last = knots[-1]._replace(velocity=rest)
             knots[-1] = last
@@ -251,8 +258,24 @@ def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) 
         # a character that stands does so until another gait is asked for
         speed = 0.0 if stands and start not in begins else _get_speed(speeds, start)
         place = knots[-1].place + speed * (stop - start) * ahead
-        knots.append(_Knot(stop, place, last.yaw, speed * ahead, False))
+        knots.append(_Knot(stop, place, last.yaw, speed * ahead, False, False))
     return knots
+
+
+def _lead_round(knots: list[_Knot], obstruction: Obstruction) -> list[_Knot]:
+    """Return the knots with those in between by which the way leads round obstacles."""
+    result = [knots[0]]
+    for a, b in itertools.pairwise(knots):
+        route = find_route(a.place, b.place, obstruction)
+        points = np.vstack([a.place, route, b.place])
+        steps = np.diff(points, axis=0)
+        gone = np.cumsum(np.linalg.norm(steps, axis=1))
+        for i, place in enumerate(route):
+            time = a.time + (b.time - a.time) * float(gone[i] / max(gone[-1], 1e-9))
+            yaw = float(_find_travel((steps[i] + steps[i + 1])[None])[0])
+            result.append(_Knot(time, place, yaw, _FREE, False))
+        result.append(b)
+    return result
 
 
 def _choose_velocities(knots: list[_Knot]) -> list[_Knot]:
@@ -265,8 +288,8 @@ def _choose_velocities(knots: list[_Knot]) -> list[_Knot]:
         if not _is_free(knot):
             result.append(knot)
             continue
-        after = next((k for k in knots[i + 1 :] if k.exact or not knot.exact), None)
-        before = next((k for k in reversed(knots[:i]) if k.exact or not knot.exact), None)
+        after = next((k for k in knots[i + 1 :] if k.bends or not knot.bends), None)
+        before = next((k for k in reversed(knots[:i]) if k.bends or not knot.bends), None)
         result.append(knot._replace(velocity=_choose_velocity(before, knot, after)))
     return result
 

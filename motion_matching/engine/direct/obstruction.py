@@ -33,6 +33,12 @@ class Obstruction:
         outside = np.maximum(np.abs(local) - self.halves, 0.0)
         return np.asarray(np.linalg.norm(outside, axis=-1).min(axis=1))
 
+    def list_corners(self, margin: float) -> np.ndarray:
+        """Return the corners (C, 2) of all obstacles, grown by a margin in metres."""
+        signs = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
+        local = signs * (self.halves[:, None] + margin)
+        return (self.centres[:, None] + planar.rotate(local, self.yaws[:, None])).reshape(-1, 2)
+
     def find_inside(self, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
         """Return which ways (P,), from start to stop (P, 2), lead through an obstacle."""
         middle = 0.5 * (start + stop)

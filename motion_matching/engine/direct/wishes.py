@@ -21,8 +21,19 @@ _SEEDED = 0.02  # metre-seconds by which seeds change the price of pieces of cli
 _PIECE = 0.25  # seconds
 
 
+def find_obstruction(shot: Shot, radius: float) -> Obstruction | None:
+    """Return where a character of a radius cannot be, if anything is in its way."""
+    if not (shot.obstacles or shot.walls):
+        return None
+    return Obstruction(shot.obstacles, shot.walls, radius)
+
+
 def collect_wishes(
-    shot: Shot, guide: Guide, footage: Footage, settings: PerformerSettings
+    shot: Shot,
+    guide: Guide,
+    footage: Footage,
+    settings: PerformerSettings,
+    obstruction: Obstruction | None,
 ) -> Wanted:
     """Return what a shot of the footage's size asks of the search."""
     frames = {
@@ -30,8 +41,6 @@ def collect_wishes(
         for mark in shot.marks
         if mark.frame is not None and round(mark.time * guide.fps) > 0
     }
-    blocked = bool(shot.obstacles or shot.walls)
-    radius = settings.collision_radius / footage.size
     return Wanted(
         frames,
         _rate_frames(shot, footage, settings),
@@ -41,7 +50,7 @@ def collect_wishes(
             (_get_surroundings(jump.source, footage), _get_surroundings(jump.target, footage))
             for jump in shot.forbidden
         ],
-        obstruction=Obstruction(shot.obstacles, shot.walls, radius) if blocked else None,
+        obstruction=obstruction,
     )
 
 

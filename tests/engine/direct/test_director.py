@@ -221,12 +221,14 @@ def test_forbidden_jumps_do_not_happen(director, directed, walking):
         assert not near.any()
 
 
-def test_no_wall_is_entered(director):
-    box = Box((0.0, -3.0), (1.0, 1.0))
-    shot = Shot(9.0, marks=(Mark(7.0, (0.0, -6.0), 0.0),), obstacles=(box,))
-    take = director.direct(shot).take
-    outside = np.maximum(np.abs(take.character[:, :2] - box.center) - 0.5, 0.0)
-    assert np.linalg.norm(outside, axis=1).min() > 0.0
+@pytest.mark.parametrize("size", [(1.0, 1.0), (4.0, 0.5)])
+def test_marks_behind_a_wall_are_reached_without_entering_it(director, size):
+    box = Box((0.0, -3.0), size)
+    shot = Shot(12.0, marks=(Mark(10.0, (0.3, -6.0), 0.0),), obstacles=(box,))
+    directed = director.direct(shot)
+    assert directed.report["reached"] == 1
+    away = np.abs(directed.take.character[:, :2] - box.center) - 0.5 * np.array(size)
+    assert np.linalg.norm(np.maximum(away, 0.0), axis=1).min() > 0.2
 
 
 @pytest.mark.parametrize(
