@@ -141,7 +141,7 @@ def inspect_frame(
         bias=float(database.bias[frame]),
         exclusion=_find_reason(_find_exclusions(database, settings), frame),
         features=tuple(
-            FeatureValue(f.label, database.features[rows, frame].reshape(-1, f.size))
+            FeatureValue(f.label, method.features.values[rows, frame].reshape(-1, f.size))
             for f, rows in features
         ),
         continuing=search.measure_cost(frame),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database, measure_character_legs
+from ..database.fade_features import FADE_KINDS
 from ..database.features import (
     TRAJECTORY_KINDS,
     MotionTable,
@@ -27,6 +29,7 @@ from ..database.idles import find_settling_frames
 from ..errors import DatabaseError, SettingsError
 from ..maths import quat
 from ..motion.skeleton import Skeleton
+from .fitted_features import FittedFeatures
 from .local_peaks import LocalPeaks
 from .search import FrameIndex, FrameMask
 
@@ -66,7 +69,8 @@ class MotionMatching:
         self._peaks = LocalPeaks(database)
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
-        self._index = self._make_index(settings)
+        self.features = FittedFeatures(database).fit(settings)
+        self._index = self._make_index(settings, self.features)
         self._masks: dict[frozenset[str], _TagMask] = {}
         self._settling: _TagMask | None = None
         self._at_rest = (_AT_REST * database.pace) ** 2
@@ -84,11 +88,13 @@ class MotionMatching:
     def apply(self, settings: PerformerSettings) -> None:
         """Take new settings; the next search uses new weights."""
         old = self._settings
+        fitted = self.features.fit(settings)
+        others = fitted is not self.features or old.weights != settings.weights
         if old.end_guard != settings.end_guard:
-            self._index = self._make_index(settings)
-        elif old.weights != settings.weights:
-            self._index = self._index.reweight(self._weigh_features(settings))
-        if (old.end_guard, old.weights) != (settings.end_guard, settings.weights):
+            self._index = self._make_index(settings, fitted)
+        elif others:
+            self._index = self._index.reweight(self._weigh_features(settings, fitted))
+        if others or old.end_guard != settings.end_guard:
             # masks and the last search belong to the previous index
             self._masks, self._settling, self._last = {}, None, None
         # last, so that refused settings change nothing
@@ -96,19 +102,19 @@ class MotionMatching:
         self._search_ticks = max(round(settings.search_interval * self.fps), 1)
         self._surroundings = round(settings.surroundings * self.fps)
 
-    def _make_index(self, settings: PerformerSettings) -> FrameIndex:
+    def _make_index(self, settings: PerformerSettings, fitted: FittedFeatures) -> FrameIndex:
         allowed = self.database.find_candidates(settings.end_guard)
         if not allowed.any():
             raise DatabaseError(
                 "No frame of the database may be entered; lower the end guard or add longer clips."
             )
         # last, because it prepares the rows for these settings, which must not be refused any more
-        features = self._weigh_features(settings)
+        features = self._weigh_features(settings, fitted)
         return FrameIndex(features, allowed, self._bias)
 
-    def _weigh_features(self, settings: PerformerSettings) -> np.ndarray:
-        """Normalize and weight the features (D, N); prepare rows and how a goal enters a query."""
-        schema, normalization = self.database.schema, self.database.normalization
+    def _weigh_features(self, settings: PerformerSettings, fitted: FittedFeatures) -> np.ndarray:
+        """Normalize and weight features (D, N); prepare rows and how a goal enters a query."""
+        schema, normalization = self.database.schema, fitted.normalization
         if settings.weights is not None:
             schema = schema.with_weights(settings.weights)
         scale = normalization.compute_scale(schema.weights)
@@ -117,6 +123,7 @@ class MotionMatching:
                 "All frames of the database look alike with these weights; raise the weight of "
                 "another feature, or build from clips that move."
             )
+        self.features = fitted
         used = normalization.varies
         dims = np.flatnonzero(used)
         # constant dimensions are left out of rows and queries
@@ -128,7 +135,7 @@ class MotionMatching:
         self._goal_mean, self._goal_scale = normalization.mean[goal_dims], scale[goal_dims]
         sizes = [f.dimensions for f in schema.features]
         self._feature_of_dim = np.repeat(np.arange(len(sizes)), sizes)[dims]
-        features = np.asarray(self.database.features)[dims]
+        features = fitted.values[dims]
         features -= normalization.mean[dims, None]
         features *= scale[dims, None]
         self._rows = np.ascontiguousarray(features.T)
@@ -186,13 +193,13 @@ class MotionMatching:
         track = times[:, None] * np.nan_to_num(state.root)
         track[:, :2] = local[:, 0, :2]
         ends = np.array([0]), np.array([len(times)]), np.array([False])
-        db = self.database
+        db = self.database if is_known else _compare_positions(self.database)
         unknown = np.zeros((len(times), len(db.roles.legs)), bool)
         table = MotionTable(
             self.skeleton, db.roles, self.fps, local[..., :3], local[..., 3:], track, *ends, unknown
         )
         values = compute_features(db.schema, table)[:, 2]
-        counted = ("bone_position", "bone_velocity") if is_known else ("bone_position",)
+        counted = ("bone_position", *(("bone_velocity", *FADE_KINDS) if is_known else ()))
         kinds = [feature.kind in counted for feature in db.schema.features]
         sizes = [feature.dimensions for feature in db.schema.features]
         dims = np.flatnonzero(np.repeat(kinds, sizes) & db.normalization.varies)
@@ -415,6 +422,19 @@ class MotionMatching:
         by_feature = np.bincount(self._feature_of_dim, squares, len(self.database.schema.features))
         cost = float(squares.sum() + self._bias[frame])
         return Candidate(frame, cost, tuple(by_feature.tolist()))
+
+
+def _compare_positions(database: Database) -> Database:
+    """Return a database whose features do without velocities where these are a part of them."""
+    schema = database.schema
+    if not any(feature.kind in FADE_KINDS for feature in schema.features):
+        return database
+    positions = tuple(
+        replace(feature, kind="bone_position", time=0.0)
+        for feature in schema.features
+        if feature.kind in ("bone_position", *FADE_KINDS)
+    )
+    return database.with_schema(replace(schema, features=positions))
 
 
 class _TagMask:
