@@ -38,6 +38,8 @@ NEW_SETTINGS = {
     "strafe": True,
     "inertialization": "spring",
     "blend_time": 0.3,
+    "blend_stretch": 3.0,
+    "blend_root": True,
 }
 ops = bpy.ops.motion_matching
 

@@ -20,6 +20,7 @@ UNITLESS = {
     "responsiveness",
     "continuity",
     "stop_factor",
+    "blend_stretch",
     "continuing_bias",
     "bias",
     "file_scale",

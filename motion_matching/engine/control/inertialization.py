@@ -22,7 +22,6 @@ _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 _SMALL = np.float32(0.05**2)  # rad²: below, the rotation vector hardly affects its velocity
 _TINY = 1e-12
 _FADED = 5e-4  # metres or radians, and the same per second
-_SLOWEST = 3.0  # times its time that a jump may take to fade
 _PULL = np.float32(0.95)  # share of a bone's limits: the motion that is entered needs the rest
 _LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bones that hardly move
 
@@ -84,17 +83,25 @@ class Fading(NamedTuple):
 class Inertializer:
     """The offsets of B bones (positions, rotations) and of the root's velocity (3), which fade.
 
-    They fade within the time of a shape in seconds, or up to three times as slowly, so that no bone
-    is accelerated more than in the data: its `limits` (2, B), linear and angular. All bones fade
-    alike, so that feet stay where hips and knees put them. The velocities at a jump have a time of
-    their own: with that of a large offset they would carry a bone far past both poses.
+    They fade within the time of a shape in seconds, or up to `stretch` times as slowly, so that no
+    bone is accelerated more than in the data: its `limits` (2, B), linear and angular. All bones
+    fade alike, so that feet stay where hips and knees put them. The velocities at a jump have a
+    time of their own: with that of a large offset they would carry a bone far past both poses.
+    Unless it `blends_root`, the root moves as the motion that is entered from the first tick on.
     """
 
     def __init__(
-        self, limits: np.ndarray, time: float, dt: float, shape: FadeShape = SPRING
+        self,
+        limits: np.ndarray,
+        time: float,
+        dt: float,
+        shape: FadeShape = SPRING,
+        stretch: float = 3.0,
+        blends_root: bool = True,
     ) -> None:
         bone_count = limits.shape[1]
         self._shape, self._time, self._dt = shape, time, dt
+        self._stretch, self._blends_root = stretch, blends_root
         self._limits = _PULL * np.maximum(limits, _LEAST_LIMITS)
         # offsets of bones (6 B) and root (3), and their velocities; after the last jump, and now
         self._initial_state = np.zeros((2, 6 * bone_count + 3), np.float32)
@@ -110,11 +117,12 @@ class Inertializer:
     ) -> Inertializer:
         """Return one that lets jumps fade as settings choose."""
         shape, time = choose_fade(settings)
-        return cls(limits, time, dt, shape)
+        return cls(limits, time, dt, shape, settings.blend_stretch, settings.blend_root)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Let the next jumps fade as settings choose; what fades goes on as it does."""
         self._shape, self._time = choose_fade(settings)
+        self._stretch, self._blends_root = settings.blend_stretch, settings.blend_root
 
     @property
     def half_time(self) -> float:
@@ -177,12 +185,15 @@ class Inertializer:
         shown[:3, 0] = shown[:3, 1] - self._dt * (jump.target_velocity[:3] + speed[:3])
         back = quat.from_scaled_angle_axis(-self._dt * turning)
         shown[3:, 0] = quat.mul(back, np.ascontiguousarray(shown[3:, 1]))
-        shown[:, :, 0] = self._go_on(jump.source_root + self._root, ticks.size)
+        before = jump.source_root + self._root
+        after = before if self._blends_root else jump.target_root + self._root
+        shown[:, :, 0] = self._go_on(before, after, ticks.size)
         return shown.transpose(1, 0, 2)
 
-    def _go_on(self, velocity: np.ndarray, ticks: int) -> np.ndarray:
-        """Return the root (7, T + 1) at a constant velocity (3,) from a tick before."""
-        x, y, yaw = velocity[:, None] * (self._dt * np.arange(-1, ticks))
+    def _go_on(self, before: np.ndarray, after: np.ndarray, ticks: int) -> np.ndarray:
+        """Return the root (7, T + 1) at the velocities (3,) before and after a jump."""
+        times = self._dt * np.arange(-1, ticks)
+        x, y, yaw = np.where(times < 0.0, before[:, None], after[:, None]) * times
         half, none = 0.5 * yaw, np.zeros_like(yaw)
         return np.stack([x, y, none, np.cos(half), none, none, np.sin(half)])
 
@@ -199,7 +210,8 @@ class Inertializer:
         speed[3:] = _compute_offset_speed(offset[3:], turning, target_velocity[3:])
         # bone 0 lies in the world and is placed by the root's velocity alone
         offset[:, 0] = speed[:, 0] = 0
-        state[0, -3:] += source_root - target_root
+        if self._blends_root:
+            state[0, -3:] += source_root - target_root
         return state
 
     def _compute_times(self, state: np.ndarray) -> tuple[float, float]:
@@ -210,7 +222,7 @@ class Inertializer:
         half.
         """
         x, v = (_compute_lengths(each[:-3].reshape(6, -1)) for each in state)
-        shape, fastest, slowest = self._shape, self._time, _SLOWEST * self._time
+        shape, fastest, slowest = self._shape, self._time, self._stretch * self._time
         needed = shape.find_velocity_time(float((v / self._limits).max()))
         calming = max(fastest, min(needed, slowest))
         left = np.maximum(self._limits - shape.compute_pull(calming) * v, _TINY)

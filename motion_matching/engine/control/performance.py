@@ -43,6 +43,8 @@ _BEFORE = MappingProxyType(
         "strafe": True,
         "inertialization": "spring",
         "blend_time": 0.3,
+        "blend_stretch": 3.0,
+        "blend_root": True,
     }
 )
 

@@ -156,6 +156,21 @@ class PerformerSettings:
         "Time in which all of a jump fades if blended by a cubic; longer: smoother, more foot "
         "sliding",
     )
+    blend_stretch: float = describe(
+        3.0,
+        "Stretch",
+        "How many times as long a jump may take to fade so that no bone moves harder than in the "
+        "data; higher: softer, more foot sliding, 1: all jumps fade alike",
+        least=1.0,
+        most=10.0,
+        soft_most=5.0,
+    )
+    blend_root: bool = describe(
+        True,
+        "Blend Root",
+        "Let the character's own speed and turn fade at a jump too; off: it moves at once as the "
+        "motion that is entered, less foot sliding, harder changes of speed",
+    )
     displacement: str = describe(
         "adjust",
         "Displacement",

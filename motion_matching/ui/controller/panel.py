@@ -237,6 +237,14 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
     )
 
 
+class MOTION_MATCHING_PT_blending(_SettingsPanel, bpy.types.Panel):
+    """How the difference that a jump leaves fades"""
+
+    bl_label = "Blending"
+    bl_options = {"DEFAULT_CLOSED"}
+    names = ("blend_stretch", "blend_root")
+
+
 class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):
     """How the character and the simulation object stay together"""
 

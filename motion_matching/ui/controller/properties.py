@@ -77,6 +77,8 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     inertialization: str
     inertialization_halflife: float
     blend_time: float
+    blend_stretch: float
+    blend_root: bool
     displacement: str
     synchronization: float
     adjust_position_halflife: float
