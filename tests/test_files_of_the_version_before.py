@@ -40,6 +40,7 @@ NEW_SETTINGS = {
     "blend_time": 0.3,
     "blend_stretch": 3.0,
     "blend_root": True,
+    "price_weight": 0.0,
 }
 ops = bpy.ops.motion_matching
 

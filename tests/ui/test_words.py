@@ -22,6 +22,7 @@ UNITLESS = {
     "stop_factor",
     "blend_stretch",
     "continuing_bias",
+    "price_weight",
     "bias",
     "file_scale",
     "limit",

@@ -9,6 +9,7 @@ Source: notebook 000, Player (spring inertializer); `fade` has the shapes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -155,13 +156,23 @@ class Inertializer:
         times = self._fading_time, self._velocity_time
         return Fading(offset, speed, self._fading_shape, *times)
 
+    def foresee(self, jumps: Sequence[Jump]) -> list[Fading]:
+        """Return what would fade after each of some jumps now."""
+        offsets, speeds = (
+            each.reshape(6, len(jumps), -1).swapaxes(0, 1) for each in self._compute_offsets(jumps)
+        )
+        return [
+            Fading(*state, self._shape, *self._compute_times(*state))
+            for state in zip(offsets, speeds, strict=True)
+        ]
+
     def transition(self, jump: Jump) -> None:
         """Add the difference between the two poses of a jump to the offsets."""
         state = self._compute_state(jump)
         self._initial_state[:] = self._state[:] = state
         self._age = 0.0
         self._fading_shape = self._shape
-        self._fading_time, self._velocity_time = self._compute_times(state)
+        self._fading_time, self._velocity_time = self._compute_times(self._offset, self._speed)
 
     def preview(self, jump: Jump, following: np.ndarray) -> np.ndarray:
         """Return poses (K + 2, 7, B) around a jump: a tick before it, at it, and the K after it.
@@ -169,7 +180,8 @@ class Inertializer:
         The data's are `following` (K, 7, B). The root goes on as it is.
         """
         state, ticks = self._compute_state(jump), np.arange(len(following) + 1)
-        fading, calming = self._compute_times(state)
+        offset, speed = state[:, :-3].reshape(2, 6, -1)
+        fading, calming = self._compute_times(offset, speed)
         compute = self._shape.compute_matrix
         decays = [compute(fading, age, calming)[0] for age in (self._dt * ticks).tolist()]
         offsets = np.array(decays, np.float32) @ state[:, :-3]
@@ -180,7 +192,6 @@ class Inertializer:
         shown[:3, 1:] = data[:3] + offsets[:3].reshape(3, *size)
         turns = quat.from_scaled_angle_axis(offsets[3:])
         shown[3:, 1:] = quat.mul(turns, data[3:].reshape(4, -1)).reshape(4, *size)
-        offset, speed = (each[:-3].reshape(6, -1) for each in state)
         turning = compute_angular_velocity(offset[3:], speed[3:], jump.target_velocity[3:])
         shown[:3, 0] = shown[:3, 1] - self._dt * (jump.target_velocity[:3] + speed[:3])
         back = quat.from_scaled_angle_axis(-self._dt * turning)
@@ -199,9 +210,18 @@ class Inertializer:
 
     def _compute_state(self, jump: Jump) -> np.ndarray:
         """Return the offsets of bones and root, and their velocities (2, 6 B + 3), after a jump."""
-        source_pose, source_velocity, source_root, target_pose, target_velocity, target_root = jump
         state = self._state.copy()
-        offset, speed = (each[:-3].reshape(6, -1) for each in state)
+        state[:, :-3] = np.reshape(self._compute_offsets([jump]), (2, -1))
+        if self._blends_root:
+            state[0, -3:] += jump.source_root - jump.target_root
+        return state
+
+    def _compute_offsets(self, jumps: Sequence[Jump]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the offsets of bones after jumps and their velocities (6, J B), jump by jump."""
+        source_pose, source_velocity, _, target_pose, target_velocity, _ = (
+            np.concatenate(part, axis=-1) for part in zip(*jumps, strict=True)
+        )
+        offset, speed = (np.tile(each, len(jumps)) for each in (self._offset, self._speed))
         offset[:3] += source_pose[:3] - target_pose[:3]
         speed[:3] += source_velocity[:3] - target_velocity[:3]
         shown = quat.mul(quat.from_scaled_angle_axis(offset[3:]), source_pose[3:])
@@ -209,19 +229,18 @@ class Inertializer:
         offset[3:] = quat.to_scaled_angle_axis(quat.mul(shown, quat.inv(target_pose[3:])))
         speed[3:] = _compute_offset_speed(offset[3:], turning, target_velocity[3:])
         # bone 0 lies in the world and is placed by the root's velocity alone
-        offset[:, 0] = speed[:, 0] = 0
-        if self._blends_root:
-            state[0, -3:] += source_root - target_root
-        return state
+        bones = self._limits.shape[1]
+        offset[:, ::bones] = speed[:, ::bones] = 0
+        return offset, speed
 
-    def _compute_times(self, state: np.ndarray) -> tuple[float, float]:
+    def _compute_times(self, offset: np.ndarray, speed: np.ndarray) -> tuple[float, float]:
         """Return the times of the offsets x and of their velocities v.
 
         The first acceleration, of a spring y² x + 2 z v with y, z = 2 ln 2 / halflife, and of a
         cubic 6 x / T² + 4 v / S, stays within the limits, and the part of the velocities within
         half.
         """
-        x, v = (_compute_lengths(each[:-3].reshape(6, -1)) for each in state)
+        x, v = _compute_lengths(offset), _compute_lengths(speed)
         shape, fastest, slowest = self._shape, self._time, self._stretch * self._time
         needed = shape.find_velocity_time(float((v / self._limits).max()))
         calming = max(fastest, min(needed, slowest))

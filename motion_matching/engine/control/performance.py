@@ -45,6 +45,7 @@ _BEFORE = MappingProxyType(
         "blend_time": 0.3,
         "blend_stretch": 3.0,
         "blend_root": True,
+        "price_weight": 0.0,
     }
 )
 

@@ -135,6 +135,13 @@ class PerformerSettings:
         soft_least=0.0,
         soft_most=2.0,
     )
+    price_weight: float = describe(
+        0.0,
+        "Jump Price",
+        "How much the price of a jump counts in the choice of a frame, for each cm·s; higher: jumps "
+        "are smoother and fewer, slower to respond, 0: not at all",
+        soft_most=2.0,
+    )
     idle: bool = describe(
         True,
         "Idle",

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +30,10 @@ from ..database.idles import find_settling_frames
 from ..errors import DatabaseError, SettingsError
 from ..maths import quat
 from ..motion.skeleton import Skeleton
+from . import price_choice
 from .fitted_features import FittedFeatures
 from .local_peaks import LocalPeaks
+from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
 
 _CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
@@ -318,6 +321,10 @@ class MotionMatching:
         best, cost = index.find_nearest(
             query, current=frame, bound=bound, surroundings=self._surroundings, mask=prepared
         )
+        if best >= 0 and self._settings.price_weight > 0.0 and goal.measure_prices:
+            around = {"current": frame, "surroundings": self._surroundings}
+            nearest = partial(index.find_k_nearest, query, **around, mask=prepared)
+            best, cost = self._choose_by_price(goal.measure_prices, nearest, bound)
         if best < 0 and leave and mask is not None:
             # stay in a short range: search it without the surroundings left out
             best, cost = index.find_nearest(query, mask=prepared)
@@ -336,6 +343,18 @@ class MotionMatching:
         self.last_cost = cost
         self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
         return best
+
+    def _choose_by_price(
+        self, measure: Callable[[Sequence[Jump]], np.ndarray], find: NearestSearch, bound: float
+    ) -> tuple[int, float]:
+        """Return the frame whose cost with its price is least and below a bound, or -1."""
+        source = self._get_played_state()
+
+        def measure_prices(frames: Sequence[int]) -> np.ndarray:
+            return measure([Jump(*source, *self._get_state(frame)) for frame in frames])
+
+        weight = self._settings.price_weight
+        return price_choice.choose(price_choice.list_nearest(find), measure_prices, weight, bound)
 
     def _should_wait(self, goal: Goal, frame: int, best: int) -> bool:
         """Return whether a jump should wait for a tick, as a joint would pop now."""

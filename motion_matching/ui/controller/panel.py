@@ -230,6 +230,7 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
     names = (
         "search_interval",
         "continuing_bias",
+        "price_weight",
         "sharp_velocity",
         "sharp_angle",
         "end_guard",

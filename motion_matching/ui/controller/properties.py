@@ -73,6 +73,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     end_guard: float
     surroundings: float
     continuing_bias: float
+    price_weight: float
     idle: bool
     inertialization: str
     inertialization_halflife: float
