@@ -1,4 +1,4 @@
-"""Run a study, of quality or of retargeting: print its figures, and write its page."""
+"""Run a study, of quality, retargeting or transitions: print its figures, and write its page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from motion_matching.engine.errors import MotionMatchingError
 from tests.benchmarks.report import describe_machine
 
-from . import quality, report, retargeting_command, running
+from . import quality, report, retargeting_command, running, transitions_report
 from .quality import Job
 from .sets import SETS, find_sets
 
@@ -25,11 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.workers < 1:
         parser.error("workers have to be above zero")
     print(describe_machine(), flush=True)
-    return (
-        retargeting_command.run(chosen)
-        if chosen.study == "retargeting"
-        else _run_quality(parser, chosen)
-    )
+    others = {"retargeting": retargeting_command.run, "transitions": transitions_report.run}
+    if chosen.study in others:
+        return others[chosen.study](chosen)
+    return _run_quality(parser, chosen)
 
 
 def _run_quality(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
@@ -79,6 +78,8 @@ def _make_parser() -> argparse.ArgumentParser:
     retargeting_command.add_arguments(
         studies.add_parser("retargeting", help=text, description=text)
     )
+    text = "measure what jumps cost with several ways to blend, price and compare them"
+    transitions_report.add_arguments(studies.add_parser("transitions", help=text, description=text))
     return parser
 
 

@@ -138,8 +138,8 @@ class PerformerSettings:
     price_weight: float = describe(
         0.0,
         "Jump Price",
-        "How much the price of a jump counts in the choice of a frame, for each cm·s; higher: jumps "
-        "are smoother and fewer, slower to respond, 0: not at all",
+        "How much what a jump costs counts in the choice of a frame, for each cm·s; higher: smoother "
+        "and fewer jumps, longer searches, 0: not at all",
         soft_most=2.0,
     )
     idle: bool = describe(
