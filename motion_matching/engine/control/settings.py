@@ -138,7 +138,7 @@ class PerformerSettings:
     price_weight: float = describe(
         0.0,
         "Jump Price",
-        "How much what a jump costs counts in the choice of a frame, for each cm·s; higher: smoother "
+        "How much a jump's price counts in the choice of a frame, for each cm·s; higher: smoother "
         "and fewer jumps, longer searches, 0: not at all",
         soft_most=2.0,
     )
