@@ -39,7 +39,8 @@ class FadeTimes(NamedTuple):
         return max(own or self._asdict()[kind], _SHORTEST_FADE)
 
 
-DEFAULT_TIMES = FadeTimes.from_settings(PerformerSettings())  # those of databases as built
+# what databases are built with: those that are stored rely on it, so it never changes
+DEFAULT_TIMES = FadeTimes(0.1, 0.3)
 
 
 def combine(kind: str, position: np.ndarray, velocity: np.ndarray, time: float) -> np.ndarray:
