@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -18,33 +17,22 @@ from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database, measure_character_legs
-from ..database.fade_features import FADE_KINDS
-from ..database.features import (
-    TRAJECTORY_KINDS,
-    MotionTable,
-    Schema,
-    compute_features,
-)
+from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
 from ..database.idles import find_settling_frames
 from ..errors import DatabaseError, SettingsError
-from ..maths import quat
 from ..motion.skeleton import Skeleton
-from . import price_choice
+from . import price_choice, similar_frames
 from .fitted_features import FittedFeatures
 from .local_peaks import LocalPeaks
 from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
 
-_CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
-_VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within these
 _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LEAST_POP = 10.0  # m/s²: no slower acceleration of a joint is a pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
 _AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
-# m/s and rad/s of the root that count as much as a typical difference of a feature
-_ROOT_SCALE = np.array([0.3, 0.3, 0.6], np.float32)
 
 
 class MotionMatching:
@@ -169,7 +157,7 @@ class MotionMatching:
         self._idling.reset()
         self._is_held = False
         allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
-        nearest = self._find_like(state, allowed)
+        nearest = similar_frames.find_like(self.database, state, allowed)
         self._frame = int(nearest[np.argmin(self._compare_bodies(state, nearest))])
         self._ticks_to_search = self._search_ticks
         source = state.pose, state.velocity, state.root
@@ -180,7 +168,9 @@ class MotionMatching:
 
         Those within `apart` frames of a better one are left out.
         """
-        frames = self._find_like(state, np.arange(self.database.frame_count))
+        frames = similar_frames.find_like(
+            self.database, state, np.arange(self.database.frame_count)
+        )
         costs = self._compare_bodies(state, frames)
         result: list[tuple[int, float]] = []
         for k in np.argsort(costs, kind="stable").tolist():
@@ -189,46 +179,10 @@ class MotionMatching:
                 result.append((frame, float(costs[k])))
         return result[:count]
 
-    def _find_like(self, state: MovingPose, allowed: np.ndarray) -> np.ndarray:
-        """Return the frames among `allowed` whose features of bones and velocity are nearest."""
-        times, is_known = np.arange(-2, 3) / self.fps, bool(np.isfinite(state.root).all())
-        local = np.stack([state.advance(t) for t in times]).transpose(0, 2, 1)
-        track = times[:, None] * np.nan_to_num(state.root)
-        track[:, :2] = local[:, 0, :2]
-        ends = np.array([0]), np.array([len(times)]), np.array([False])
-        db = self.database if is_known else _compare_positions(self.database)
-        unknown = np.zeros((len(times), len(db.roles.legs)), bool)
-        table = MotionTable(
-            self.skeleton, db.roles, self.fps, local[..., :3], local[..., 3:], track, *ends, unknown
-        )
-        values = compute_features(db.schema, table)[:, 2]
-        counted = ("bone_position", *(("bone_velocity", *FADE_KINDS) if is_known else ()))
-        kinds = [feature.kind in counted for feature in db.schema.features]
-        sizes = [feature.dimensions for feature in db.schema.features]
-        dims = np.flatnonzero(np.repeat(kinds, sizes) & db.normalization.varies)
-        scale = 1.0 / db.normalization.deviation[dims]
-        away = (np.asarray(db.features)[dims][:, allowed] - values[dims, None]) * scale[:, None]
-        cost = np.einsum("df,df->f", away, away)
-        if is_known:
-            slower = (self._root_motion[allowed] - state.root) / _ROOT_SCALE
-            cost += np.einsum("fc,fc->f", slower, slower)
-        count = min(_CANDIDATES, len(allowed))
-        return allowed[np.argpartition(cost, count - 1)[:count]]
-
     def _compare_bodies(self, state: MovingPose, frames: np.ndarray) -> np.ndarray:
         """Return how far all joints of frames (K,) are from those of a state, now and soon."""
-        seconds, cost = 1.0 / self.fps, np.zeros(len(frames))
-        states = [state, *(MovingPose(*self._get_state(f)) for f in frames.tolist())]
-        if np.isnan(state.root).any():
-            states = [each._replace(root=state.root) for each in states]
-        joints = []
-        for moved in (0.0, seconds):
-            poses = np.stack([each.advance(moved) for each in states])
-            joints.append(quat.compute_world(poses, self.skeleton.parents)[1])
-        for now, weight in ((joints[0], 1.0), ((joints[1] - joints[0]) / seconds, _VELOCITIES)):
-            away = weight * (now[1:] - now[:1])
-            cost += np.einsum("fbc,fbc->f", away, away)
-        return cost
+        states = [MovingPose(*self._get_state(frame)) for frame in frames.tolist()]
+        return similar_frames.compare_bodies(self.database, state, states)
 
     def advance(self, goal: Goal) -> Motion:
         """Go one frame on, after a search if one is due, or idle."""
@@ -441,19 +395,6 @@ class MotionMatching:
         by_feature = np.bincount(self._feature_of_dim, squares, len(self.database.schema.features))
         cost = float(squares.sum() + self._bias[frame])
         return Candidate(frame, cost, tuple(by_feature.tolist()))
-
-
-def _compare_positions(database: Database) -> Database:
-    """Return a database whose features do without velocities where these are a part of them."""
-    schema = database.schema
-    if not any(feature.kind in FADE_KINDS for feature in schema.features):
-        return database
-    positions = tuple(
-        replace(feature, kind="bone_position", time=0.0)
-        for feature in schema.features
-        if feature.kind in ("bone_position", *FADE_KINDS)
-    )
-    return database.with_schema(replace(schema, features=positions))
 
 
 class _TagMask:
