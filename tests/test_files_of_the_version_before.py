@@ -38,6 +38,9 @@ NEW_SETTINGS = {
     "strafe": True,
     "inertialization": "spring",
     "blend_time": 0.3,
+    "blend_stretch": 3.0,
+    "blend_root": True,
+    "price_weight": 0.0,
 }
 ops = bpy.ops.motion_matching
 

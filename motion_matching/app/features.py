@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..engine import presets
+from ..engine.database.fade_features import FADE_KINDS
 from ..engine.database.features import Feature, Schema, load_schema, schema_from_dict
 from ..engine.errors import SettingsError
 from . import items
@@ -28,6 +29,8 @@ def get_features_data(features: Any) -> dict[str, Any]:
             entry["times"] = _parse_times(item.times)
         else:
             entry["bone"] = item.bone
+        if item.kind in FADE_KINDS and item.time:
+            entry["time"] = to_plain_value(item.time)
         entries.append(entry | {"axes": item.axes})
     general = {name: getattr(features, name) for name in ("normalization", "beyond_range")}
     return {**general, "features": entries}
@@ -42,7 +45,7 @@ def set_features(features: Any, data: Any, preset: str) -> None:
         is_new = index >= inherited
         item = items.add(features.items, feature.label) if is_new else features.items[index]
         item.kind, item.bone = feature.kind, feature.bone
-        item.weight, item.axes = feature.weight, feature.axes
+        item.weight, item.axes, item.time = feature.weight, feature.axes, feature.time
         item.times = ", ".join(f"{time:.10g}" for time in feature.times)
     for index in range(len(schema.features), inherited):
         features.items[index].weight = 0.0

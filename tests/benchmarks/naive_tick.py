@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from motion_matching.engine.control.displacement import FOOT_RADIUS
-from motion_matching.engine.control.inertialization import _LEAST_LIMITS, _PULL, _SLOWEST
+from motion_matching.engine.control.inertialization import _LEAST_LIMITS, _PULL
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.database import Database
@@ -191,7 +191,8 @@ class NaiveTick:
                 offset,
                 np.linalg.solve(_compute_jacobian(offset), own),
             )
-        self.offset_root += self.root_motion[left] - self.root_motion[entered]
+        if self.settings.blend_root:
+            self.offset_root += self.root_motion[left] - self.root_motion[entered]
         self.age, self.left = 0.0, self._copy_offsets()
         self._choose_halflives()
 
@@ -215,10 +216,14 @@ class NaiveTick:
             )
         ]
         hardest = max(v / limit for _, v, limit in pulls)
-        self.calming = max(wanted, min(8.0 * springs.LN2 * hardest, _SLOWEST * wanted))
+        self.calming = max(
+            wanted, min(8.0 * springs.LN2 * hardest, self.settings.blend_stretch * wanted)
+        )
         damping = springs.halflife_to_damping(self.calming)
         least = max(x / max(limit - damping * v, 1e-12) for x, v, limit in pulls)
-        self.fading = max(wanted, min(2.0 * springs.LN2 * math.sqrt(least), _SLOWEST * wanted))
+        self.fading = max(
+            wanted, min(2.0 * springs.LN2 * math.sqrt(least), self.settings.blend_stretch * wanted)
+        )
 
     def _fade(self, offset: Array, rate: Array) -> tuple[Array, Array]:
         """Return an offset and its rate at the current age of the jump."""

@@ -1,4 +1,4 @@
-"""Run a study, of quality, retargeting or the director: print its figures, and write its page."""
+"""Run a study of motion: print its figures, and write its page of the manual."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from pathlib import Path
 from motion_matching.engine.errors import MotionMatchingError
 from tests.benchmarks.report import describe_machine
 
-from . import directing_command, quality, report, retargeting_command, running
+from . import (
+    directing_command,
+    quality,
+    report,
+    retargeting_command,
+    running,
+    transitions_report,
+)
 from .quality import Job
 from .sets import SETS, find_sets
 
@@ -25,11 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.workers < 1:
         parser.error("workers have to be above zero")
     print(describe_machine(), flush=True)
-    if chosen.study == "quality":
-        return _run_quality(parser, chosen)
-    return {"retargeting": retargeting_command, "director": directing_command}[chosen.study].run(
-        chosen
-    )
+    others = {
+        "retargeting": retargeting_command.run,
+        "transitions": transitions_report.run,
+        "director": directing_command.run,
+    }
+    if chosen.study in others:
+        return others[chosen.study](chosen)
+    return _run_quality(parser, chosen)
 
 
 def _run_quality(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
@@ -81,6 +91,8 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     text = "measure directed scenes beside the causal controller"
     directing_command.add_arguments(studies.add_parser("director", help=text, description=text))
+    text = "measure what jumps cost with several ways to blend, price and compare them"
+    transitions_report.add_arguments(studies.add_parser("transitions", help=text, description=text))
     return parser
 
 

@@ -74,6 +74,9 @@ class ChangeDetector:
 def _get_tuning_state(obj: bpy.types.Object) -> tuple[Any, ...]:
     """Return all that `get_performer_settings` reads, to see cheaply whether it has changed."""
     settings, chosen = settings_of(obj), settings_of(obj).features
-    items = ((item.weight, item.kind, item.bone, item.times, item.axes) for item in chosen.items)
+    items = (
+        (item.weight, item.kind, item.bone, item.times, item.axes, item.time)
+        for item in chosen.items
+    )
     sliders = chosen.responsiveness, chosen.continuity, chosen.normalization, chosen.beyond_range
     return get_controller_state(settings.controller), tuple(items), sliders

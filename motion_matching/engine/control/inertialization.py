@@ -9,6 +9,7 @@ Source: notebook 000, Player (spring inertializer); `fade` has the shapes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,6 @@ _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 _SMALL = np.float32(0.05**2)  # rad²: below, the rotation vector hardly affects its velocity
 _TINY = 1e-12
 _FADED = 5e-4  # metres or radians, and the same per second
-_SLOWEST = 3.0  # times its time that a jump may take to fade
 _PULL = np.float32(0.95)  # share of a bone's limits: the motion that is entered needs the rest
 _LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bones that hardly move
 
@@ -96,17 +96,25 @@ class Fading(NamedTuple):
 class Inertializer:
     """The offsets of B bones (positions, rotations) and of the root's velocity (3), which fade.
 
-    They fade within the time of a shape in seconds, or up to three times as slowly, so that no bone
-    is accelerated more than in the data: its `limits` (2, B), linear and angular. All bones fade
-    alike, so that feet stay where hips and knees put them. The velocities at a jump have a time of
-    their own: with that of a large offset they would carry a bone far past both poses.
+    They fade within the time of a shape in seconds, or up to `stretch` times as slowly, so that no
+    bone is accelerated more than in the data: its `limits` (2, B), linear and angular. All bones
+    fade alike, so that feet stay where hips and knees put them. The velocities at a jump have a
+    time of their own: with that of a large offset they would carry a bone far past both poses.
+    Unless it `blends_root`, the root moves as the motion that is entered from the first tick on.
     """
 
     def __init__(
-        self, limits: np.ndarray, time: float, dt: float, shape: FadeShape = SPRING
+        self,
+        limits: np.ndarray,
+        time: float,
+        dt: float,
+        shape: FadeShape = SPRING,
+        stretch: float = 3.0,
+        blends_root: bool = True,
     ) -> None:
         bone_count = limits.shape[1]
         self._shape, self._time, self._dt = shape, time, dt
+        self._stretch, self._blends_root = stretch, blends_root
         self._limits = _PULL * np.maximum(limits, _LEAST_LIMITS)
         # offsets of bones (6 B) and root (3), and their velocities; after the last jump, and now
         self._initial_state = np.zeros((2, 6 * bone_count + 3), np.float32)
@@ -122,11 +130,12 @@ class Inertializer:
     ) -> Inertializer:
         """Return one that lets jumps fade as settings choose."""
         shape, time = choose_fade(settings)
-        return cls(limits, time, dt, shape)
+        return cls(limits, time, dt, shape, settings.blend_stretch, settings.blend_root)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Let the next jumps fade as settings choose; what fades goes on as it does."""
         self._shape, self._time = choose_fade(settings)
+        self._stretch, self._blends_root = settings.blend_stretch, settings.blend_root
 
     @property
     def half_time(self) -> float:
@@ -159,13 +168,23 @@ class Inertializer:
         times = self._fading_time, self._velocity_time
         return Fading(offset, speed, self._fading_shape, *times)
 
+    def foresee(self, jumps: Sequence[Jump]) -> list[Fading]:
+        """Return what would fade after each of some jumps now."""
+        offsets, speeds = (
+            each.reshape(6, len(jumps), -1).swapaxes(0, 1) for each in self._compute_offsets(jumps)
+        )
+        return [
+            Fading(*state, self._shape, *self._compute_times(*state))
+            for state in zip(offsets, speeds, strict=True)
+        ]
+
     def transition(self, jump: Jump) -> None:
         """Add the difference between the two poses of a jump to the offsets."""
         state = self._compute_state(jump)
         self._initial_state[:] = self._state[:] = state
         self._age = 0.0
         self._fading_shape = self._shape
-        self._fading_time, self._velocity_time = self._compute_times(state)
+        self._fading_time, self._velocity_time = self._compute_times(self._offset, self._speed)
 
     def preview(self, jump: Jump, following: np.ndarray) -> np.ndarray:
         """Return poses (K + 2, 7, B) around a jump: a tick before it, at it, and the K after it.
@@ -173,31 +192,43 @@ class Inertializer:
         The data's are `following` (K, 7, B). The root goes on as it is.
         """
         state, ticks = self._compute_state(jump), np.arange(len(following) + 1)
-        fading, calming = self._compute_times(state)
+        offset, speed = state[:, :-3].reshape(2, 6, -1)
+        fading, calming = self._compute_times(offset, speed)
         compute = self._shape.compute_matrix
         decays = [compute(fading, age, calming)[0] for age in (self._dt * ticks).tolist()]
         data = np.concatenate([jump.target_pose[None], following])
         shown = np.empty((7, len(ticks) + 1, data.shape[2]), np.float32)
         shown[:, 1:] = _add_offsets(data, np.array(decays, np.float32) @ state[:, :-3])
-        offset, speed = (each[:-3].reshape(6, -1) for each in state)
         turning = compute_angular_velocity(offset[3:], speed[3:], jump.target_velocity[3:])
         shown[:3, 0] = shown[:3, 1] - self._dt * (jump.target_velocity[:3] + speed[:3])
         back = quat.from_scaled_angle_axis(-self._dt * turning)
         shown[3:, 0] = quat.mul(back, np.ascontiguousarray(shown[3:, 1]))
-        shown[:, :, 0] = self._go_on(jump.source_root + self._root, ticks.size)
+        before = jump.source_root + self._root
+        after = before if self._blends_root else jump.target_root + self._root
+        shown[:, :, 0] = self._go_on(before, after, ticks.size)
         return shown.transpose(1, 0, 2)
 
-    def _go_on(self, velocity: np.ndarray, ticks: int) -> np.ndarray:
-        """Return the root (7, T + 1) at a constant velocity (3,) from a tick before."""
-        x, y, yaw = velocity[:, None] * (self._dt * np.arange(-1, ticks))
+    def _go_on(self, before: np.ndarray, after: np.ndarray, ticks: int) -> np.ndarray:
+        """Return the root (7, T + 1) at the velocities (3,) before and after a jump."""
+        times = self._dt * np.arange(-1, ticks)
+        x, y, yaw = np.where(times < 0.0, before[:, None], after[:, None]) * times
         half, none = 0.5 * yaw, np.zeros_like(yaw)
         return np.stack([x, y, none, np.cos(half), none, none, np.sin(half)])
 
     def _compute_state(self, jump: Jump) -> np.ndarray:
         """Return the offsets of bones and root, and their velocities (2, 6 B + 3), after a jump."""
-        source_pose, source_velocity, source_root, target_pose, target_velocity, target_root = jump
         state = self._state.copy()
-        offset, speed = (each[:-3].reshape(6, -1) for each in state)
+        state[:, :-3] = np.reshape(self._compute_offsets([jump]), (2, -1))
+        if self._blends_root:
+            state[0, -3:] += jump.source_root - jump.target_root
+        return state
+
+    def _compute_offsets(self, jumps: Sequence[Jump]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the offsets of bones after jumps and their velocities (6, J B), jump by jump."""
+        source_pose, source_velocity, _, target_pose, target_velocity, _ = (
+            np.concatenate(part, axis=-1) for part in zip(*jumps, strict=True)
+        )
+        offset, speed = (np.tile(each, len(jumps)) for each in (self._offset, self._speed))
         offset[:3] += source_pose[:3] - target_pose[:3]
         speed[:3] += source_velocity[:3] - target_velocity[:3]
         shown = quat.mul(quat.from_scaled_angle_axis(offset[3:]), source_pose[3:])
@@ -205,19 +236,19 @@ class Inertializer:
         offset[3:] = quat.to_scaled_angle_axis(quat.mul(shown, quat.inv(target_pose[3:])))
         speed[3:] = _compute_offset_speed(offset[3:], turning, target_velocity[3:])
         # bone 0 lies in the world and is placed by the root's velocity alone
-        offset[:, 0] = speed[:, 0] = 0
-        state[0, -3:] += source_root - target_root
-        return state
+        bones = self._limits.shape[1]
+        offset[:, ::bones] = speed[:, ::bones] = 0
+        return offset, speed
 
-    def _compute_times(self, state: np.ndarray) -> tuple[float, float]:
+    def _compute_times(self, offset: np.ndarray, speed: np.ndarray) -> tuple[float, float]:
         """Return the times of the offsets x and of their velocities v.
 
         The first acceleration, of a spring y² x + 2 z v with y, z = 2 ln 2 / halflife, and of a
         cubic 6 x / T² + 4 v / S, stays within the limits, and the part of the velocities within
         half.
         """
-        x, v = (_compute_lengths(each[:-3].reshape(6, -1)) for each in state)
-        shape, fastest, slowest = self._shape, self._time, _SLOWEST * self._time
+        x, v = _compute_lengths(offset), _compute_lengths(speed)
+        shape, fastest, slowest = self._shape, self._time, self._stretch * self._time
         needed = shape.find_velocity_time(float((v / self._limits).max()))
         calming = max(fastest, min(needed, slowest))
         left = np.maximum(self._limits - shape.compute_pull(calming) * v, _TINY)

@@ -25,7 +25,7 @@ class Goal(NamedTuple):
     `enter` is the intent's, too. `rests`: the simulation object rests, and nothing is requested;
     `stands`: besides, the character faces as it does, so that there is nothing to do but to stand.
     `measure_seam` tells of a jump and the poses (K, 7, B) after it how fast a joint would
-    accelerate at most, in m/s².
+    accelerate at most, in m/s²; `measure_prices` what jumps (J,) cost the eye, in metre-seconds.
     """
 
     trajectory: Sequence[TrajectoryPoint]
@@ -38,6 +38,7 @@ class Goal(NamedTuple):
     stands: bool = False
     rests: bool = False
     measure_seam: Callable[[Jump, np.ndarray], float] | None = None
+    measure_prices: Callable[[Sequence[Jump]], np.ndarray] | None = None
 
 
 class Jump(NamedTuple):

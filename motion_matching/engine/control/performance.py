@@ -43,6 +43,9 @@ _BEFORE = MappingProxyType(
         "strafe": True,
         "inertialization": "spring",
         "blend_time": 0.3,
+        "blend_stretch": 3.0,
+        "blend_root": True,
+        "price_weight": 0.0,
     }
 )
 

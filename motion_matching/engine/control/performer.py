@@ -20,7 +20,7 @@ from .settings import PerformerSettings
 from .sized_feet import create_foot_lock
 from .start_state import GroundPlace, MovingPose, StartState, align_root, compose_places
 from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint
-from .transition_cost import Transition
+from .transition_cost import Transition, measure_prices
 
 _ASIDE = math.radians(15.0)  # that a character may face aside of the object and still stand
 
@@ -177,6 +177,7 @@ class Performer:
         goal = Goal(
             *(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands, rests),
             self._measure_seam,
+            self._measure_prices,
         )
         motion = self.method.advance(goal)
         if motion.jump is not None:
@@ -204,6 +205,12 @@ class Performer:
     def _measure_seam(self, jump: Jump, following: np.ndarray) -> float:
         poses = self._inertializer.preview(jump, following)
         return self._joints.measure_acceleration(poses, self.method.fps)
+
+    def _measure_prices(self, jumps: Sequence[Jump]) -> np.ndarray:
+        """Return what jumps (J,) would cost the eye now, with what is left of those before."""
+        pairs = zip(jumps, self._inertializer.foresee(jumps), strict=True)
+        transitions = [Transition(j.target_pose, j.target_velocity, f) for j, f in pairs]
+        return measure_prices(transitions, self.method.skeleton.parents)
 
     def _enter(self, jump: Jump) -> None:
         """Let what a jump changes fade from now on."""

@@ -135,6 +135,13 @@ class PerformerSettings:
         soft_least=0.0,
         soft_most=2.0,
     )
+    price_weight: float = describe(
+        0.0,
+        "Jump Price",
+        "How much a jump's price counts in the choice of a frame, for each cm·s; higher: smoother "
+        "and fewer jumps, longer searches, 0: not at all",
+        soft_most=2.0,
+    )
     idle: bool = describe(
         True,
         "Idle",
@@ -155,6 +162,21 @@ class PerformerSettings:
         "Blend Time",
         "Time in which all of a jump fades if blended by a cubic; longer: smoother, more foot "
         "sliding",
+    )
+    blend_stretch: float = describe(
+        3.0,
+        "Stretch",
+        "How many times as long a jump may take to fade so that no bone moves harder than in the "
+        "data; higher: softer, more foot sliding, 1: all jumps fade alike",
+        least=1.0,
+        most=10.0,
+        soft_most=5.0,
+    )
+    blend_root: bool = describe(
+        True,
+        "Blend Root",
+        "Let the character's own speed and turn fade at a jump too; off: it moves at once as the "
+        "motion that is entered, less foot sliding, harder changes of speed",
     )
     displacement: str = describe(
         "adjust",

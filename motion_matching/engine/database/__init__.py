@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         auto_tags,
         build,
         database,
+        fade_features,
         features,
         frame_names,
         idles,

@@ -16,12 +16,13 @@ from ..errors import SettingsError
 from ..maths import planar, quat
 from ..motion.skeleton import Skeleton
 from ..settings import LARGEST, is_number
+from .fade_features import DEFAULT_TIMES, FADE_KINDS, LONGEST_FADE, FadeTimes, combine
 
-BONE_KINDS = ("bone_position", "bone_velocity", "foot_contact")
+BONE_KINDS = ("bone_position", "bone_velocity", *FADE_KINDS, "foot_contact")
 TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
 NORMALIZATIONS = ("feature", "dimension")
 BEYOND_RANGE = ("extrapolate", "hold")
-_KEYS = {"kind", "bone", "times", "weight", "axes"}
+_KEYS = {"kind", "bone", "times", "weight", "axes", "time"}
 _CONSTANT_TOLERANCE = 1e-5
 _FARTHEST_TIME = 60.0  # seconds
 _AROUND = 0.1  # seconds around a frame within which a foot's contact is averaged
@@ -35,7 +36,8 @@ class Feature:
 
     A bone kind names a role ('hips', 'head', 'left_foot', …) or a bone, 'foot_contact' one of a
     leg. A trajectory kind lists `times` in seconds, negative ones in the past. `axes` 'xy' leaves
-    out the height. `weight` scales the normalized values.
+    out the height. `weight` scales the normalized values. `time` is in how many seconds a jump
+    fades for a kind that depends on it, 0 for as many as it does in play.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Feature:
     times: tuple[float, ...] = ()
     weight: float = 1.0
     axes: str = "xyz"
+    time: float = 0.0
 
     @property
     def size(self) -> int:
@@ -138,11 +141,17 @@ class Schema:
         return replace(self, features=tuple(features))
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        data = asdict(self)
+        for feature in data["features"]:
+            if not feature["time"]:  # earlier versions know of none
+                del feature["time"]
+        return data
 
     def to_comparison_data(self) -> dict[str, Any]:
         """Return what frames are compared by as JSON data, without weights and order."""
-        features = sorted([f.kind, f.bone, f.times, f.axes] for f in self.features)
+        features = sorted(
+            [f.kind, f.bone, f.times, f.axes, *([f.time] if f.time else [])] for f in self.features
+        )
         return self.to_dict() | {"features": features}
 
 
@@ -203,7 +212,13 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
             f"{where} has a {kind} that needs times and no bone; list seconds, up to "
             f"{_FARTHEST_TIME:g}, such as [0.33, 0.67, 1.0]."
         )
-    return Feature(kind, bone, tuple(map(float, times)), float(weight), axes)
+    time = entry.get("time", 0.0)
+    if not is_number(time) or not 0 <= time <= (LONGEST_FADE if kind in FADE_KINDS else 0):
+        raise SettingsError(
+            f"{where} has a {kind} with time {reprlib.repr(time)}; give seconds from 0 to "
+            f"{LONGEST_FADE:g}, and only to {' or '.join(FADE_KINDS)}."
+        )
+    return Feature(kind, bone, tuple(map(float, times)), float(weight), axes, float(time))
 
 
 def load_schema(name: str) -> Schema:
@@ -232,11 +247,14 @@ class MotionTable:
     contacts: np.ndarray
 
 
-def compute_features(schema: Schema, table: MotionTable) -> np.ndarray:
+def compute_features(
+    schema: Schema, table: MotionTable, fade_times: FadeTimes = DEFAULT_TIMES
+) -> np.ndarray:
     """Return raw feature values (D, N), float32, in the frame of each frame's simulation bone.
 
     Positions are in metres. Velocities are those in the world, in metres per second, seen from the
     character. Directions are unit vectors on the ground. Contacts are from 0 in the air to 1.
+    Jumps fade within `fade_times`, unless a feature has a time of its own.
     """
     count = len(table.track)
     values = np.empty((schema.dimensions, count), np.float32)
@@ -253,8 +271,10 @@ def compute_features(schema: Schema, table: MotionTable) -> np.ndarray:
         if bone not in positions:
             positions[bone] = _compute_character_positions(table, bone)
         value = positions[bone]
-        if feature.kind == "bone_velocity":
-            value = _compute_character_velocity(table, value)
+        if feature.kind != "bone_position":
+            velocity = _compute_character_velocity(table, value)
+            time = feature.kind in FADE_KINDS and fade_times.get(feature.kind, feature.time)
+            value = combine(feature.kind, value, velocity, time) if time else velocity
         values[dimensions] = value[:, : feature.size].T
     return values
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database
+from ..database.fade_features import DEFAULT_TIMES, FADE_KINDS, find_place
 from ..database.features import BONE_KINDS, Feature, find_role_bone
 from ..field.ghosts import group_by_depth
 from ..maths import quat
@@ -84,6 +85,9 @@ def _to_rows(feature: Feature, values: Array) -> Array:
 def _make_feature_strokes(feature: Feature, value: Array, position: Array) -> list[Stroke]:
     """Return one value (3,) of a feature as strokes: an arrow from a position, or a cross."""
     _, _, kind = feature.kind.partition("_")
+    if feature.kind in FADE_KINDS:
+        time = DEFAULT_TIMES.get(feature.kind, feature.time)
+        kind, value = "position", find_place(feature.kind, value, time)
     if kind != "position":
         return [_make_arrow(kind, position, value)]
     centre = value if len(feature.axes) == 3 else np.array([*value[:2], position[2]])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..database.frame_names import find_frame as find_frame
 from ..database.frame_names import format_frame
 from ..database.idles import find_settling_frames
 from ..database.tags import NO_ENTRY, NO_USE
+from ..matching import price_choice
 from ..matching.method import MotionMatching
 from ..maths import planar
 
@@ -141,7 +142,7 @@ def inspect_frame(
         bias=float(database.bias[frame]),
         exclusion=_find_reason(_find_exclusions(database, settings), frame),
         features=tuple(
-            FeatureValue(f.label, database.features[rows, frame].reshape(-1, f.size))
+            FeatureValue(f.label, method.features.values[rows, frame].reshape(-1, f.size))
             for f, rows in features
         ),
         continuing=search.measure_cost(frame),
@@ -196,9 +197,29 @@ class _FrameSearch:
             if self.settles:
                 tagged &= find_settling_frames(database)
             excluded = ~tagged if tagged.any() else ~allowed
-        best = int(np.where(excluded, np.inf, self.costs).argmin())
-        better = self.costs[best] < self.costs[frame] - self.settings.continuing_bias
-        return best if (self._reason_to_leave or better) and not excluded[best] else frame
+        costs = np.where(excluded, np.inf, self.costs)
+        continuing = self.costs[frame] - self.settings.continuing_bias
+        bound = np.inf if self._reason_to_leave else continuing
+        if not self.settings.price_weight:
+            best = int(costs.argmin())
+            return best if costs[best] < bound else frame
+        best, _ = price_choice.choose(
+            price_choice.list_nearest(partial(_take_smallest, costs)),
+            partial(measure_prices, database, self.settings, frame),
+            *(self.settings.price_weight, bound),
+        )
+        return best if best >= 0 else frame
+
+    def _weigh(self, price: float) -> float:
+        return self.settings.price_weight * price_choice.PER_CENTIMETRE * price
+
+    @cached_property
+    def _chosen_price(self) -> float:
+        """What the price of the jump counts, if there is one."""
+        if self.chosen == self.frame or not self.settings.price_weight:
+            return 0.0
+        price = measure_prices(self.database, self.settings, self.frame, [self.chosen])
+        return self._weigh(price.item())
 
     @cached_property
     def _reason_to_leave(self) -> str:
@@ -229,10 +250,12 @@ class _FrameSearch:
     def measure_cost(self, k: int, price: float = 0.0) -> FrameCost:
         """Return the cost and the verdict of a frame whose jump has a price."""
         by_feature = tuple(self.by_feature[k].tolist())
-        return FrameCost(k, float(self.costs[k]), by_feature, self._describe_verdict(k), price)
+        verdict = self._describe_verdict(k, self._weigh(price))
+        return FrameCost(k, float(self.costs[k]), by_feature, verdict, price)
 
-    def _describe_verdict(self, k: int) -> str:
-        chosen, more = self.chosen, self.costs[k] - self.costs[self.chosen]
+    def _describe_verdict(self, k: int, price: float) -> str:
+        chosen, dearer = self.chosen, price - self._chosen_price
+        more = self.costs[k] - self.costs[chosen] + dearer
         if k == chosen:
             return "played on" if k == self.frame else "entered"
         if k == self.frame:
@@ -244,7 +267,18 @@ class _FrameSearch:
         by_feature = self.by_feature[k] - self.by_feature[chosen]
         worst = int(by_feature.argmax())
         label = self.database.schema.features[worst].label
+        if dearer > by_feature[worst]:
+            return f"lost: {more:.3g} more, most by its price ({dearer:+.3g})"
         return f"lost: {more:.3g} more, most by {label} ({by_feature[worst]:+.3g})"
+
+
+def _take_smallest(costs: Array, count: int) -> tuple[Array, Array]:
+    """Return the frames (n,) of the smallest costs, best first, and these, without infinite."""
+    count = min(count, len(costs))
+    frames = np.argpartition(costs, count - 1)[:count]
+    frames = frames[np.isfinite(costs[frames])]
+    frames = frames[costs[frames].argsort(kind="stable")]
+    return frames, costs[frames]
 
 
 def measure_prices(

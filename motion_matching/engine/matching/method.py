@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,29 +17,22 @@ from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database, measure_character_legs
-from ..database.features import (
-    TRAJECTORY_KINDS,
-    MotionTable,
-    Schema,
-    compute_features,
-)
+from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
 from ..database.idles import find_settling_frames
 from ..errors import DatabaseError, SettingsError
-from ..maths import quat
 from ..motion.skeleton import Skeleton
+from . import price_choice, similar_frames
+from .fitted_features import FittedFeatures
 from .local_peaks import LocalPeaks
+from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
 
-_CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
-_VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within these
 _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LEAST_POP = 10.0  # m/s²: no slower acceleration of a joint is a pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
 _AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
-# m/s and rad/s of the root that count as much as a typical difference of a feature
-_ROOT_SCALE = np.array([0.3, 0.3, 0.6], np.float32)
 
 
 class MotionMatching:
@@ -66,7 +60,8 @@ class MotionMatching:
         self._peaks = LocalPeaks(database)
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
-        self._index = self._make_index(settings)
+        self.features = FittedFeatures(database).fit(settings)
+        self._index = self._make_index(settings, self.features)
         self._masks: dict[frozenset[str], _TagMask] = {}
         self._settling: _TagMask | None = None
         self._at_rest = (_AT_REST * database.pace) ** 2
@@ -84,11 +79,13 @@ class MotionMatching:
     def apply(self, settings: PerformerSettings) -> None:
         """Take new settings; the next search uses new weights."""
         old = self._settings
+        fitted = self.features.fit(settings)
+        others = fitted is not self.features or old.weights != settings.weights
         if old.end_guard != settings.end_guard:
-            self._index = self._make_index(settings)
-        elif old.weights != settings.weights:
-            self._index = self._index.reweight(self._weigh_features(settings))
-        if (old.end_guard, old.weights) != (settings.end_guard, settings.weights):
+            self._index = self._make_index(settings, fitted)
+        elif others:
+            self._index = self._index.reweight(self._weigh_features(settings, fitted))
+        if others or old.end_guard != settings.end_guard:
             # masks and the last search belong to the previous index
             self._masks, self._settling, self._last = {}, None, None
         # last, so that refused settings change nothing
@@ -96,19 +93,19 @@ class MotionMatching:
         self._search_ticks = max(round(settings.search_interval * self.fps), 1)
         self._surroundings = round(settings.surroundings * self.fps)
 
-    def _make_index(self, settings: PerformerSettings) -> FrameIndex:
+    def _make_index(self, settings: PerformerSettings, fitted: FittedFeatures) -> FrameIndex:
         allowed = self.database.find_candidates(settings.end_guard)
         if not allowed.any():
             raise DatabaseError(
                 "No frame of the database may be entered; lower the end guard or add longer clips."
             )
         # last, because it prepares the rows for these settings, which must not be refused any more
-        features = self._weigh_features(settings)
+        features = self._weigh_features(settings, fitted)
         return FrameIndex(features, allowed, self._bias)
 
-    def _weigh_features(self, settings: PerformerSettings) -> np.ndarray:
-        """Normalize and weight the features (D, N); prepare rows and how a goal enters a query."""
-        schema, normalization = self.database.schema, self.database.normalization
+    def _weigh_features(self, settings: PerformerSettings, fitted: FittedFeatures) -> np.ndarray:
+        """Normalize and weight features (D, N); prepare rows and how a goal enters a query."""
+        schema, normalization = self.database.schema, fitted.normalization
         if settings.weights is not None:
             schema = schema.with_weights(settings.weights)
         scale = normalization.compute_scale(schema.weights)
@@ -117,6 +114,7 @@ class MotionMatching:
                 "All frames of the database look alike with these weights; raise the weight of "
                 "another feature, or build from clips that move."
             )
+        self.features = fitted
         used = normalization.varies
         dims = np.flatnonzero(used)
         # constant dimensions are left out of rows and queries
@@ -128,7 +126,7 @@ class MotionMatching:
         self._goal_mean, self._goal_scale = normalization.mean[goal_dims], scale[goal_dims]
         sizes = [f.dimensions for f in schema.features]
         self._feature_of_dim = np.repeat(np.arange(len(sizes)), sizes)[dims]
-        features = np.asarray(self.database.features)[dims]
+        features = fitted.values[dims]
         features -= normalization.mean[dims, None]
         features *= scale[dims, None]
         self._rows = np.ascontiguousarray(features.T)
@@ -159,7 +157,7 @@ class MotionMatching:
         self._idling.reset()
         self._is_held = False
         allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
-        nearest = self._find_like(state, allowed)
+        nearest = similar_frames.find_like(self.database, state, allowed)
         self._frame = int(nearest[np.argmin(self._compare_bodies(state, nearest))])
         self._ticks_to_search = self._search_ticks
         source = state.pose, state.velocity, state.root
@@ -170,7 +168,9 @@ class MotionMatching:
 
         Those within `apart` frames of a better one are left out.
         """
-        frames = self._find_like(state, np.arange(self.database.frame_count))
+        frames = similar_frames.find_like(
+            self.database, state, np.arange(self.database.frame_count)
+        )
         costs = self._compare_bodies(state, frames)
         result: list[tuple[int, float]] = []
         for k in np.argsort(costs, kind="stable").tolist():
@@ -179,46 +179,10 @@ class MotionMatching:
                 result.append((frame, float(costs[k])))
         return result[:count]
 
-    def _find_like(self, state: MovingPose, allowed: np.ndarray) -> np.ndarray:
-        """Return the frames among `allowed` whose features of bones and velocity are nearest."""
-        times, is_known = np.arange(-2, 3) / self.fps, bool(np.isfinite(state.root).all())
-        local = np.stack([state.advance(t) for t in times]).transpose(0, 2, 1)
-        track = times[:, None] * np.nan_to_num(state.root)
-        track[:, :2] = local[:, 0, :2]
-        ends = np.array([0]), np.array([len(times)]), np.array([False])
-        db = self.database
-        unknown = np.zeros((len(times), len(db.roles.legs)), bool)
-        table = MotionTable(
-            self.skeleton, db.roles, self.fps, local[..., :3], local[..., 3:], track, *ends, unknown
-        )
-        values = compute_features(db.schema, table)[:, 2]
-        counted = ("bone_position", "bone_velocity") if is_known else ("bone_position",)
-        kinds = [feature.kind in counted for feature in db.schema.features]
-        sizes = [feature.dimensions for feature in db.schema.features]
-        dims = np.flatnonzero(np.repeat(kinds, sizes) & db.normalization.varies)
-        scale = 1.0 / db.normalization.deviation[dims]
-        away = (np.asarray(db.features)[dims][:, allowed] - values[dims, None]) * scale[:, None]
-        cost = np.einsum("df,df->f", away, away)
-        if is_known:
-            slower = (self._root_motion[allowed] - state.root) / _ROOT_SCALE
-            cost += np.einsum("fc,fc->f", slower, slower)
-        count = min(_CANDIDATES, len(allowed))
-        return allowed[np.argpartition(cost, count - 1)[:count]]
-
     def _compare_bodies(self, state: MovingPose, frames: np.ndarray) -> np.ndarray:
         """Return how far all joints of frames (K,) are from those of a state, now and soon."""
-        seconds, cost = 1.0 / self.fps, np.zeros(len(frames))
-        states = [state, *(MovingPose(*self._get_state(f)) for f in frames.tolist())]
-        if np.isnan(state.root).any():
-            states = [each._replace(root=state.root) for each in states]
-        joints = []
-        for moved in (0.0, seconds):
-            poses = np.stack([each.advance(moved) for each in states])
-            joints.append(quat.compute_world(poses, self.skeleton.parents)[1])
-        for now, weight in ((joints[0], 1.0), ((joints[1] - joints[0]) / seconds, _VELOCITIES)):
-            away = weight * (now[1:] - now[:1])
-            cost += np.einsum("fbc,fbc->f", away, away)
-        return cost
+        states = [MovingPose(*self._get_state(frame)) for frame in frames.tolist()]
+        return similar_frames.compare_bodies(self.database, state, states)
 
     def advance(self, goal: Goal) -> Motion:
         """Go one frame on, after a search if one is due, or idle."""
@@ -311,6 +275,10 @@ class MotionMatching:
         best, cost = index.find_nearest(
             query, current=frame, bound=bound, surroundings=self._surroundings, mask=prepared
         )
+        if best >= 0 and self._settings.price_weight > 0.0 and goal.measure_prices:
+            around = {"current": frame, "surroundings": self._surroundings}
+            nearest = partial(index.find_k_nearest, query, **around, mask=prepared)
+            best, cost = self._choose_by_price(goal.measure_prices, nearest, bound)
         if best < 0 and leave and mask is not None:
             # stay in a short range: search it without the surroundings left out
             best, cost = index.find_nearest(query, mask=prepared)
@@ -329,6 +297,18 @@ class MotionMatching:
         self.last_cost = cost
         self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
         return best
+
+    def _choose_by_price(
+        self, measure: Callable[[Sequence[Jump]], np.ndarray], find: NearestSearch, bound: float
+    ) -> tuple[int, float]:
+        """Return the frame whose cost with its price is least and below a bound, or -1."""
+        source = self._get_played_state()
+
+        def measure_prices(frames: Sequence[int]) -> np.ndarray:
+            return measure([Jump(*source, *self._get_state(frame)) for frame in frames])
+
+        weight = self._settings.price_weight
+        return price_choice.choose(price_choice.list_nearest(find), measure_prices, weight, bound)
 
     def _should_wait(self, goal: Goal, frame: int, best: int) -> bool:
         """Return whether a jump should wait for a tick, as a joint would pop now."""

@@ -230,11 +230,20 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
     names = (
         "search_interval",
         "continuing_bias",
+        "price_weight",
         "sharp_velocity",
         "sharp_angle",
         "end_guard",
         "surroundings",
     )
+
+
+class MOTION_MATCHING_PT_blending(_SettingsPanel, bpy.types.Panel):
+    """How the difference that a jump leaves fades"""
+
+    bl_label = "Blending"
+    bl_options = {"DEFAULT_CLOSED"}
+    names = ("blend_stretch", "blend_root")
 
 
 class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):

@@ -73,10 +73,13 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     end_guard: float
     surroundings: float
     continuing_bias: float
+    price_weight: float
     idle: bool
     inertialization: str
     inertialization_halflife: float
     blend_time: float
+    blend_stretch: float
+    blend_root: bool
     displacement: str
     synchronization: float
     adjust_position_halflife: float

@@ -21,7 +21,7 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .properties import ICONS, MotionMatchingFeature, get_title, has_contact, is_trajectory
+from .properties import ICONS, MotionMatchingFeature, fades, get_title, has_contact, is_trajectory
 
 
 class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
@@ -71,5 +71,7 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
             column.prop(item, "times" if is_trajectory(item) else "bone")
             if not has_contact(item):
                 column.prop(item, "axes")
+            if fades(item):
+                column.prop(item, "time")
         column.prop(features, "normalization")
         column.prop(features, "beyond_range")

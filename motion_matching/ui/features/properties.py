@@ -24,9 +24,12 @@ from ..typed_properties import (
 
 AHEAD, BEHIND = "0.3333333333, 0.6666666667, 1", "-0.3333333333, -0.6666666667, -1"  # seconds
 _FACING = "Where the character will face, or faced"
+_BLENDED = "Where a bone is and how fast it moves at once: how far a {} blends it after a jump"
 KINDS: Any = (
     ("bone_position", "Position", "Where a bone is, relative to the character", "BONE_DATA", 0),
     ("bone_velocity", "Velocity", "How fast a bone moves, and in which direction", "FORCE_WIND", 1),
+    ("bone_spring", "Spring Blend", _BLENDED.format("spring"), "IPO_ELASTIC", 6),
+    ("bone_cubic", "Cubic Blend", _BLENDED.format("cubic"), "IPO_CUBIC", 7),
     ("foot_contact", "Contact", "Whether a foot is on the ground", "SNAP_FACE_CENTER", 5),
     ("trajectory_position", "Path", "Where the character will be, or was", "CURVE_PATH", 2),
     ("trajectory_direction", "Facing", _FACING, "ORIENTATION_GIMBAL", 3),
@@ -95,6 +98,19 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
         "looks back",
     )
     axes: str = choice("xyz", "Axes", "Which directions are compared", _AXES)
+    time: float = number(
+        0.0,
+        "Fades Within",
+        "Halflife of the spring, or time of the cubic; longer: velocities count more, 0: as set in "
+        "Controller",
+        min=0.0,
+        max=10.0,
+        soft_max=1.0,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+        precision=2,
+        step=1,
+    )
     weight: float = number(
         1.0,
         "Weight",
@@ -113,6 +129,11 @@ def is_trajectory(feature: MotionMatchingFeature) -> bool:
 def has_contact(feature: MotionMatchingFeature) -> bool:
     """Tell whether a feature is a foot's contact, which has no axes."""
     return feature.kind == "foot_contact"
+
+
+def fades(feature: MotionMatchingFeature) -> bool:
+    """Tell whether a feature depends on the time in which a jump fades."""
+    return feature.kind in ("bone_spring", "bone_cubic")
 
 
 def get_title(feature: MotionMatchingFeature) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
+from motion_matching.engine.database.features import load_schema
 from tests.demo import load_demo
 from tests.live.hero import Hero
 
@@ -115,3 +116,27 @@ def test_a_session_continues_when_features_change() -> None:
     check_session_continues(lambda: setattr(features, "normalization", "dimension"), 0)
     host.end()
     assert len(obj.motion_matching.takes) == 1
+
+
+def test_features_of_jumps_follow_the_blending_that_is_set() -> None:
+    database = load_demo().with_schema(load_schema("spring"))
+    hero = Hero(seconds=30.0, database=database)
+    bpy.ops.motion_matching.apply_preset(kind="features", filepath="spring")
+    controller = hero.obj.motion_matching.controller
+    live = hero.start()
+    hero.run(20)
+    method = live.session.performer.method
+    assert method.features.values is database.features
+    before = np.array(database.features)
+    controller.inertialization_halflife = 0.2
+    hero.run(20)
+    values = method.features.values
+    assert (np.abs(values[:6]).mean(axis=1) > 1.5 * np.abs(before[:6]).mean(axis=1)).all()
+    np.testing.assert_array_equal(values[6:], before[6:])
+    assert live.plays_features
+    assert not live.messages
+    # back at the first time, they are what they were but for rounding
+    controller.inertialization_halflife = 0.1
+    hero.run(20)
+    np.testing.assert_allclose(method.features.values, before, rtol=1e-5, atol=1e-6)
+    host.end()

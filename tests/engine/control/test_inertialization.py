@@ -258,3 +258,69 @@ def test_no_jump_fades_longer_than_three_halflives():
         result, _ = inertializer.update(pose)
     expected, _ = springs.spring(left[:3] - pose[:3], 0.0, 0.0, 3 * HALFLIFE, 3 * HALFLIFE)
     np.testing.assert_allclose((result - pose)[:3, 1:], expected[:, 1:], atol=1e-4)
+
+
+def make_hard_jump(limit: float = 5.0) -> tuple[Jump, np.ndarray]:
+    """Return a jump that no bone may take as fast as it is set, and the limits."""
+    left, entered = make_random_pose(0.3), make_random_pose(0.3)
+    velocity, still = RNG.normal(size=(2, 6, BONES)).astype(np.float32)
+    velocity[:, 0] = still[:, 0] = 0.0
+    root, other = np.array([[0.3, -2.0, 0.5], [0.1, -1.0, -0.4]], np.float32)
+    return Jump(left, velocity, root, entered, 0 * still, other), np.full((2, BONES), limit)
+
+
+@pytest.mark.parametrize("shape", [SPRING, CUBIC], ids=["spring", "cubic"])
+def test_jumps_take_no_longer_than_they_may_be_stretched(shape):
+    jump, limits = make_hard_jump()
+    for stretch in (1.0, 1.7, 3.0):
+        inertializer = Inertializer(limits, HALFLIFE, DT, shape, stretch)
+        inertializer.transition(jump)
+        assert inertializer.fading[3:] == pytest.approx([stretch * HALFLIFE] * 2)
+    published = Inertializer(limits, HALFLIFE, DT, shape, 1.0)
+    free = Inertializer(NO_LIMITS, HALFLIFE, DT, shape, 3.0)
+    for each in (published, free):
+        each.transition(jump)
+    for _ in range(20):
+        results = [each.update(jump.target_pose)[0] for each in (published, free)]
+        np.testing.assert_array_equal(*results)
+
+
+def test_a_root_that_is_not_blended_moves_at_once_as_the_motion_that_is_entered():
+    jump, limits = make_hard_jump()
+    blended, at_once = (
+        Inertializer(limits, HALFLIFE, DT, blends_root=blends) for blends in (True, False)
+    )
+    for each in (blended, at_once):
+        each.transition(jump)
+    (pose, offset), (same, none) = (
+        each.update(jump.target_pose) for each in (blended, at_once)
+    )  # fmt: skip
+    np.testing.assert_array_equal(pose, same)
+    assert none == [0.0, 0.0, 0.0]
+    assert np.abs(offset).min() > 0.1
+
+
+def test_a_preview_shows_the_step_of_a_root_that_is_not_blended():
+    jump, limits = make_hard_jump()
+    following = np.repeat(jump.target_pose[None], 3, axis=0)
+    for blends in (True, False):
+        inertializer = Inertializer(limits, HALFLIFE, DT, blends_root=blends)
+        steps = np.diff(inertializer.preview(jump, following)[:, :2, 0], axis=0) / DT
+        entered = jump.source_root if blends else jump.target_root
+        np.testing.assert_allclose(steps[0], jump.source_root[:2], atol=1e-5)
+        np.testing.assert_allclose(steps[1:], np.tile(entered[:2], (3, 1)), atol=1e-5)
+
+
+def test_settings_choose_stretch_and_root():
+    jump, limits = make_hard_jump()
+    published = PerformerSettings(blend_stretch=1.0, blend_root=False)
+    shipped = Inertializer.from_settings(limits, PerformerSettings(), DT)
+    changed = Inertializer.from_settings(limits, PerformerSettings(), DT)
+    changed.apply(published)
+    made = Inertializer.from_settings(limits, published, DT)
+    for each in (shipped, changed, made):
+        each.transition(jump)
+    for each in (changed, made):
+        assert each.fading.time == HALFLIFE
+        assert each.update(jump.target_pose)[1] == [0.0, 0.0, 0.0]
+    assert shipped.fading.time > HALFLIFE

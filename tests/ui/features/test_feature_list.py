@@ -180,3 +180,21 @@ def test_linked_features_cannot_be_moved_or_removed(tmp_path):
     bpy.ops.wm.open_mainfile(filepath=shot)
     features = find_override().motion_matching.features
     assert sorted(list_features()) == sorted(kept)
+
+
+def test_a_feature_of_jumps_keeps_its_time_in_presets_and_only_there():
+    ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
+    features = obj.motion_matching.features
+    ops.apply_preset(kind="features", filepath="spring")
+    assert [item.time for item in features.items] == [0.0] * 5
+    features.items[0].time = 0.25
+    assert features.preset == ""
+    schema = feature_list.build_schema(features)
+    assert [feature.time for feature in schema.features] == [0.25, 0.0, 0.0, 0.0, 0.0]
+    data = feature_list.get_features_data(features)
+    feature_list.set_features(features, data, "mine")
+    assert feature_list.build_schema(features) == schema
+    assert not feature_list.is_built_with(features, load_schema("spring"))
+    # another kind has no time
+    features.items[0].kind = "bone_position"
+    assert feature_list.build_schema(features).features[0].time == 0.0

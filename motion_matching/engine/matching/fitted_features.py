@@ -1,0 +1,74 @@
+"""The features of a database as the settings need them: some depend on how long jumps fade."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+
+from ..control.settings import PerformerSettings
+from ..database.database import Database
+from ..database.fade_features import DEFAULT_TIMES, FADE_KINDS, FadeTimes, combine
+from ..database.features import Schema, compute_features, compute_normalization
+
+
+class FittedFeatures:
+    """Raw features `values` (D, N) with their `normalization`.
+
+    Those that fade with jumps and have no time of their own take it from the settings. They alone
+    are computed again when it changes, from the motion of their bones, which is kept.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.values, self.normalization = np.asarray(database.features), database.normalization
+        self._database, self._times = database, DEFAULT_TIMES
+        pairs = zip(database.schema.features, database.schema.slices, strict=True)
+        self._loose = [(f, rows) for f, rows in pairs if f.kind in FADE_KINDS and not f.time]
+        self._motion: np.ndarray | None = None
+
+    def fit(self, settings: PerformerSettings) -> FittedFeatures:
+        """Return the features for other settings: these, if they do not depend on the change."""
+        times = FadeTimes.from_settings(settings)
+        changed = [
+            number
+            for number, (feature, _) in enumerate(self._loose)
+            if times.get(feature.kind, 0.0) != self._times.get(feature.kind, 0.0)
+        ]
+        if not changed:
+            return self
+        self._get_motion()  # once for all that are fitted
+        result = copy(self)
+        result.values, result._times = np.array(self.values), times
+        for number in changed:
+            result._fit_feature(number)
+        return result
+
+    def _fit_feature(self, number: int) -> None:
+        feature, rows = self._loose[number]
+        position, velocity = self._get_motion()[number]
+        time = self._times.get(feature.kind, 0.0)
+        self.values[rows] = combine(feature.kind, position, velocity, time)
+        used = self._database.playable
+        values = self.values[rows][:, used] if used.any() else self.values[rows]
+        alone = replace(self._database.schema, features=(feature,))
+        found, whole = compute_normalization(alone, values), self.normalization
+        parts = [part.copy() for part in (whole.mean, whole.deviation, whole.varies)]
+        for part, own in zip(parts, (found.mean, found.deviation, found.varies), strict=True):
+            part[rows] = own
+        self.normalization = replace(
+            whole, **dict(zip(("mean", "deviation", "varies"), parts, strict=True))
+        )
+
+    def _get_motion(self) -> list[np.ndarray]:
+        """Return position and velocity (2, axes, N) of each feature's bone."""
+        if self._motion is None:
+            features = tuple(
+                replace(feature, kind=kind)
+                for feature, _ in self._loose
+                for kind in ("bone_position", "bone_velocity")
+            )
+            self._motion = compute_features(Schema(features), self._database.to_motion_table())
+        sizes = [2 * feature.size for feature, _ in self._loose]
+        parts = np.split(self._motion, np.cumsum(sizes)[:-1])
+        return [part.reshape(2, size // 2, -1) for part, size in zip(parts, sizes, strict=True)]

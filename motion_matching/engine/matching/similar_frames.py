@@ -1,0 +1,76 @@
+"""Find the frames of a database that are most like a pose in motion, to go on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..control.start_state import MovingPose
+from ..database.database import Database
+from ..database.fade_features import FADE_KINDS
+from ..database.features import MotionTable, compute_features
+from ..maths import quat
+
+_CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
+_VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within these
+# m/s and rad/s of the root that count as much as a typical difference of a feature
+_ROOT_SCALE = np.array([0.3, 0.3, 0.6], np.float32)
+
+
+def find_like(database: Database, state: MovingPose, allowed: np.ndarray) -> np.ndarray:
+    """Return the frames among `allowed` whose features of bones and velocity are nearest."""
+    times, is_known = np.arange(-2, 3) / database.fps, bool(np.isfinite(state.root).all())
+    local = np.stack([state.advance(t) for t in times]).transpose(0, 2, 1)
+    track = times[:, None] * np.nan_to_num(state.root)
+    track[:, :2] = local[:, 0, :2]
+    ends = np.array([0]), np.array([len(times)]), np.array([False])
+    db = database if is_known else _compare_positions(database)
+    unknown = np.zeros((len(times), len(db.roles.legs)), bool)
+    body = db.skeleton, db.roles, db.fps
+    table = MotionTable(*body, local[..., :3], local[..., 3:], track, *ends, unknown)
+    values = compute_features(db.schema, table)[:, 2]
+    counted = ("bone_position", *(("bone_velocity", *FADE_KINDS) if is_known else ()))
+    kinds = [feature.kind in counted for feature in db.schema.features]
+    sizes = [feature.dimensions for feature in db.schema.features]
+    dims = np.flatnonzero(np.repeat(kinds, sizes) & db.normalization.varies)
+    scale = 1.0 / db.normalization.deviation[dims]
+    away = (np.asarray(db.features)[dims][:, allowed] - values[dims, None]) * scale[:, None]
+    cost = np.einsum("df,df->f", away, away)
+    if is_known:
+        slower = (db.root_motion[allowed].astype(np.float32) - state.root) / _ROOT_SCALE
+        cost += np.einsum("fc,fc->f", slower, slower)
+    count = min(_CANDIDATES, len(allowed))
+    return allowed[np.argpartition(cost, count - 1)[:count]]
+
+
+def compare_bodies(
+    database: Database, state: MovingPose, others: Sequence[MovingPose]
+) -> np.ndarray:
+    """Return how far all joints of others (K,) are from those of a state, now and soon."""
+    seconds, cost = 1.0 / database.fps, np.zeros(len(others))
+    states = [state, *others]
+    if np.isnan(state.root).any():
+        states = [each._replace(root=state.root) for each in states]
+    joints = []
+    for moved in (0.0, seconds):
+        poses = np.stack([each.advance(moved) for each in states])
+        joints.append(quat.compute_world(poses, database.skeleton.parents)[1])
+    for now, weight in ((joints[0], 1.0), ((joints[1] - joints[0]) / seconds, _VELOCITIES)):
+        away = weight * (now[1:] - now[:1])
+        cost += np.einsum("fbc,fbc->f", away, away)
+    return cost
+
+
+def _compare_positions(database: Database) -> Database:
+    """Return a database whose features do without velocities where these are a part of them."""
+    schema = database.schema
+    if not any(feature.kind in FADE_KINDS for feature in schema.features):
+        return database
+    positions = tuple(
+        replace(feature, kind="bone_position", time=0.0)
+        for feature in schema.features
+        if feature.kind in ("bone_position", *FADE_KINDS)
+    )
+    return database.with_schema(replace(schema, features=positions))
