@@ -54,6 +54,7 @@ ENGINE: dict[str, set[str]] = {
 }
 ENGINE["engine.insight"] = {*DATA, "engine.matching", "engine.field", "engine.insight"}
 ENGINE["engine.takes"] = {*DATA, "engine.matching", "engine.field", "engine.takes"}
+ENGINE["engine.direct"] = {*DATA, "engine.takes", "engine.direct"}
 LAYERS = ["engine", "scene", "live", "app", "ui"]
 MAY_IMPORT: dict[str, set[str]] = {
     **ENGINE,
@@ -220,7 +221,8 @@ ROOMS: dict[str, set[str]] = {
     "blender": {"blender"},
     "rig": {"blender", "rig"},
     "reading": {"blender", "rig", "reading"},
-    "writing": {"blender", "rig", "writing"},
+    "direct": {"blender", "direct"},
+    "writing": {"blender", "rig", "direct", "writing"},
     "controls": {"blender", "rig", "reading", "writing", "controls"},
     "retargeting": {"blender", "rig", "reading", "writing", "controls", "retargeting"},
     "staging": {"blender", "rig", "reading", "writing", "staging"},
