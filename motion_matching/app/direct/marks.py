@@ -74,8 +74,11 @@ def _find_marker_name(empty: bpy.types.Object) -> str:
     before = mark.marker_name
     if before in ("", empty.name) or timeline.find_marker(empty.name):
         return empty.name
-    other: Any = bpy.data.objects.get(before)  # of which this one is a copy
-    return empty.name if other and mark_of(other).character else before
+    director = settings_of(mark.character).director if mark.character else None
+    others: Any = director.marks.objects if director and director.marks else ()
+    # the first is the one that was renamed, and those after it are copies of it
+    first = next((each for each in others if mark_of(each).marker_name == before), None)
+    return before if first == empty else empty.name
 
 
 def add_mark(obj: bpy.types.Object, frame: int, placement: Placement) -> bpy.types.Object:

@@ -48,7 +48,7 @@ def trace(track: np.ndarray, fps: float) -> list[Traced]:
     found += [Traced(a, (min(b, last) - a) / fps) for a, b in stops if b > 1 and a > 0]
     if stops and stops[0][0] == 0:
         found[0] = Traced(0, stops[0][1] / fps)
-    for tick in (*_find_turns(track, speed, fps), last):
+    for tick in (last, *_find_turns(track, speed, fps)):
         found = _add_apart(found, tick, fps)
     return _fill(sorted(found), fps)
 
