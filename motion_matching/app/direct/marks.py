@@ -181,16 +181,21 @@ def _read_names(text: str) -> set[str]:
 
 
 def describe(empty: bpy.types.Object) -> str:
-    """Return in a few words what a mark or pin asks for."""
+    """Return in a few words what a mark asks for besides place and facing, or until when."""
     mark: Any = mark_of(empty)
     if mark.kind == PIN:
-        return f"{mark.limb.replace('_', ' ').title()} to {mark.frame_end}"
+        return f"to {mark.frame_end}"
+    wanted = {(True, True): "", (True, False): "Place", (False, True): "Facing"}
     parts = [
-        "Place" if mark.use_place else "",
-        "Facing" if mark.use_facing else "",
-        f"Hold {mark.hold:.1f} s" if mark.hold else "",
+        wanted.get((mark.use_place, mark.use_facing), "" if _asks_more(mark) else "Nothing"),
+        f"{mark.hold:.1f} s" if mark.hold else "",
         mark.moment,
         "" if mark.gait == "SAME" else mark.gait.title(),
         (mark.tags or "No Tags") if mark.use_tags else "",
     ]
-    return ", ".join(part for part in parts if part) or "Nothing"
+    return ", ".join(part for part in parts if part)
+
+
+def _asks_more(mark: Any) -> bool:
+    """Return whether a mark asks for more than place and facing."""
+    return bool(mark.hold or mark.moment or mark.gait != "SAME" or mark.use_tags)

@@ -30,6 +30,7 @@ _EVERY, _NEAREST = 2.0, 0.7  # seconds between two marks: usually, and at least
 _STILL, _STOP = 0.15, 0.6  # m/s below which one stands, and seconds from which on that is a stop
 _SMOOTH = 0.25  # seconds on both sides over which the speed is averaged
 _TURN, _TURN_TIME = 0.9, 0.5  # radians in so many seconds that are a sharp turn
+_LEVEL = 1e-3  # radians by which turns that are as sharp differ
 
 
 class Traced(NamedTuple):
@@ -71,8 +72,15 @@ def _find_turns(track: np.ndarray, speed: np.ndarray, fps: float) -> list[int]:
     turned = np.abs(ways[2 * ahead :] - ways[: -2 * ahead])
     middle = np.arange(len(turned)) + ahead
     turned[speed[middle] < _STILL] = 0.0  # the way of one who stands is noise
-    order = np.argsort(-turned, kind="stable")
-    return [int(middle[k]) for k in order if turned[k] > _TURN]
+    runs = find_runs(turned > _TURN).tolist()
+    runs.sort(key=lambda run: -turned[run[0] : run[1]].max())
+    return [_find_peak(turned, *run) + ahead for run in runs]
+
+
+def _find_peak(values: np.ndarray, start: int, stop: int) -> int:
+    """Return the index in the middle of where values are highest within a range."""
+    span = values[start:stop]
+    return start + round(float(np.flatnonzero(span > span.max() - _LEVEL).mean()))
 
 
 def _add_apart(found: list[Traced], tick: int, fps: float) -> list[Traced]:

@@ -14,6 +14,8 @@ from ..panel_base import (
     List,
     State,
     StateHeader,
+    add_tall_row,
+    draw_right,
     draw_work_button,
     draw_wrapped_text,
     set_options,
@@ -29,18 +31,16 @@ class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
 
     def draw_row(self, layout: bpy.types.UILayout, item: bpy.types.Object) -> None:
         mark = app.direct.marks.mark_of(item)
-        row = layout.row(align=True)
         is_pin = mark.kind == app.direct.marks.PIN
         icon: Any = "PINNED" if is_pin else "EMPTY_SINGLE_ARROW"
-        frame = row.row()
-        frame.ui_units_x = 2.4
-        frame.label(text=str(app.direct.marks.get_frame(item)), icon=icon)
+        split = layout.split(factor=0.28)
+        split.label(text=str(app.direct.marks.get_frame(item)), icon=icon)
+        row = split.row(align=True)
         row.prop(item, "name", text="", emboss=False)
-        asked = row.row()
-        asked.alignment = "RIGHT"
-        asked.label(text=app.direct.marks.describe(item))
+        if text := app.direct.marks.describe(item):
+            draw_right(row, text)
         outcome: Any = _OUTCOMES[app.direct.outcomes.get_outcome(item)]
-        asked.label(text="", icon=outcome)
+        row.label(text="", icon=outcome)
 
     def filter_items(
         self, context: bpy.types.Context, data: Any, property: str
@@ -93,8 +93,8 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
             side.operator("motion_matching.remove_mark", text="", icon="REMOVE")
         if (active := app.direct.marks.get_active_mark(obj)) is not None:
             _draw_mark(layout, active)
+        draw_work_button(add_tall_row(layout), "motion_matching.direct", icon="TRACKING_FORWARDS")
         column = layout.column(align=True)
-        draw_work_button(column, "motion_matching.direct", icon="OUTLINER_OB_EMPTY")
         draw_work_button(column, "motion_matching.direct_again", icon="FILE_REFRESH")
         draw_work_button(column, "motion_matching.direct_take", icon="TRACKING_BACKWARDS")
 
