@@ -311,3 +311,35 @@ def test_a_take_is_directed_by_marks_along_it(obj):
     for frame, end in zip((1, 240), ends, strict=True):
         assert np.linalg.norm((read_place(obj, frame) - end)[:2]) < 0.02, (frame, end)
     expect_refusal(ops.direct_take, "does not hold what was performed")
+
+
+def test_adding_moving_and_solving_are_steps_of_undo():
+    bpy.context.preferences.edit.use_global_undo = True
+    bpy.ops.ed.undo_push(message="start")
+    bpy.context.scene.frame_set(60)
+    bpy.context.scene.cursor.location = (0.1, -1.6, 0.0)
+    assert ops.add_mark("EXEC_DEFAULT", True) == {"FINISHED"}
+    assert ops.direct("EXEC_DEFAULT", True) == {"FINISHED"}
+    bpy.data.objects["Mark"].location.x = 0.5
+    bpy.ops.ed.undo_push(message="Move")
+
+    def read():
+        obj = bpy.data.objects["Hero"]
+        found = [outcomes.get_outcome(mark) for mark in marks.list_marks(obj)]
+        return found, len(obj.motion_matching.takes), len(bpy.context.scene.timeline_markers)
+
+    bpy.context.view_layer.update()
+    assert read() == (["changed"], 1, 1)
+    bpy.ops.ed.undo()
+    bpy.context.view_layer.update()
+    assert read() == (["met"], 1, 1)
+    bpy.ops.ed.undo()
+    assert read() == ([""], 0, 1)
+    bpy.ops.ed.undo()
+    assert read() == ([], 0, 0)
+    assert "Marks of Hero" not in bpy.data.collections
+    bpy.ops.ed.redo()
+    bpy.ops.ed.redo()
+    bpy.context.view_layer.update()
+    assert read() == (["met"], 1, 1)
+    draw_panels()
