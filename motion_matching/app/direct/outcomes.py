@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import bpy
 
+from ...scene.staging.placements import is_animated
 from ..typed import settings_of
 from . import marks
 
@@ -23,7 +24,8 @@ def describe_request(empty: bpy.types.Object) -> str:
     values = [getattr(mark, name) for name in _ASKED]
     matrix: Any = empty.matrix_world
     place = [round(value, 4) for row in matrix[:3] for value in row]
-    return repr((marks.get_frame(empty), values, place))
+    # keys move it from frame to frame, which is no change
+    return repr((marks.get_frame(empty), values, None if is_animated(empty) else place))
 
 
 def get_outcome(empty: bpy.types.Object) -> Outcome:

@@ -128,8 +128,16 @@ def _check_length(seconds: float) -> None:
 def _find_start(
     obj: bpy.types.Object, start: int, listed: list[bpy.types.Object]
 ) -> tuple[tuple[float, float], float]:
-    """Return where a shot begins: at the mark on its first frame, or where the character is."""
+    """Return where a shot begins: at the mark on its first frame, or at the path from there on.
+
+    Without either, it begins where the character is.
+    """
+    director = settings_of(obj).director
     x, y, yaw = get_placement(obj, start)
+    if director.path and director.path_start == start:
+        points = placements.read_curve_path(director.path).points
+        (x, y), way = points[0].tolist(), points[min(1, len(points) - 1)] - points[0]
+        yaw = math.atan2(way[0], -way[1])
     for empty in listed:
         mark = marks.mark_of(empty)
         if marks.get_frame(empty) == start:

@@ -110,9 +110,7 @@ database is built first if necessary, and once for each database where its frame
     requires = (*PERFORMABLE, has_marks)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        obj = get_active_armature(context)
-        app.direct.marks.refresh_markers(obj)
-        return (yield from app.direct.solving.solve_steps(obj))
+        return app.direct.solving.solve_steps(get_active_armature(context))
 
 
 class MOTION_MATCHING_OT_direct_again(SteppedOperator, bpy.types.Operator):

@@ -123,6 +123,20 @@ def test_marks_are_ordinary_objects_and_markers(obj):
     draw_panels()
 
 
+def test_a_mark_that_is_keyed_is_where_it_is_on_its_frame(obj):
+    mark = add_mark(60, (0.1, -1.6, 0.0))
+    for frame, x in ((60, 0.1), (80, 0.9)):
+        mark.location.x = x
+        mark.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(80)
+    assert abs(shots.read_place(mark, 60).x - 0.1) < 1e-6
+    assert ops.direct() == {"FINISHED"}
+    assert np.linalg.norm(read_place(obj, 60)[:2] - (0.1, -1.6)) < 0.01
+    for frame in (60, 80):
+        bpy.context.scene.frame_set(frame)
+        assert outcomes.get_outcome(mark) == "met"
+
+
 def test_what_cannot_be_directed_is_said_and_changes_nothing(obj):
     assert not ops.direct.poll()
     expect_refusal(ops.direct, "Add a mark first")
@@ -288,8 +302,12 @@ def test_a_curve_is_followed_over_its_frames(obj):
         frame = 49 + round(96 * share)
         away = read_place(obj, frame)[:2] - (0.0, -0.8 - 4.4 * share)
         assert np.linalg.norm(away) < 0.1, (frame, away)
-    director.path_end = 40
-    expect_refusal(ops.direct, "'Way'", "from frame 49 to 40")
+    # from the first frame on, it begins on the curve
+    director.path_start, way.location = 1, (3.0, 0.0, 0.0)
+    assert ops.direct() == {"FINISHED"}
+    np.testing.assert_allclose(read_place(obj, 1), (3.0, -0.8, 0.0), atol=1e-3)
+    director.path_end = 0
+    expect_refusal(ops.direct, "'Way'", "from frame 1 to 0")
 
 
 def test_a_take_is_directed_by_marks_along_it(obj):
