@@ -22,10 +22,10 @@ def describe_request(empty: bpy.types.Object) -> str:
     """Return a text that differs once a mark asks for something else, or elsewhere."""
     mark: Any = marks.mark_of(empty)
     values = [getattr(mark, name) for name in _ASKED]
-    matrix: Any = empty.matrix_world
-    place = [round(value, 4) for row in matrix[:3] for value in row]
-    # keys move it from frame to frame, which is no change
-    return repr((marks.get_frame(empty), values, None if is_animated(empty) else place))
+    if not is_animated(empty):  # keys move it from frame to frame, which is no change
+        matrix = empty.matrix_world
+        values += (col.to_tuple(4) for col in matrix.col[1:])
+    return repr((marks.get_frame(empty), *values))
 
 
 def get_outcome(empty: bpy.types.Object) -> Outcome:
