@@ -128,20 +128,22 @@ def _bake(obj: bpy.types.Object, request: Request, solved: _Solved, database: Da
 def _store_outcomes(
     obj: bpy.types.Object, request: Request, report: dict[str, list[dict[str, object]]]
 ) -> list[str]:
-    """Store outcomes on the marks that were solved, and return a sentence about each miss."""
-    if not request.marks and not request.pins:
-        return [str(each["reason"]) for each in report["marks"] if not each["reached"]]
+    """Store outcomes on the marks that were solved, and return a sentence about each miss.
+
+    A shot that is solved again is not that of the marks in the scene.
+    """
     by_uid = {each.session_uid: each for each in bpy.data.objects}
     missed = []
-    for noted, kind in ((request.marks, "marks"), (request.pins, "pins")):
-        found = [(by_uid.get(uid), asked) for uid, asked in noted]
+    for noted, kind in ((request.marks, "marks"), (request.pins, "pins"), ((), "paths")):
         entries = [
             each | {"reason": shots.to_frames(str(each["reason"]), request.frame)}
             for each in report[kind]
         ]
-        missed += outcomes.store_outcomes(found, entries)
-    for each in report["paths"]:
-        if not each["reached"]:
-            missed.append(str(each["reason"]))
-    marks.refresh_markers(obj)
+        if noted:
+            found = [(by_uid.get(uid), asked) for uid, asked in noted]
+            missed += outcomes.store_outcomes(found, entries)
+        else:
+            missed += [str(each["reason"]) for each in entries if not each["reached"]]
+    if request.marks:
+        marks.refresh_markers(obj)
     return missed
