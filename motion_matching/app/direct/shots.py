@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
+from ...engine.control.ground import STEP
 from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.database.frame_names import find_frame
@@ -75,9 +76,21 @@ def _note(listed: list[bpy.types.Object]) -> Noted:
     return tuple((empty.session_uid, outcomes.describe_request(empty)) for empty in listed)
 
 
-def add_walls(obj: bpy.types.Object, shot: Shot) -> Shot:
-    """Return a shot among the walls that an armature has now."""
-    _, walls = read_ground(obj)
+def add_walls(obj: bpy.types.Object, request: Request) -> Shot:
+    """Return a shot among the walls that an armature has now.
+
+    Raises SettingsError for a mark in an obstacle, or on ground that is higher or lower than zero.
+    """
+    ground, walls = read_ground(obj)
+    fps, shot = get_scene_fps(bpy.context.scene), request.shot
+    for mark in shot.marks:
+        height = 0.0 if mark.position is None else ground.height(*mark.position)
+        if abs(height) > STEP:
+            frame = request.frame + round(mark.time * fps)
+            raise SettingsError(
+                f"The mark at frame {frame} is inside an obstacle, or where the ground is at "
+                f"{height:.1f} m; the director walks on level ground: move it."
+            )
     return replace(shot, walls=tuple(walls))
 
 

@@ -64,7 +64,7 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
     obj = get_armature(uid)
     settings = get_performer_settings(obj, database)
     request = build(obj, database)
-    shot = shots.add_walls(obj, request.shot)
+    shot = shots.add_walls(obj, request)
     key = settings_of(obj).built_key
     library = get_library()
     library.touch(f"{key}.jumps")

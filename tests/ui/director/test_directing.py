@@ -194,7 +194,9 @@ def test_walls_are_avoided_and_marks_in_them_refused(obj):
     assert not inside.any()
     mark = marks.list_marks(obj)[0]
     mark.location.y = -2.2
-    expect_refusal(ops.direct, "at frame 120 is inside an obstacle")
+    expect_refusal(ops.direct, "at frame 120 is inside an obstacle")  # or too close to it
+    mark.location.y = -1.7
+    expect_refusal(ops.direct, "at frame 120 is inside an obstacle", "at 1.0 m")
 
 
 def test_a_directed_take_is_solved_again_after_reopening(obj, tmp_path):
