@@ -164,7 +164,9 @@ def refresh_markers(obj: bpy.types.Object) -> None:
     frames = [get_frame(empty) for empty in marks]
     names = {empty.name for empty in marks}
     for name in _read_names(director.marker_names) - names:
-        timeline.remove_marker(name)
+        other: Any = bpy.data.objects.get(name)
+        if other is None or mark_of(other).character is None:  # else of a copy of this armature
+            timeline.remove_marker(name)
     for empty, frame in zip(marks, frames, strict=True):
         timeline.put_marker(empty.name, frame)
         mark_of(empty).stored_frame, mark_of(empty).marker_name = frame, empty.name

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from motion_matching.app import characters
-from motion_matching.app.direct import marks, outcomes, shots
+from motion_matching.app.direct import marks, outcomes, shots, solving
 from motion_matching.scene.direct import own_track, stored_shots
 from tests.scene.keys import read_channels
 from tests.ui.characters import create_character, expect_refusal, read_state
@@ -363,3 +363,39 @@ def test_adding_moving_and_solving_are_steps_of_undo():
     bpy.context.view_layer.update()
     assert read() == (["met"], 1, 1)
     draw_panels()
+
+
+def test_each_character_has_marks_of_its_own(obj):
+    mine = add_mark(60, (0.1, -1.6, 0.0))
+    other = obj.copy()  # as Shift D makes it: it points at the same collection
+    bpy.context.scene.collection.objects.link(other)
+    bpy.context.view_layer.objects.active = other
+    assert marks.list_marks(other) == []
+    draw_panels()
+    bpy.context.scene.cursor.location = (3.0, -1.6, 0.0)
+    assert ops.add_mark() == {"FINISHED"}  # on the frame of the first one's mark
+    [theirs] = marks.list_marks(other)
+    assert marks.list_marks(obj) == [mine]
+    collections = [each.users_collection[0].name for each in (mine, theirs)]
+    assert collections == ["Marks of Hero", "Marks of Hero.001"]
+    marks.remove_mark(other, theirs)
+    assert list(bpy.context.scene.timeline_markers.keys()) == ["Mark"]
+    assert marks.get_frame(mine) == 60
+
+
+def test_a_solve_that_is_closed_early_changes_nothing(obj):
+    add_mark(60, (0.1, -1.6, 0.0))
+    before, markers = read_state(), len(bpy.context.scene.timeline_markers)
+    ops.build()
+    before["keys"] = read_state()["keys"]
+    steps = solving.solve_steps(obj)
+    texts = []
+    for text, _ in steps:
+        texts.append(text)
+        if text == "Directing":
+            break
+    steps.close()
+    assert "Directing" in texts
+    assert read_state() == before
+    assert len(bpy.context.scene.timeline_markers) == markers
+    assert outcomes.get_state(obj)[1] == "1 Mark"
