@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         comparing,
         content,
         databases,
+        direct,
         features,
         frame_numbers,
         handlers,

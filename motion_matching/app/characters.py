@@ -34,11 +34,15 @@ def get_active_settings(context: bpy.types.Context) -> MotionMatchingSettings:
 
 
 def resolve_armature(obj: bpy.types.Object | None) -> bpy.types.Object | None:
-    """Return an armature itself, the one that deforms a mesh, or the one whose path an empty is."""
+    """Return an armature itself, or the one that deforms a mesh, or whose path or mark one is."""
     if obj is None or obj.type == "ARMATURE":
         return obj
-    performer = settings_of(obj).performer if obj.type == "EMPTY" else None
-    return performer if performer and performer.users_scene else obj.find_armature()
+    if obj.type == "EMPTY":
+        settings = settings_of(obj)
+        for owner in (settings.performer, settings.mark.character):
+            if owner and owner.type == "ARMATURE" and owner.users_scene:
+                return owner
+    return obj.find_armature()
 
 
 def get_armature(uid: int) -> bpy.types.Object:

@@ -38,7 +38,8 @@ CANCEL = Button("Cancel", "motion_matching.cancel", "X")
 
 # the operators whose progress the strip shows in place of its buttons
 STEPS = frozenset(button.operator for button in (_IMPORT, _DEMO, _BUILD, START, BAKE)) | {
-    "motion_matching.bake_along"
+    *("motion_matching.bake_along", "motion_matching.direct"),
+    *("motion_matching.direct_again", "motion_matching.direct_take"),
 }
 
 

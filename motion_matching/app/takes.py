@@ -26,6 +26,7 @@ from ..engine.takes import takes as engine_takes
 from ..engine.takes.joining import continue_from, splice
 from ..scene.blender.actions import get_scene_fps, keep_in_file, pin_moving_group
 from ..scene.blender.handle import Handle, fit_name
+from ..scene.direct import stored_shots
 from ..scene.reading import contact_markers
 from ..scene.rig.bone_choice import get_collection_bones
 from ..scene.writing import recording
@@ -242,18 +243,32 @@ def bake_takes(
     Returns the action, which is listed and has markers for its contacts, and its seconds. Errors
     are those of `scene.bake`.
     """
-    settings, scene = settings_of(obj), bpy.context.scene
-    joined = join_takes(request.parts, takes, database)
-    ranges = request.ranges
+    joined, ranges = join_takes(request.parts, takes, database), request.ranges
     if ranges is None:
         ranges = baking.find_contact_ranges(joined, database)
     if joined.settings["foot_lock"]:
         joined = baking.bake_feet(joined, database, ranges)
-    action = _write(obj, request, joined, database.role_names["hips"])
-    legs, step = database.roles.leg_names, get_scene_fps(scene) / joined.fps
-    contact_markers.write_markers(action, ranges, legs, request.frame, step)
+    action, seconds = bake_take(obj, request, joined, ranges, database)
     _store_performances(action, request, takes)
-    seconds = joined.frame_count / joined.fps
+    return action, seconds
+
+
+def bake_take(
+    obj: bpy.types.Object,
+    request: BakeRequest,
+    taken: Take,
+    ranges: Sequence[ContactRange],
+    database: Database,
+) -> tuple[bpy.types.Action, float]:
+    """Bake a take as it is by an armature's settings; mark its contacts, and list it.
+
+    Returns the action and its seconds. Errors are those of `scene.bake`.
+    """
+    settings, scene = settings_of(obj), bpy.context.scene
+    action = _write(obj, request, taken, database.role_names["hips"])
+    legs, step = database.roles.leg_names, get_scene_fps(scene) / taken.fps
+    contact_markers.write_markers(action, ranges, legs, request.frame, step)
+    seconds = taken.frame_count / taken.fps
     list_take(obj, action, seconds)
     if settings.set_frame_range:
         scene.frame_start, scene.frame_end = request.frame, math.floor(action.frame_range[1])
@@ -375,5 +390,6 @@ def discard_take(obj: bpy.types.Object, index: int) -> str:
     if not is_source and recording.remove_take(obj, action):
         return ""
     keep_in_file(action)
-    reason = "something else uses it" if recording.is_take(action) else "it is no take"
+    is_made_here = recording.is_take(action) or stored_shots.is_directed(action)
+    reason = "something else uses it" if is_made_here else "it is no take"
     return f"The action '{action.name}' stays, because {reason}"

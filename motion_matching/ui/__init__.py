@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         colors,
         controller,
         database,
+        director,
         drawing,
         features,
         insight,

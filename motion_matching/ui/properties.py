@@ -19,6 +19,7 @@ from .database.properties import (
     MotionMatchingSource,
     MotionMatchingSourceRoles,
 )
+from .director.properties import MotionMatchingDirector, MotionMatchingMark
 from .features.properties import MotionMatchingFeatures
 from .insight.properties import MotionMatchingInsight
 from .play.properties import MotionMatchingPlay
@@ -184,6 +185,8 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         bpy.types.Action, "With", "Take to compare the active one with", poll=is_comparable
     )
     insight: MotionMatchingInsight = group(MotionMatchingInsight, "Insight")
+    director: MotionMatchingDirector = group(MotionMatchingDirector, "Director")
+    mark: MotionMatchingMark = group(MotionMatchingMark, "Mark")
     performer: bpy.types.Object = pointer(
         bpy.types.Object,
         "Performer",

@@ -71,7 +71,7 @@ PANEL_GAP = 12  # pixels between two panels in one still
 PAPER = 48  # the grey behind them
 PREFERENCES = slice(240, 1040), slice(176, 1048)  # pixels of an area with the settings alone
 HEADER = 26  # pixels of the header of a part of a panel
-ROOMS = ("character", "database", "controller", "play", "takes", "insight")
+ROOMS = ("character", "database", "controller", "play", "director", "takes", "insight", "retarget")
 
 
 # ---------------------------------------------------------------- pictures
@@ -329,6 +329,39 @@ def performer():
     bpy.context.object.select_set(True)
     turn_view(6.5, (0.0, 0.0, 0.8), 1.1, 0.8)
     yield 3.0  # the strip looks at the sources
+    yield from save_view()
+
+
+def directed():
+    """Marks and a pin in the view with the way of their take, beside the panel."""
+    yield from arrange_areas(876)
+    yield from add_performer("director")
+    obj, scene = bpy.context.object, bpy.context.scene
+    yield from widen_sidebar(60)
+    for frame, place, heading in (
+        (60, (0.3, -1.5), 0.0),
+        (150, (0.9, -3.8), 0.9),
+        (230, (3.2, -5.0), 1.2),
+    ):
+        scene.frame_set(frame)
+        scene.cursor.location, scene.cursor.rotation_euler = (*place, 0.0), (0.0, 0.0, heading)
+        call(bpy.ops.motion_matching.add_mark)
+    mark = bpy.context.object
+    call(bpy.ops.motion_matching.direct, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
+    call(bpy.ops.object.paths_calculate, display_type="RANGE", range="SCENE")
+    obj.select_set(False)
+    path, shown = obj.motion_path, obj.animation_visualization.motion_path
+    path.use_custom_color, path.line_thickness = True, 2
+    path.color = path.color_post = (1.0, 0.6, 0.15)
+    shown.show_frame_numbers = shown.show_keyframe_highlight = shown.show_keyframe_numbers = False
+    shown.frame_step = 100  # no dots
+    mark.select_set(True)
+    bpy.context.view_layer.objects.active = mark
+    scene.frame_set(110)
+    look_from(8.0, (1.4, -2.7, 0.6), 1.05, 0.5)
     yield from save_view()
 
 
@@ -735,6 +768,7 @@ PICTURES = {
     "first_take_1_empty": empty,
     "first_take_2_performer": performer,
     "first_take_3_take": baked,
+    "director": directed,
     "live_recording": recording,
     "live_proxy": proxy,
     "live_take": recorded,

@@ -80,6 +80,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
         "strip.py",
         "steer.py",
         "author.py",
+        "directing.py",
         "sources.py",
         "insight.py",
         "preview.py",

@@ -27,6 +27,7 @@ from ..blender.channels import has_motion
 from ..blender.curves import build_bone_path, is_custom_property
 from ..blender.handle import Handle, find_posable, fit_name
 from ..blender.transforms import ROTATIONS
+from ..direct import stored_shots
 from . import splicing
 from .channel_writer import CarrierMove, Track
 from .saved_pose import SAVED_POSE, SavedPose
@@ -293,13 +294,16 @@ def remove_take(obj: bpy.types.Object, action: bpy.types.Action) -> bool:
     Returns whether it is gone: an action that is no take stays, and so does one that something else
     than the object uses.
     """
-    if not is_take(action) or removal.is_needed(action, besides=(obj,)):
+    is_made_here = is_take(action) or stored_shots.is_directed(action)
+    if not is_made_here or removal.is_needed(action, besides=(obj,)):
         return False
     texts = [part["performance"] for part in _read_parts(action) if "performance" in part]
+    texts += [text for text in (stored_shots.find_text(action),) if text]
     actions.remove_strips(obj, action)
     bpy.data.actions.remove(action)
     for text in texts:
-        if _TEXT in text.name and text.users - text.use_fake_user == 0:
+        is_ours = any(end in text.name for end in (_TEXT, stored_shots.TEXT))
+        if is_ours and text.users - text.use_fake_user == 0:
             bpy.data.texts.remove(text)
     return True
 

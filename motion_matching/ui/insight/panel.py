@@ -47,7 +47,7 @@ class MOTION_MATCHING_PT_insight(StateHeader, ArmaturePanel, bpy.types.Panel):
     """What the data holds, and how the search sees it"""
 
     bl_label = "Insight"
-    bl_order = 5
+    bl_order = 6
     bl_options = {"DEFAULT_CLOSED"}
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:

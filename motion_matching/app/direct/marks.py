@@ -1,0 +1,203 @@
+"""Marks and pins of a character: empties in its collection, with what they ask for.
+
+An empty that is copied is another mark, and one that is deleted is none any more. The frame of a
+mark is that of the timeline marker of its name; only without one, the frame stored on the empty
+counts. So nothing has to follow what Blender's own tools do.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ...engine import json_files
+from ...engine.control.performer import Placement
+from ...engine.errors import MotionMatchingError, SettingsError
+from ...scene.direct import empties, timeline
+from .. import callbacks
+from ..typed import settings_of
+
+if TYPE_CHECKING:
+    from ...ui.director.properties import MotionMatchingMark
+
+MARK, PIN = "MARK", "PIN"
+
+
+def mark_of(empty: bpy.types.Object) -> MotionMatchingMark:
+    """Return what an empty asks for."""
+    return settings_of(empty).mark
+
+
+def is_mark_of(empty: bpy.types.Object, obj: bpy.types.Object) -> bool:
+    """Return whether an object is a mark or a pin of an armature."""
+    return empty.type == "EMPTY" and mark_of(empty).character == obj
+
+
+def list_marks(obj: bpy.types.Object, kind: str = MARK) -> list[bpy.types.Object]:
+    """Return the marks, or the pins, of an armature in the order of their frames."""
+    collection = settings_of(obj).director.marks
+    found: Any = [] if collection is None else collection.objects
+    chosen = [each for each in found if is_mark_of(each, obj) and mark_of(each).kind == kind]
+    return sorted(chosen, key=lambda each: (get_frame(each), each.name))
+
+
+def get_active_mark(obj: bpy.types.Object) -> bpy.types.Object | None:
+    """Return the mark or pin that is chosen in the list of an armature, or None."""
+    director = settings_of(obj).director
+    found = director.marks.objects if director.marks else ()
+    if not 0 <= director.mark_index < len(found):
+        return None
+    chosen: bpy.types.Object = found[director.mark_index]
+    return chosen if is_mark_of(chosen, obj) else None
+
+
+def get_frame(empty: bpy.types.Object) -> int:
+    """Return the frame of a mark: that of its timeline marker, or else the stored one."""
+    marker = timeline.find_marker(_find_marker_name(empty))
+    return marker.frame if marker else mark_of(empty).stored_frame
+
+
+def set_frame(empty: bpy.types.Object, frame: int) -> None:
+    """Move a mark in time, and its timeline marker if it has one."""
+    mark_of(empty).stored_frame = frame
+    if marker := timeline.find_marker(_find_marker_name(empty)):
+        marker.frame = frame
+
+
+def _find_marker_name(empty: bpy.types.Object) -> str:
+    """Return the name of a mark's timeline marker: its own, or that from before it was renamed."""
+    mark = mark_of(empty)
+    if mark.kind == PIN:
+        return ""
+    before = mark.marker_name
+    if before in ("", empty.name) or timeline.find_marker(empty.name):
+        return empty.name
+    director = settings_of(mark.character).director if mark.character else None
+    others: Any = director.marks.objects if director and director.marks else ()
+    # the first is the one that was renamed, and those after it are copies of it
+    first = next((each for each in others if mark_of(each).marker_name == before), None)
+    return before if first == empty else empty.name
+
+
+def add_mark(obj: bpy.types.Object, frame: int, placement: Placement) -> bpy.types.Object:
+    """Add a mark for an armature. SettingsError if there is one at the frame."""
+    for other in list_marks(obj):
+        if get_frame(other) == frame:
+            raise SettingsError(
+                f"The mark '{other.name}' is at frame {frame} already; go to another frame, or "
+                "move that mark."
+            )
+    empty = empties.add_arrow(_ensure_collection(obj), "Mark", placement)
+    _claim(empty, obj, MARK, frame)
+    refresh_markers(obj)
+    return empty
+
+
+def add_pin(
+    obj: bpy.types.Object, limb: str, frames: tuple[int, int], point: tuple[float, float, float]
+) -> bpy.types.Object:
+    """Add a point that a limb of an armature is at from a frame to another."""
+    name = limb.replace("_", " ").title()
+    empty = empties.add_sphere(_ensure_collection(obj), name, point)
+    _claim(empty, obj, PIN, frames[0])
+    mark_of(empty).limb, mark_of(empty).frame_end = limb, frames[1]
+    return empty
+
+
+def _claim(empty: bpy.types.Object, obj: bpy.types.Object, kind: str, frame: int) -> None:
+    mark = mark_of(empty)
+    mark.character, mark.kind, mark.stored_frame = obj, kind, frame
+    bpy.context.view_layer.update()  # the place in the world is read before the next redraw
+    choose(obj, empty)
+    callbacks.redraw()
+
+
+def choose(obj: bpy.types.Object, empty: bpy.types.Object) -> None:
+    """Make a mark the active one in the list of an armature."""
+    director = settings_of(obj).director
+    director.mark_index = list(director.marks.objects).index(empty) if director.marks else 0
+
+
+def select_chosen(obj: bpy.types.Object) -> None:
+    """Select the mark that is chosen in the list of an armature, for it to be moved."""
+    chosen = get_active_mark(obj)
+    if chosen is None or not chosen.visible_get():
+        return
+    for other in bpy.context.selected_objects:
+        other.select_set(False)
+    chosen.select_set(True)
+    bpy.context.view_layer.objects.active = chosen
+
+
+def _ensure_collection(obj: bpy.types.Object) -> bpy.types.Collection:
+    """Return the collection of an armature's marks; a copied armature gets one of its own."""
+    director = settings_of(obj).director
+    known = director.marks
+    is_others = known is not None and any(
+        mark_of(each).character not in (None, obj) for each in known.objects
+    )
+    director.marks = empties.ensure_collection(None if is_others else known, f"Marks of {obj.name}")
+    return director.marks
+
+
+def remove_mark(obj: bpy.types.Object, empty: bpy.types.Object) -> None:
+    """Remove a mark or pin with its timeline marker. SettingsError if it is linked."""
+    if empty.library:
+        raise SettingsError(f"'{empty.name}' comes from a linked file, and can be removed there.")
+    marker = _find_marker_name(empty)
+    bpy.data.objects.remove(empty)
+    if marker:
+        timeline.remove_marker(marker)
+    refresh_markers(obj)
+    director = settings_of(obj).director
+    count = len(director.marks.objects) if director.marks else 0
+    director.mark_index = max(0, min(director.mark_index, count - 1))
+    callbacks.redraw()
+
+
+def refresh_markers(obj: bpy.types.Object) -> None:
+    """Give each mark a timeline marker of its name, and remove those of marks that are gone."""
+    director = settings_of(obj).director
+    marks = list_marks(obj)
+    frames = [get_frame(empty) for empty in marks]
+    names = {empty.name for empty in marks}
+    for name in _read_names(director.marker_names) - names:
+        other: Any = bpy.data.objects.get(name)
+        if other is None or mark_of(other).character is None:  # else of a copy of this armature
+            timeline.remove_marker(name)
+    for empty, frame in zip(marks, frames, strict=True):
+        timeline.put_marker(empty.name, frame)
+        mark_of(empty).stored_frame, mark_of(empty).marker_name = frame, empty.name
+    director.marker_names = json.dumps(sorted(names))
+
+
+def _read_names(text: str) -> set[str]:
+    """Return the names of markers that were made for marks; none if others edited the text."""
+    try:
+        names = json_files.expect_list(json_files.parse(text or "[]", "markers"), "the text")
+        return {json_files.expect_text(name, "a marker") for name in names}
+    except (MotionMatchingError, json_files.EntryError):
+        return set()
+
+
+def describe(empty: bpy.types.Object) -> str:
+    """Return in a few words what a mark asks for besides place and facing, or until when."""
+    mark: Any = mark_of(empty)
+    if mark.kind == PIN:
+        return f"to {mark.frame_end}"
+    wanted = {(True, True): "", (True, False): "Place", (False, True): "Facing"}
+    parts = [
+        wanted.get((mark.use_place, mark.use_facing), "" if _asks_more(mark) else "Nothing"),
+        f"{mark.hold:.1f} s" if mark.hold else "",
+        mark.moment,
+        "" if mark.gait == "SAME" else mark.gait.title(),
+        (mark.tags or "No Tags") if mark.use_tags else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _asks_more(mark: Any) -> bool:
+    """Return whether a mark asks for more than place and facing."""
+    return bool(mark.hold or mark.moment or mark.gait != "SAME" or mark.use_tags)

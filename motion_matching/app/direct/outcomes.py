@@ -1,0 +1,73 @@
+"""What became of marks and pins in the last solve, stored on them until they change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import bpy
+
+from ...scene.staging.placements import is_animated
+from ..typed import settings_of
+from . import marks
+
+Outcome = Literal["", "met", "missed", "changed"]
+_ASKED = (
+    *("kind", "use_place", "use_facing", "hold", "moment", "gait", "use_tags", "tags"),
+    *("tolerance", "facing_tolerance", "limb", "frame_end"),
+)
+
+
+def describe_request(empty: bpy.types.Object) -> str:
+    """Return a text that differs once a mark asks for something else, or elsewhere."""
+    mark: Any = marks.mark_of(empty)
+    values = [getattr(mark, name) for name in _ASKED]
+    if not is_animated(empty):  # keys move it from frame to frame, which is no change
+        matrix = empty.matrix_world
+        values += (col.to_tuple(4) for col in matrix.col[1:])
+    return repr((marks.get_frame(empty), *values))
+
+
+def get_outcome(empty: bpy.types.Object) -> Outcome:
+    """Return what the last solve did about a mark, nothing if it has not been solved."""
+    mark = marks.mark_of(empty)
+    if not mark.asked:
+        return ""
+    if mark.asked != describe_request(empty):
+        return "changed"
+    return "missed" if mark.reason else "met"
+
+
+def store_outcomes(
+    requests: Sequence[tuple[bpy.types.Object | None, str]], entries: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Store on empties, with what they asked for, the entries of a report; return the misses.
+
+    Empties that were deleted meanwhile are None.
+    """
+    missed = []
+    for (empty, asked), entry in zip(requests, entries, strict=True):
+        if not entry["reached"]:
+            name = f"'{empty.name}'" if empty else "A deleted mark"
+            missed.append(f"{name}: {entry['reason']}")
+        if empty:
+            marks.mark_of(empty).asked = asked
+            marks.mark_of(empty).reason = "" if entry["reached"] else entry["reason"]
+    return missed
+
+
+def get_state(obj: bpy.types.Object) -> tuple[str, str] | None:
+    """Return the state of an armature's marks as an icon and words; None without marks."""
+    director = settings_of(obj).director
+    if director.marks is None:
+        return None
+    listed = marks.list_marks(obj) + marks.list_marks(obj, marks.PIN)
+    if not listed:
+        return None
+    outcomes = [get_outcome(empty) for empty in listed]
+    if any(outcome in ("", "changed") for outcome in outcomes):
+        count = len(listed)
+        return "EMPTY_SINGLE_ARROW", f"{count} Mark{'' if count == 1 else 's'}"
+    if missed := outcomes.count("missed"):
+        return "ERROR", f"{missed} of {len(listed)} Missed"
+    return "CHECKMARK", "Solved"

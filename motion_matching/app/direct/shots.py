@@ -1,0 +1,242 @@
+"""The marks, pins, path and walls of a scene as a shot, in seconds from its first frame."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...engine.control.ground import STEP
+from ...engine.control.performer import Placement
+from ...engine.database.database import Database
+from ...engine.database.frame_names import find_frame
+from ...engine.database.tags import parse_names
+from ...engine.direct.shot import LONGEST_SHOT, Mark, Pin, Shot, TimedPath
+from ...engine.errors import SettingsError
+from ...scene.blender.actions import get_scene_fps
+from ...scene.direct import empties
+from ...scene.staging import placements
+from ..characters import get_placement
+from ..settings import read_ground
+from ..typed import settings_of, to_plain_value
+from . import marks, outcomes
+
+_SHORTEST_SHOT = 0.5  # seconds
+_AFTER_LAST = 1.0  # seconds that a shot without an end goes on after its last mark
+_PER_SECOND = 10.0  # points of a timed path
+_SECONDS = re.compile(r"\b(at|until|from|to) (\d+(?:\.\d+)?(?:e-?\d+)?) s\b")
+
+
+Noted = tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A shot that begins at a frame, and its marks and pins: session_uids, and what they asked for.
+
+    `put_marks` adds the marks of one that was not made from marks, once it is solved.
+    """
+
+    shot: Shot
+    frame: int
+    marks: Noted = ()
+    pins: Noted = ()
+    put_marks: Callable[[bpy.types.Object], Noted] | None = None
+
+
+def build_request(obj: bpy.types.Object, database: Database) -> Request:
+    """Return what an armature's marks, pins and path ask for. SettingsError for what cannot be."""
+    director = settings_of(obj).director
+    bpy.context.view_layer.update()
+    start, fps = get_start(obj), get_scene_fps(bpy.context.scene)
+    listed, pinned = marks.list_marks(obj), marks.list_marks(obj, marks.PIN)
+    end = _find_end(obj, listed, pinned)
+    _check_length((end - start) / fps)
+    read = [_read_mark(empty, start, end, fps, database) for empty in listed]
+    position, facing = _find_start(obj, start, listed)
+    shot = Shot(
+        (end - start) / fps,
+        position,
+        facing,
+        director.gait,
+        tuple(read),
+        _read_path(obj, start, end, fps),
+        tuple(_read_pin(empty, start, end, fps) for empty in pinned),
+        seed=director.seed,
+        name="Directed",
+    )
+    return Request(shot, start, _note(listed), _note(pinned))
+
+
+def _note(listed: list[bpy.types.Object]) -> Noted:
+    return tuple((empty.session_uid, outcomes.describe_request(empty)) for empty in listed)
+
+
+def add_walls(obj: bpy.types.Object, request: Request) -> Shot:
+    """Return a shot among the walls that an armature has now.
+
+    Raises SettingsError for a mark in an obstacle, or on ground that is higher or lower than zero.
+    """
+    ground, walls = read_ground(obj)
+    fps, shot = get_scene_fps(bpy.context.scene), request.shot
+    for mark in shot.marks:
+        height = 0.0 if mark.position is None else ground.height(*mark.position)
+        if abs(height) > STEP:
+            frame = request.frame + round(mark.time * fps)
+            raise SettingsError(
+                f"The mark at frame {frame} is inside an obstacle, or where the ground is at "
+                f"{height:.1f} m; the director walks on level ground: move it."
+            )
+    return replace(shot, walls=tuple(walls))
+
+
+def get_start(obj: bpy.types.Object) -> int:
+    """Return the first frame of an armature's shot."""
+    director = settings_of(obj).director
+    if director.use_range:
+        return director.frame_start
+    return bpy.context.scene.frame_start
+
+
+def to_frames(text: str, frame: int) -> str:
+    """Return a sentence of the engine with frames of the scene in place of times of a shot."""
+    fps = get_scene_fps(bpy.context.scene)
+
+    def name_frame(match: re.Match[str]) -> str:
+        return f"{match[1]} frame {frame + round(float(match[2]) * fps)}"
+
+    return _SECONDS.sub(name_frame, text)
+
+
+def _find_end(
+    obj: bpy.types.Object, listed: list[bpy.types.Object], pinned: list[bpy.types.Object]
+) -> int:
+    """Return the last frame of a shot: the given one, or a second after all that is asked for."""
+    director, fps = settings_of(obj).director, get_scene_fps(bpy.context.scene)
+    if director.use_range:
+        return director.frame_end
+    ends = [marks.get_frame(each) + marks.mark_of(each).hold * fps for each in listed]
+    ends += [marks.mark_of(each).frame_end for each in pinned]
+    ends += [director.path_end] if director.path else []
+    return math.ceil(max(ends, default=get_start(obj)) + _AFTER_LAST * fps)
+
+
+def _check_length(seconds: float) -> None:
+    if seconds < _SHORTEST_SHOT:
+        raise SettingsError(
+            "The shot ends before it has begun; let it end later, or move its marks behind the "
+            "start of the scene."
+        )
+    if seconds > LONGEST_SHOT:
+        raise SettingsError(
+            f"The shot lasts {seconds / 60.0:.0f} minutes, and {LONGEST_SHOT / 60.0:.0f} are the "
+            "most; set a range, and direct the rest as another take."
+        )
+
+
+def _find_start(
+    obj: bpy.types.Object, start: int, listed: list[bpy.types.Object]
+) -> tuple[tuple[float, float], float]:
+    """Return where a shot begins: at the mark on its first frame, or at the path from there on.
+
+    Without either, it begins where the character is.
+    """
+    director = settings_of(obj).director
+    x, y, yaw = get_placement(obj, start)
+    if director.path and director.path_start == start:
+        points = placements.read_curve_path(director.path).points
+        (x, y), way = points[0].tolist(), points[min(1, len(points) - 1)] - points[0]
+        yaw = math.atan2(way[0], -way[1])
+    for empty in listed:
+        mark = marks.mark_of(empty)
+        if marks.get_frame(empty) == start:
+            place = read_place(empty, start)
+            x, y = (place.x, place.y) if mark.use_place else (x, y)
+            yaw = place.yaw if mark.use_facing else yaw
+    return (x, y), yaw
+
+
+def read_place(empty: bpy.types.Object, frame: int) -> Placement:
+    """Return where a mark is and points at a frame. SettingsError if that is no number."""
+    place = empties.read_arrow(_find_matrix(empty, frame))
+    if not all(map(math.isfinite, place)):
+        raise SettingsError(
+            f"The mark '{empty.name}' at frame {frame} is nowhere: its location or rotation is not "
+            "a number; type another."
+        )
+    return place
+
+
+def _find_matrix(empty: bpy.types.Object, frame: int) -> placements.Matrix:
+    if placements.is_animated(empty):
+        return placements.sample_matrices(empty, [frame])[0]
+    return empty.matrix_world
+
+
+def _read_mark(
+    empty: bpy.types.Object, start: int, end: int, fps: float, database: Database
+) -> Mark:
+    mark, frame = marks.mark_of(empty), marks.get_frame(empty)
+    label = f"The mark '{empty.name}' at frame {frame}"
+    if not start <= frame <= end:
+        limit = f"before the shot begins at {start}" if frame < start else f"after its end at {end}"
+        raise SettingsError(f"{label} is {limit}; move it, or change the range of the shot.")
+    if mark.moment:
+        try:
+            find_frame(database, mark.moment)
+        except SettingsError as error:
+            raise SettingsError(f"{label} asks for a moment of a source. {error}") from None
+    place = read_place(empty, frame)
+    return Mark(
+        (frame - start) / fps,
+        (place.x, place.y) if mark.use_place else None,
+        place.yaw if mark.use_facing else None,
+        min(to_plain_value(mark.hold), (end - frame) / fps),
+        mark.moment or None,
+        None if mark.gait == "SAME" else mark.gait.lower(),
+        parse_names(mark.tags) if mark.use_tags else None,
+        to_plain_value(mark.tolerance),
+        to_plain_value(mark.facing_tolerance),
+    )
+
+
+def _read_pin(empty: bpy.types.Object, start: int, end: int, fps: float) -> Pin:
+    mark, frame = marks.mark_of(empty), marks.get_frame(empty)
+    if not start <= frame < mark.frame_end <= end:
+        raise SettingsError(
+            f"The pin '{empty.name}' holds from frame {frame} to {mark.frame_end}, and the shot "
+            f"lasts from {start} to {end}; give it frames within that, the first before the last."
+        )
+    place = _find_matrix(empty, frame).translation
+    point = place.x, place.y, place.z
+    if not all(map(math.isfinite, point)):
+        raise SettingsError(f"The pin '{empty.name}' is nowhere; type another location.")
+    return Pin(mark.limb, (frame - start) / fps, (mark.frame_end - start) / fps, point)
+
+
+def _read_path(obj: bpy.types.Object, start: int, end: int, fps: float) -> tuple[TimedPath, ...]:
+    """Return the curve to be followed at an even speed, if there is one."""
+    director = settings_of(obj).director
+    curve, first, last = director.path, director.path_start, director.path_end
+    if curve is None:
+        return ()
+    if not start <= first < last <= end:
+        raise SettingsError(
+            f"The path '{curve.name}' is followed from frame {first} to {last}, and the shot lasts "
+            f"from {start} to {end}; give it frames within that, the first before the last."
+        )
+    path = placements.read_curve_path(curve)
+    points = np.vstack([path.points, path.points[:1]]) if path.cyclic else path.points
+    gone = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1)))
+    if not gone[-1] > 0.0:
+        raise SettingsError(f"The path '{curve.name}' has no length; draw a longer one.")
+    seconds = (last - first) / fps
+    shares = np.linspace(0.0, 1.0, max(round(seconds * _PER_SECOND), 1) + 1)
+    x, y = (np.interp(shares * gone[-1], gone, points[:, axis]) for axis in (0, 1))
+    times = (first - start) / fps + shares * seconds
+    pairs = zip(x.tolist(), y.tolist(), strict=True)
+    return (TimedPath(tuple(times.tolist()), tuple(pairs)),)

@@ -1,0 +1,149 @@
+"""Solve the shot of a character, bake the take, and say what became of each mark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import bpy
+
+from ...engine.control.contact_ranges import ContactRange
+from ...engine.control.settings import PerformerSettings
+from ...engine.database.database import Database
+from ...engine.direct import director as directors
+from ...engine.direct import jump_table
+from ...engine.direct.director import Directed, Director
+from ...engine.direct.footage import Footage, make_footage
+from ...engine.direct.jump_table import JumpTable
+from ...engine.direct.shot import Shot
+from ...engine.errors import MotionMatchingError
+from ...engine.progress import ReportProgress
+from ...engine.takes import baking
+from ...scene.blender.actions import set_action
+from ...scene.direct import own_track, stored_shots
+from .. import takes
+from ..build import load_or_build_steps
+from ..characters import get_armature
+from ..library import get_library
+from ..runtime import runtime
+from ..settings import get_performer_settings
+from ..steps import Steps, run_in_background_steps
+from ..takes import BakeRequest, TakePart
+from ..typed import settings_of
+from . import marks, outcomes, shots
+from .shots import Request
+
+_NAME = "Directed"
+BuildRequest = Callable[[bpy.types.Object, Database], Request]
+
+
+@dataclass
+class Footages:
+    """The footage that was directed last and its table, which the next solve uses again."""
+
+    database: Database | None = None
+    footage: Footage | None = None
+    table: JumpTable | None = None
+
+
+class _Solved(NamedTuple):
+    done: Directed
+    ranges: list[ContactRange]
+
+
+def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request) -> Steps[str]:
+    """Solve what `build` asks for with an armature's database, built if need be; bake the take.
+
+    Returns what to report. Nothing is changed before the end.
+    """
+    uid = obj.session_uid
+    database = yield from load_or_build_steps(obj)
+    obj = get_armature(uid)
+    settings = get_performer_settings(obj, database)
+    request = build(obj, database)
+    shot = shots.add_walls(obj, request)
+    key = settings_of(obj).built_key
+    library = get_library()
+    library.touch(f"{key}.jumps")
+    path = jump_table.get_table_path(library.get_path(key))
+    solve = partial(_solve, database, settings, shot, path, runtime.get_cache(Footages))
+    try:
+        solved = yield from run_in_background_steps(solve, "Directing")
+    except MotionMatchingError as error:
+        raise type(error)(shots.to_frames(str(error), request.frame)) from error
+    yield "Baking", 1.0
+    return _bake(get_armature(uid), request, solved, database)
+
+
+def solve_again_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
+    """Solve the shot that is stored on a directed take, with the present database and settings."""
+    shot, frame = stored_shots.read_shot(action)
+    return solve_steps(obj, lambda obj, database: Request(shot, frame))
+
+
+def _solve(
+    database: Database,
+    settings: PerformerSettings,
+    shot: Shot,
+    path: Path,
+    known: Footages,
+    report: ReportProgress,
+) -> _Solved:
+    """Solve a shot, with feet planted and limbs pinned; this runs in a thread."""
+    if known.database is not database or known.footage is None or known.table is None:
+        footage = make_footage(database)
+        table = jump_table.load_or_build_table(footage, path, partial(report, "Finding Jumps"))
+        known.database, known.footage, known.table = database, footage, table
+    director = Director(known.footage, known.table, settings)
+    directed = director.direct(shot, directors.TAKE_STATES, partial(report, "Directing"))
+    report("Planting Feet", 1.0)
+    done = director.finish(directed)
+    return _Solved(done, list(baking.find_contact_ranges(directed.take, database)))
+
+
+def _bake(obj: bpy.types.Object, request: Request, solved: _Solved, database: Database) -> str:
+    """Bake a solved take, note what became of its marks, and describe both."""
+    take, report = solved.done.take, solved.done.report
+    asked = BakeRequest(_NAME, (TakePart(take.performance, request.frame),), solved.ranges)
+    data = obj.animation_data
+    listed = {each.action for each in settings_of(obj).takes}
+    before, slot = data and data.action, getattr(data, "action_slot", None)
+    action, seconds = takes.bake_take(obj, asked, take, solved.ranges, database)
+    stored_shots.store_shot(action, request.shot, request.frame)
+    if settings_of(obj).use_nla:
+        own_track.put_on_own_track(obj, action)
+        if before and before not in listed:  # keys by hand, which stay above the solve
+            set_action(obj.animation_data, before, slot)
+    if request.put_marks:
+        request = replace(request, marks=request.put_marks(obj))
+    missed = _store_outcomes(obj, request, report)
+    reached = f"{report['reached']} of {report['asked']} marks are met"
+    text = f"Directed '{action.name}': {seconds:.1f} s from frame {request.frame} on, {reached}"
+    return ". ".join((text, *(sentence.rstrip(".") for sentence in missed[:3])))
+
+
+def _store_outcomes(
+    obj: bpy.types.Object, request: Request, report: dict[str, list[dict[str, object]]]
+) -> list[str]:
+    """Store outcomes on the marks that were solved, and return a sentence about each miss.
+
+    A shot that is solved again is not that of the marks in the scene.
+    """
+    by_uid = {each.session_uid: each for each in bpy.data.objects}
+    missed = []
+    for noted, kind in ((request.marks, "marks"), (request.pins, "pins"), ((), "paths")):
+        entries = [
+            each | {"reason": shots.to_frames(str(each["reason"]), request.frame)}
+            for each in report[kind]
+        ]
+        if noted:
+            found = [(by_uid.get(uid), asked) for uid, asked in noted]
+            missed += outcomes.store_outcomes(found, entries)
+        else:
+            missed += [str(each["reason"]) for each in entries if not each["reached"]]
+    if request.marks:
+        marks.refresh_markers(obj)
+    return missed

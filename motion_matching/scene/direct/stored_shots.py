@@ -1,0 +1,58 @@
+"""The shot of a directed take, stored on its action as JSON, so that it can be solved again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ...engine.direct import shot_file
+from ...engine.direct.shot import Shot
+from ...engine.errors import MotionMatchingError
+from ...engine.json_files import EntryError, expect_number, expect_text
+from ..blender import id_properties
+from ..blender.actions import MAX_FRAME
+from ..blender.handle import fit_name
+
+SHOT = "motion_matching_shot"  # custom property of a directed take's action
+TEXT = ".shot.json"  # in the name of its text
+_TEXT_BYTES = len(TEXT) + len(".001")
+
+
+def store_shot(action: bpy.types.Action, shot: Shot, frame: int) -> None:
+    """Store a shot, which begins at a frame, as a text that an action points at."""
+    text = bpy.data.texts.new(fit_name(action.name, _TEXT_BYTES) + TEXT)
+    text.from_string(shot_file.to_json(shot))
+    stored: Any = action
+    stored[SHOT] = {"shot": text, "frame": frame}
+
+
+def is_directed(action: bpy.types.Action | None) -> bool:
+    """Return whether an action is a directed take, even if its shot was deleted."""
+    return action is not None and id_properties.has(action, SHOT)
+
+
+def find_text(action: bpy.types.Action) -> bpy.types.Text | None:
+    """Return the text with the shot of a directed take; None if there is none."""
+    stored = id_properties.read(action, SHOT) if is_directed(action) else None
+    text = stored.get("shot") if isinstance(stored, dict) else None
+    return text if isinstance(text, bpy.types.Text) else None
+
+
+def read_shot(action: bpy.types.Action) -> tuple[Shot, int]:
+    """Return the shot of a directed take, and its first frame. MotionMatchingError if damaged."""
+    text, stored = find_text(action), id_properties.read(action, SHOT)
+    if text is None:
+        raise MotionMatchingError(
+            f"The take '{action.name}' does not hold its shot, because its text was deleted; set "
+            "marks, and solve them."
+        )
+    try:
+        frame = round(expect_number(stored.get("frame"), "a frame", -MAX_FRAME, MAX_FRAME))
+        content = expect_text(text.as_string(), "the text")
+    except EntryError:
+        raise MotionMatchingError(
+            f"The take '{action.name}' does not hold its shot, because its property '{SHOT}' was "
+            "edited; set marks, and solve them."
+        ) from None
+    return shot_file.from_json(content, f"of the take '{action.name}'"), frame

@@ -1,0 +1,139 @@
+"""Operators of the director: marks and pins, and solving them into a take."""
+
+from __future__ import annotations
+
+import bpy
+
+from ... import app, engine, scene
+from ...app.characters import get_active_armature, get_active_settings, get_placement
+from ...app.typed import settings_of
+from ..operator_base import (
+    CHARACTER,
+    PERFORMABLE,
+    Operator,
+    SteppedOperator,
+    get_active_take,
+    has_performed_take,
+    has_take,
+    n_,
+)
+from ..typed_properties import choice
+from .properties import LIMBS
+
+_PIN_SECONDS = 1.0
+_WHERE = (
+    ("CURSOR", "3D Cursor", "Where the 3D cursor is, and as it is turned about Z"),
+    ("CHARACTER", "Character", "Where the character is on this frame, and as it faces"),
+)
+
+
+def has_marks(context: bpy.types.Context) -> str:
+    """Require something to solve."""
+    obj = get_active_armature(context)
+    director = settings_of(obj).director
+    is_any = director.path or app.direct.marks.list_marks(obj)
+    return "" if is_any else n_("Add a mark first: put the 3D cursor where the character is to be")
+
+
+def has_active_mark(context: bpy.types.Context) -> str:
+    found = app.direct.marks.get_active_mark(get_active_armature(context))
+    return "" if found else n_("Choose a mark in the list first")
+
+
+def has_shot(context: bpy.types.Context) -> str:
+    """Require that the active take was directed."""
+    action = get_active_take(context).action
+    if action is not None and scene.direct.stored_shots.find_text(action):
+        return ""
+    return n_("The active take was not directed: solve marks, or choose another take in the list")
+
+
+class MOTION_MATCHING_OT_add_mark(Operator, bpy.types.Operator):
+    """Add a mark on the current frame, at the 3D cursor or where the character is. Its arrow \
+shows place and facing; move, turn, key, copy and delete it as any object, and drag its marker on \
+the timeline"""
+
+    bl_idname = "motion_matching.add_mark"
+    bl_label = "Add Mark Here"
+
+    where: str = choice("CURSOR", "At", "Where the mark is put, and how it is turned", _WHERE)
+
+    def run(self, context: bpy.types.Context) -> str:
+        obj, cursor = get_active_armature(context), context.scene.cursor
+        frame = context.scene.frame_current
+        make = engine.control.performer.Placement
+        place = make(cursor.location.x, cursor.location.y, cursor.matrix.to_euler().z)
+        if self.where == "CHARACTER":
+            place = get_placement(obj, frame)
+        mark = app.direct.marks.add_mark(obj, frame, place)
+        return f"Added '{mark.name}' at frame {frame}"
+
+
+class MOTION_MATCHING_OT_add_pin(Operator, bpy.types.Operator):
+    """Add a point at the 3D cursor where a hand or foot is to be, from the current frame on for a \
+second. Parent it to an object that the limb is to stay on"""
+
+    bl_idname = "motion_matching.add_pin"
+    bl_label = "Add Pin"
+
+    limb: str = choice("left_hand", "Limb", "What is to be at the pin", LIMBS)
+
+    def run(self, context: bpy.types.Context) -> str:
+        frame = context.scene.frame_current
+        rate = scene.blender.actions.get_scene_fps(context.scene)
+        frames = frame, frame + round(_PIN_SECONDS * rate)
+        at, obj = context.scene.cursor.location, get_active_armature(context)
+        pin = app.direct.marks.add_pin(obj, self.limb, frames, (at.x, at.y, at.z))
+        return f"Added '{pin.name}' from frame {frames[0]} to {frames[1]}"
+
+
+class MOTION_MATCHING_OT_remove_mark(Operator, bpy.types.Operator):
+    """Remove the active mark or pin, and its marker on the timeline"""
+
+    bl_idname = "motion_matching.remove_mark"
+    bl_label = "Remove Mark"
+    requires = (*CHARACTER, has_active_mark)
+
+    def run(self, context: bpy.types.Context) -> None:
+        obj = get_active_armature(context)
+        app.direct.marks.remove_mark(obj, app.direct.marks.get_active_mark(obj))
+        if context.object is None:  # the mark was active, and the panel would be gone with it
+            context.view_layer.objects.active = obj
+
+
+class MOTION_MATCHING_OT_direct(SteppedOperator, bpy.types.Operator):
+    """Find the take that meets all marks, knowing what comes, and bake it into a new action. The \
+database is built first if necessary, and once for each database where its frames can jump to"""
+
+    bl_idname = "motion_matching.direct"
+    bl_label = "Solve"
+    requires = (*PERFORMABLE, has_marks)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        return app.direct.solving.solve_steps(get_active_armature(context))
+
+
+class MOTION_MATCHING_OT_direct_again(SteppedOperator, bpy.types.Operator):
+    """Solve the shot of the active take again, as it is stored on it, with the current database \
+and settings, and bake it into a new action"""
+
+    bl_idname = "motion_matching.direct_again"
+    bl_label = "Solve Again"
+    requires = (*PERFORMABLE, has_take, has_shot)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        action = get_active_take(context).action
+        return app.direct.solving.solve_again_steps(get_active_armature(context), action)
+
+
+class MOTION_MATCHING_OT_direct_take(SteppedOperator, bpy.types.Operator):
+    """Put marks along the way of the active take, at its stops and turns, in place of those there \
+are, and solve them: the same way without the delay of a controller that cannot see ahead"""
+
+    bl_idname = "motion_matching.direct_take"
+    bl_label = "Direct This Take"
+    requires = (*PERFORMABLE, has_performed_take)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        action = get_active_settings(context).takes[get_active_settings(context).take_index].action
+        return app.direct.tracing.direct_take_steps(get_active_armature(context), action)

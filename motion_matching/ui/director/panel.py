@@ -1,0 +1,173 @@
+"""The panel of the director: the list of marks, what the active one asks for, and solving."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ... import app
+from ...app.characters import get_active_armature
+from ...app.typed import settings_of
+from ..panel_base import (
+    ArmaturePanel,
+    List,
+    State,
+    StateHeader,
+    add_tall_row,
+    draw_right,
+    draw_work_button,
+    draw_wrapped_text,
+    set_options,
+    split_layout,
+)
+from ..properties import MotionMatchingSettings
+
+_OUTCOMES = {"": "BLANK1", "met": "CHECKMARK", "missed": "ERROR", "changed": "FILE_REFRESH"}
+
+
+class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
+    """Marks and pins of the character, in the order of their frames"""
+
+    def draw_row(self, layout: bpy.types.UILayout, item: bpy.types.Object) -> None:
+        mark = app.direct.marks.mark_of(item)
+        is_pin = mark.kind == app.direct.marks.PIN
+        icon: Any = "PINNED" if is_pin else "EMPTY_SINGLE_ARROW"
+        split = layout.split(factor=0.28)
+        split.label(text=str(app.direct.marks.get_frame(item)), icon=icon)
+        row = split.row(align=True)
+        row.prop(item, "name", text="", emboss=False)
+        if text := app.direct.marks.describe(item):
+            draw_right(row, text)
+        outcome: Any = _OUTCOMES[app.direct.outcomes.get_outcome(item)]
+        row.label(text="", icon=outcome)
+
+    def filter_items(
+        self, context: bpy.types.Context, data: Any, property: str
+    ) -> tuple[list[int], list[int]]:
+        """Show only marks of the active character, in the order of their frames."""
+        items, obj = list(getattr(data, property)), get_active_armature(context)
+        if obj is None:
+            return [], []
+        shown = [app.direct.marks.is_mark_of(item, obj) for item in items]
+        frames = [
+            app.direct.marks.get_frame(item) if is_shown else 0
+            for item, is_shown in zip(items, shown, strict=True)
+        ]
+        order = sorted(range(len(items)), key=lambda k: (frames[k], items[k].name))
+        places = [0] * len(items)
+        for place, index in enumerate(order):
+            places[index] = place
+        return [self.bitflag_filter_item if each else 0 for each in shown], places
+
+
+class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
+    """Marks that the character is to meet, solved into a take that knows what comes"""
+
+    bl_label = "Director"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 4
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        return app.direct.outcomes.get_state(obj)
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        layout, director = self.layout, settings.director
+        row = layout.row(align=True)
+        row.operator("motion_matching.add_mark", icon="ADD")
+        here = row.operator("motion_matching.add_mark", text="", icon="ARMATURE_DATA")
+        set_options(here, where="CHARACTER")
+        row.operator_menu_enum("motion_matching.add_pin", "limb", text="", icon="PINNED")
+        if director.marks:
+            row = layout.row()
+            row.template_list(
+                "MOTION_MATCHING_UL_marks",
+                "",
+                director.marks,
+                "objects",
+                director,
+                "mark_index",
+                rows=4,
+            )
+            side = row.column(align=True)
+            side.operator("motion_matching.remove_mark", text="", icon="REMOVE")
+        if (active := app.direct.marks.get_active_mark(obj)) is not None:
+            _draw_mark(layout, active)
+        draw_work_button(add_tall_row(layout), "motion_matching.direct", icon="TRACKING_FORWARDS")
+        column = layout.column(align=True)
+        draw_work_button(column, "motion_matching.direct_again", icon="FILE_REFRESH")
+        draw_work_button(column, "motion_matching.direct_take", icon="TRACKING_BACKWARDS")
+
+
+def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
+    """Draw what a mark or pin asks for, and why it was missed."""
+    mark = app.direct.marks.mark_of(empty)
+    if app.direct.outcomes.get_outcome(empty) == "missed":
+        draw_wrapped_text(layout, mark.reason, "ERROR")
+    column = split_layout(layout)
+    column.prop(mark, "frame")
+    if mark.kind == app.direct.marks.PIN:
+        column.prop(mark, "frame_end")
+        column.prop(mark, "limb")
+        return
+    row = column.row(heading="Meet")
+    row.prop(mark, "use_place", toggle=True)
+    row.prop(mark, "use_facing", toggle=True)
+    column.prop(mark, "hold")
+    column.prop(mark, "gait")
+
+
+class _DirectorPanel(ArmaturePanel):
+    """A mixin of closed panels below it."""
+
+    bl_parent_id = "MOTION_MATCHING_PT_director"
+    bl_options = {"DEFAULT_CLOSED"}
+
+
+class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
+    """What else the active mark asks for"""
+
+    bl_label = "More of the Mark"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = get_active_armature(context)
+        active = None if obj is None else app.direct.marks.get_active_mark(obj)
+        return active is not None and settings_of(active).mark.kind == "MARK"
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        active = app.direct.marks.get_active_mark(obj)
+        if active is None:
+            return
+        mark, column = app.direct.marks.mark_of(active), split_layout(self.layout)
+        column.prop(mark, "moment")
+        row = column.row(heading="Tags")
+        row.prop(mark, "use_tags", text="")
+        field = row.row()
+        field.enabled = mark.use_tags
+        field.prop(mark, "tags", text="")
+        column.prop(mark, "tolerance")
+        column.prop(mark, "facing_tolerance")
+
+
+class MOTION_MATCHING_PT_shot(_DirectorPanel, bpy.types.Panel):
+    """The shot: its range, gait, seed and path"""
+
+    bl_label = "Shot"
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        director, column = settings.director, split_layout(self.layout)
+        column.row().prop(director, "gait", expand=True)
+        column.prop(director, "seed")
+        column.prop(director, "use_range")
+        limits = column.column(align=True)
+        limits.enabled = director.use_range
+        limits.prop(director, "frame_start")
+        limits.prop(director, "frame_end")
+        column.prop(director, "path")
+        frames = column.column(align=True)
+        frames.enabled = director.path is not None
+        frames.prop(director, "path_start", text="Start")
+        frames.prop(director, "path_end", text="End")
+        column.prop(settings, "obstacles")
+        column.prop(settings, "use_nla")
