@@ -36,12 +36,12 @@ from .wishes import collect_wishes, find_obstruction
 
 TAKE_STATES, PREVIEW_STATES = 320, 80  # kept by the search
 _EXTRA = 0.5  # seconds searched beyond the end, as a take may run ahead of its plan
-_TRIES = 2  # times that pieces around missed marks are searched again
+_TRIES = 1  # times that pieces around missed marks are searched again
 _AROUND = 4.0  # seconds on both sides of a missed mark
 _PINNED = 4  # ticks on both sides of a piece at which it has to be as before
 _CONTEXT = 3.0  # seconds on both sides with which a piece is played
 _SHORTEST = 1.0  # seconds of a piece
-_WIDER = 3  # times as many states there
+_WIDER = 2  # times as many states there
 
 
 @dataclass(frozen=True)
