@@ -47,6 +47,8 @@ _AHEAD = 1.0  # seconds ahead at which the predicted trajectory gives the goal
 STANDING, WALKING, RUNNING = range(3)
 # seconds within which a state that leads to a gait counts as of it
 _GAIT_LEAD_SECONDS = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}
+# seconds before the end of a clip without neighbours, if that leaves so large a share of the states
+_END_SECONDS, _ENOUGH_SHARE = 0.25, 0.5
 _WIDER_SEARCH = 4  # times the neighbours that are considered when looking ahead
 _LEAVE = 60  # states that are considered where an idle is left
 _FURTHER_SHARE = 1 / 3  # share of the neighbours that may be further away
@@ -107,10 +109,8 @@ class MotionField:
         from_database = foresight.build_states if foresight else MotionStates.from_database
         self.states = states = from_database(database)
         self._features = self.metric.compute_state_features(states)
-        masks, followed = classify_gaits(database)[1], states.find_followed(database)
-        self._neighbours_by_gait = build_neighbours(
-            self._features, masks[:, states.frames], followed=followed
-        )
+        masks, followed = find_gait_states(database, states), states.find_followed(database)
+        self._neighbours_by_gait = build_neighbours(self._features, masks, followed=followed)
         self.tasks = Tasks(speeds=(0.0, LARGEST_SPEED), tags=database.tag_names)
         self._known_tags = frozenset(database.tag_names)
         tagged = [states.tag_masks[tag] for tag in database.tag_names]
@@ -438,6 +438,18 @@ def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
         for later in range(1, round(seconds * database.fps) + 1):
             masks[number, :-later] |= own[number, later:] & (ranges[later:] == ranges[:-later])
     return gait, masks
+
+
+def find_gait_states(database: Database, states: MotionStates) -> np.ndarray:
+    """Return the states (3, S) of each gait, without those whose clip is about to end.
+
+    A pose that was led to the end of a clip has no neighbour that plays on as it did, and leaps. A
+    gait of clips that are all too short keeps their ends.
+    """
+    masks = classify_gaits(database)[1][:, states.frames]
+    lasting = masks & states.find_lasting(database, round(_END_SECONDS * states.fps))
+    enough = lasting.sum(axis=1) > _ENOUGH_SHARE * masks.sum(axis=1)
+    return np.where(enough[:, None], lasting, masks)
 
 
 def build_neighbours(
