@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         ghosts,
         integration,
         method,
+        momentum,
         neighbours,
         poses,
         progress,

@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..control.idling import Idling
+from ..control.joints import Joints
 from ..control.method import Explanation, Goal, Jump, Motion
 from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.start_state import MovingPose
@@ -35,6 +36,7 @@ from ..maths import quat
 from ..maths.planar import rotate_xy, wrap
 from ..motion.skeleton import Skeleton
 from .integration import Step, compute_action_weights, integrate, keep_momentum
+from .momentum import Momentum, place_root
 from .neighbours import Metric, Neighbours, compute_similarity_weights
 from .poses import subtract_joints
 from .progress import Progress
@@ -47,6 +49,8 @@ _AHEAD = 1.0  # seconds ahead at which the predicted trajectory gives the goal
 STANDING, WALKING, RUNNING = range(3)
 # seconds within which a state that leads to a gait counts as of it
 _GAIT_LEAD_SECONDS = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}
+# seconds before the end of a clip without neighbours, if that leaves so large a share of the states
+_END_SECONDS, _ENOUGH_SHARE = 0.25, 0.5
 _WIDER_SEARCH = 4  # times the neighbours that are considered when looking ahead
 _LEAVE = 60  # states that are considered where an idle is left
 _FURTHER_SHARE = 1 / 3  # share of the neighbours that may be further away
@@ -57,8 +61,6 @@ _LOOKAHEAD_SAMPLES = 4  # times within the lookahead at which actions are reward
 _SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a character stands
 _STANDING_ANGLE = math.radians(10.0)  # heading beyond which a standing character has to turn
 _CLIP_SECONDS = 0.3  # seconds that control by values looks along the clips
-# seconds in which half of a change of action shows; longer would delay answers
-_MOMENTUM_HALFLIFE = 0.03
 _STRAIGHT = math.radians(35.0)  # angle from straight ahead up to which values apply
 
 
@@ -107,10 +109,8 @@ class MotionField:
         from_database = foresight.build_states if foresight else MotionStates.from_database
         self.states = states = from_database(database)
         self._features = self.metric.compute_state_features(states)
-        masks, followed = classify_gaits(database)[1], states.find_followed(database)
-        self._neighbours_by_gait = build_neighbours(
-            self._features, masks[:, states.frames], followed=followed
-        )
+        masks, followed = find_gait_states(database, states), states.find_followed(database)
+        self._neighbours_by_gait = build_neighbours(self._features, masks, followed=followed)
         self.tasks = Tasks(speeds=(0.0, LARGEST_SPEED), tags=database.tag_names)
         self._known_tags = frozenset(database.tag_names)
         tagged = [states.tag_masks[tag] for tag in database.tag_names]
@@ -124,8 +124,9 @@ class MotionField:
             self._clip_ends = states.find_later(database, self._clip_ticks)
         self._progress = Progress(states.compute_chains(database), self.fps)
         self._shove = Shove(self.skeleton, database.roles, self.fps)
-        self._momentum_share = 2.0 ** (-1.0 / (self.fps * _MOMENTUM_HALFLIFE))
         parents = database.skeleton.parents
+        toes = np.array([leg.toe for leg in database.roles.legs], np.intp)
+        self._inertia = Momentum(Joints(parents), toes, self.fps)
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
@@ -230,6 +231,7 @@ class MotionField:
         self._velocity = self.states.velocities[state].copy()
         self._momentum = self._velocity
         self._progress.reset()
+        self._inertia.reset()
 
     def advance(self, goal: Goal) -> Motion:
         """Advance by one tick with the best action among the neighbours, or a favoured one's.
@@ -291,14 +293,16 @@ class MotionField:
             step = Step(*(part[0] for part in step))
         else:
             step = Step(*(part[chosen] for part in step))
+        self._inertia.advance(field)
         self._velocity, before = step.velocity, (pose, self._momentum)
         self._pose, self._momentum, root = keep_momentum(
-            self.states, step, before, around, weights, self._momentum_share
+            self.states, step, before, around, weights, self._inertia.share
         )
         self._shove.turn(float(root[2]))
         frames = self.states.frames[around]
         self.decision = Decision(around, frames, weights, scores, chosen, task)
         contacts = weights @ self._contacts.take(around, axis=0) >= self._planted_share
+        contacts &= ~self._inertia.find_moving(pose, place_root(self._pose, root))
         self._frame, cost = int(frames[weights.argmax()]), float(distances[0])
         self._root = root * np.float32(self.fps)
         return Motion(self._pose, self._root, contacts, jump, self._frame, cost)
@@ -438,6 +442,18 @@ def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
         for later in range(1, round(seconds * database.fps) + 1):
             masks[number, :-later] |= own[number, later:] & (ranges[later:] == ranges[:-later])
     return gait, masks
+
+
+def find_gait_states(database: Database, states: MotionStates) -> np.ndarray:
+    """Return the states (3, S) of each gait, without those whose clip is about to end.
+
+    A pose that was led to the end of a clip has no neighbour that plays on as it did, and leaps. A
+    gait of clips that are all too short keeps their ends.
+    """
+    masks = classify_gaits(database)[1][:, states.frames]
+    lasting = masks & states.find_lasting(database, round(_END_SECONDS * states.fps))
+    enough = lasting.sum(axis=1) > _ENOUGH_SHARE * masks.sum(axis=1)
+    return np.where(enough[:, None], lasting, masks)
 
 
 def build_neighbours(

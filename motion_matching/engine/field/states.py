@@ -82,6 +82,13 @@ class MotionStates:
         result[:-1] = database.successors[self.frames[:-1]] == self.frames[1:]
         return result
 
+    def find_lasting(self, database: Database, ticks: int) -> np.ndarray:
+        """Return which states (S,) the data leads on from for some ticks; loops do for ever."""
+        frames = self.frames
+        for _ in range(ticks):
+            frames = np.where(frames >= 0, database.successors[frames], -1)
+        return frames >= 0
+
     def compute_chains(self, database: Database) -> np.ndarray:
         """Return the number (S,) of each state's chain, a run of states that follow each other."""
         return np.concatenate([[0], np.cumsum(~self.find_followed(database)[:-1])])

@@ -21,7 +21,7 @@ from ..errors import SettingsError
 from ..progress import ReportProgress, ReportShare, ignore_progress
 from . import value_function as value_functions
 from .integration import compute_action_weights, integrate
-from .method import build_neighbours, classify_gaits, compute_pace
+from .method import build_neighbours, classify_gaits, compute_pace, find_gait_states
 from .neighbours import Metric, Neighbours, compute_similarity_weights
 from .quality import TrainingSettings
 from .states import MotionStates
@@ -73,8 +73,8 @@ class Training:
                     f"None of the {len(self._trained)} states that are trained is tagged '{tag}'; "
                     "train more of them, tag longer stretches, or leave it out."
                 )
-        gait, masks = classify_gaits(database)
-        self._gait, self._gaits = gait[self._states.frames], masks[:, self._states.frames]
+        self._gait = classify_gaits(database)[0][self._states.frames]
+        self._gaits = find_gait_states(database, self._states)
         shape = len(self._trained), min(settings.neighbours, len(self._states))
         deep = (*shape, shape[1])
         indices, weights = np.zeros(deep, np.int32), np.zeros(deep, np.float32)

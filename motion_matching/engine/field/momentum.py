@@ -1,0 +1,65 @@
+"""How much of the motion that was going on a body keeps from tick to tick.
+
+A change of action shows within a moment. A change of gait takes longer: the states of one gait are
+far from those of another, and body and root would leap to their speed. Meanwhile the contacts of
+the new gait are not yet the body's.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..control.joints import Joints
+from .neighbours import Neighbours
+
+# seconds in which half of a change of action shows; longer would delay answers
+_HALFLIFE = 0.03
+# the same right after a change of gait, and in how many seconds half of what is more has gone
+_GAIT_HALFLIFE, _GAIT_FADING = 0.1, 0.1
+_GAIT_SECONDS = 0.3  # after a change of gait, in which a toe that moves does not stand
+_MOVING = 1.0  # m/s from which a toe moves
+
+
+class Momentum:
+    """Follows the gaits that a field plays, each by its neighbours."""
+
+    def __init__(self, joints: Joints, toes: np.ndarray, fps: float) -> None:
+        self._joints, self._toes, self._fps = joints, toes, fps
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the gait, as where a jump lets the motion so far fade."""
+        self._field: Neighbours | None = None
+        self._since = math.inf  # seconds since a change of gait
+
+    def advance(self, field: Neighbours) -> None:
+        """Advance by a tick in which the states of `field` are played."""
+        changes = self._field is not None and self._field is not field
+        self._since = 0.0 if changes else self._since + 1.0 / self._fps
+        self._field = field
+
+    @property
+    def share(self) -> float:
+        """The share of the motion so far that is left after this tick."""
+        more = (_GAIT_HALFLIFE - _HALFLIFE) * 2.0 ** (-self._since / _GAIT_FADING)
+        return float(2.0 ** (-1.0 / (self._fps * (_HALFLIFE + more))))
+
+    def find_moving(self, pose: np.ndarray, moved: np.ndarray) -> np.ndarray:
+        """Return which toes (L,) still move too fast to stand, soon after a change of gait.
+
+        Within the tick, a pose (7, B) whose bone 0 rests at the origin has `moved` to another.
+        """
+        if self._since > _GAIT_SECONDS:
+            return np.zeros(len(self._toes), bool)
+        before, after = self._joints.compute_places(np.stack([pose, moved]))[:, self._toes]
+        return np.linalg.norm(after - before, axis=-1) * self._fps > _MOVING
+
+
+def place_root(pose: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Return a pose (7, B) with bone 0 where a step of the root (3,) leads."""
+    x, y, turn = root.tolist()
+    result = pose.copy()
+    result[:, 0] = x, y, 0.0, math.cos(0.5 * turn), 0.0, 0.0, math.sin(0.5 * turn)
+    return result
