@@ -90,6 +90,7 @@ def test_the_weights_example_writes_a_plot(folder, tmp_path):
     assert [len(line.attrib["points"].split()) for line in lines] == [len(weights)] * 2
 
 
+@pytest.mark.slow
 def test_the_fbx_example_builds_a_database(tmp_path):
     printed = run("database_from_fbx", tmp_path, "-o", "walk.npz")
     assert "walk_speeds: " in printed

@@ -15,6 +15,7 @@ from ..database.database import Database
 from ..maths import planar
 from ..takes.sizes import find_size
 
+REACH_STEP, REACH_SECONDS = 0.25, 10.0  # seconds in which ways are measured, and up to which
 _AT_ONCE = 8192  # frames
 _TOE, _HIPS, _ENDS = 1.0, 0.7, 1.2  # how much joints count in the price of a jump
 
@@ -56,6 +57,17 @@ class Footage:
     def speed(self) -> np.ndarray:
         """How fast the root goes (N,), in m/s."""
         return np.asarray(np.hypot(self.root[:, 0], self.root[:, 1]), np.float32)
+
+    @cached_property
+    def farthest(self) -> np.ndarray:
+        """The farthest that the data goes in metres (S,) within each quarter of a second more."""
+        candidates = np.flatnonzero(self.candidates)
+        steps = range(1, round(REACH_SECONDS / REACH_STEP) + 1)
+        far = [0.0]
+        for step in steps:
+            ahead = self.compute_ahead(round(step * REACH_STEP * self.fps))[candidates]
+            far.append(float(np.hypot(ahead[:, 0], ahead[:, 1]).max(initial=0.0)))
+        return np.maximum.accumulate(far)
 
     def compute_ahead(self, frames: int) -> np.ndarray:
         """Return how far (N, 3) playing on for so many frames leads, in each frame's own axes.

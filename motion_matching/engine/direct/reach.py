@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .footage import Footage
+from .footage import REACH_SECONDS, REACH_STEP, Footage
 from .shot import Mark, Point, Shot
 
 _ALMOST = 0.98  # share of the data's farthest way that is tried for
@@ -37,6 +37,13 @@ def compute_reach(footage: Footage, seconds: float) -> Reach:
     return Reach(float(far[best]), int(allowed[best]))
 
 
+def estimate_reach(footage: Footage, seconds: float) -> float:
+    """Return about how far in metres the data goes within so many seconds of footage."""
+    far, share = footage.farthest, seconds / REACH_SECONDS
+    times = REACH_STEP * np.arange(len(far))
+    return float(np.interp(seconds, times, far)) * max(share, 1.0)
+
+
 def find_before(shot: Shot, mark: Mark) -> Before:
     """Return where the character is before a mark, as far as the shot says."""
     place, time = shot.position, 0.0
@@ -60,7 +67,7 @@ def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset
             continue
         current = replace(shot, marks=tuple(marks))
         place, seconds = find_before(current, marks[i])
-        reach = compute_reach(footage, seconds).metres if seconds > 0.0 else 0.0
+        reach = estimate_reach(footage, seconds) if seconds > 0.0 else 0.0
         away = np.subtract(mark.position, place)
         distance = float(np.linalg.norm(away))
         if distance <= max(reach, mark.tolerance):
@@ -83,6 +90,6 @@ def _is_better_free(
     assert following.position is not None
     left = following.time - mark.time - mark.hold
     rest, direct = (float(np.hypot(*np.subtract(following.position, p))) for p in (moved, before))
-    if left > 0.0 and rest <= compute_reach(footage, left).metres:
+    if left > 0.0 and rest <= estimate_reach(footage, left):
         return False
-    return direct <= compute_reach(footage, following.time - mark.time + seconds).metres
+    return direct <= estimate_reach(footage, following.time - mark.time + seconds)

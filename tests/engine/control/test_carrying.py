@@ -42,6 +42,7 @@ def splice(performer, settings, database, seed, tick, length, **options):
 
 
 @pytest.mark.parametrize("lead_back", [0.0, 3.0])
+@pytest.mark.slow
 def test_the_rest_goes_on_without_a_seam(demo_database, settings, performer, lead_back):
     limit, away = measure_largest_acceleration(demo_database), []
     for seed in range(6):
@@ -67,6 +68,7 @@ def test_the_rest_goes_on_without_a_seam(demo_database, settings, performer, lea
 
 
 @pytest.mark.parametrize("lead_back", [0.0, 2.0])
+@pytest.mark.slow
 def test_feet_that_stand_do_not_slide_in_the_rest(demo_database, settings, performer, lead_back):
     slides = []
     for seed in range(6):

@@ -87,6 +87,7 @@ def find_idles_played(take, database, start):
 
 
 @pytest.mark.parametrize("name", METHODS)
+@pytest.mark.slow
 def test_a_character_that_stops_settles_with_its_feet_as_in_the_data(stops, demo_database, name):
     sources, _ = takes.make_source_bodies(demo_database)
     usual = metrics.measure_standing(sources, metrics.measure_ankle_floors(sources))
@@ -115,6 +116,7 @@ def test_feet_step_into_place_one_at_a_time_and_never_slide(stops, demo_database
 
 
 @pytest.mark.parametrize("name", METHODS)
+@pytest.mark.slow
 def test_it_breathes_on_without_a_frozen_moment(long_stands, demo_database, name):
     take = long_stands[name]
     settled = slice(len(AWAY) + 2 * FPS, None)
@@ -147,6 +149,7 @@ def test_it_stays_where_it_stands(long_stands, name):
 
 
 @pytest.mark.parametrize("name", METHODS)
+@pytest.mark.slow
 def test_it_leaves_at_once(demo_database, settings, controllers, name):
     """It is as soon under way as one that has not idled, on average."""
     under_way = {False: [], True: []}

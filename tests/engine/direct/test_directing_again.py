@@ -70,6 +70,7 @@ def _find_around(time: float, fps: float) -> np.ndarray:
     return round(time * fps) + np.arange(-round(0.6 * fps), round(0.6 * fps) + 1)
 
 
+@pytest.mark.slow
 def test_a_jump_of_the_piece_can_be_forbidden(director, done, walking):
     jumps = np.flatnonzero(done.plan.jumps)
     fps = done.take.fps
@@ -87,6 +88,7 @@ def test_a_jump_of_the_piece_can_be_forbidden(director, done, walking):
     assert not (leaves & enters & other.plan.jumps[1:])[span].any()
 
 
+@pytest.mark.slow
 def test_the_first_piece_and_the_last_can_be_directed_anew(director, done):
     for start, stop in ((0.0, 5.0), (14.0, 20.0)):
         other = director.direct_again(done, start, stop, SHOT.with_seed(5))

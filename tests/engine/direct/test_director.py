@@ -80,6 +80,7 @@ def test_the_same_shot_gives_the_same_take_to_the_byte(director, directed):
     assert again.character.tobytes() == directed.take.character.tobytes()
 
 
+@pytest.mark.slow
 def test_another_seed_gives_another_take_that_hits_the_marks(director, directed):
     other = director.direct(SHOT.with_seed(3))
     assert other.report["reached"] == 3
@@ -87,6 +88,7 @@ def test_another_seed_gives_another_take_that_hits_the_marks(director, directed)
     assert shared < 0.7
 
 
+@pytest.mark.slow
 def test_a_turned_and_moved_shot_gives_the_same_motion_elsewhere(director, directed):
     """As far as the grid allows, by which the search tells states apart."""
     turn, move = 2.0, np.array([5.0, -3.0])
@@ -104,6 +106,7 @@ def test_a_turned_and_moved_shot_gives_the_same_motion_elsewhere(director, direc
     assert other.plan.cost == pytest.approx(directed.plan.cost, rel=0.4)
 
 
+@pytest.mark.slow
 def test_a_larger_character_does_the_same_in_its_own_size(director, directed, walking):
     """Of a giant four times as large all lengths are that times as large, and times twice."""
     size, skeleton = 4.0, walking.skeleton
@@ -255,6 +258,7 @@ def test_a_tag_that_no_frame_carries_is_refused(director):
     check_sentence(error, "dance")
 
 
+@pytest.mark.slow
 def test_frames_that_may_not_be_used_are_not_played(walking):
     limited = walking.with_tags(
         np.where(walking.range_of_frame == 4, 1, 0).astype(np.uint32),

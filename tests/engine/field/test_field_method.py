@@ -69,6 +69,7 @@ def test_a_desired_heading_is_reached(performer, degrees):
 
 
 @pytest.mark.parametrize(("script", "gait"), [("square", "walk"), ("figure_eight", "run")])
+@pytest.mark.slow
 def test_the_character_keeps_following_turns(field, settings, demo_database, script, gait):
     """It does not get stuck in a motion that is always about to turn, or has no other around it."""
     performer = Performer(field, settings)
@@ -402,6 +403,7 @@ def measure_hard_acceleration(take) -> float:
 
 
 @pytest.mark.parametrize(("script", "gait"), [("turns", "walk"), ("random", "run")])
+@pytest.mark.slow
 def test_a_field_moves_as_softly_as_motion_matching(script, gait):
     """The hardest 1 % of its accelerations are at most 1.2 times as hard, at a high frame rate."""
     names = ("walk_at_random", "walk_corners", "run_at_random", "idle_and_turns_in_place")
