@@ -122,5 +122,5 @@ def direct(
     shot = shot if seed is None else shot.with_seed(seed)
     states = directors.PREVIEW_STATES if preview else directors.TAKE_STATES
     report = (lambda share: progress("Directing", share)) if progress else None
-    solution = director.finish(director.direct(shot, states, report), feet)
+    solution = director.make(shot, feet, states, report)
     return DirectedTake(solution.take, solution.report, solution)

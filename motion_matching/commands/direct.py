@@ -38,11 +38,10 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     table = jump_table.load_or_build_table(footage, path, report_part)
     director = Director(footage, table, settings)
     states = directors.PREVIEW_STATES if arguments.preview else directors.TAKE_STATES
-    directed = director.direct(shot, states, partial(out.show_progress, "Directing"))
-    out.show_progress("Planting feet")
-    done = director.finish(directed, arguments.feet)
+    report_part = partial(out.show_progress, "Directing")
+    done = director.make(shot, arguments.feet, states, report_part)
     with write_together(arguments, *_TARGETS) as written:
-        _write(written, directed, done, director, out)
+        _write(written, done, director, out)
     if names := [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]:
         out.say(f"Written: {', '.join(names)}.")
     else:
@@ -63,28 +62,23 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     check_seed(arguments.seed)
 
 
-def _write(
-    arguments: argparse.Namespace,
-    live: Directed,
-    done: Directed,
-    director: Director,
-    out: Output,
-) -> None:
-    """Write a take, which was `live` before its feet were planted."""
+def _write(arguments: argparse.Namespace, done: Directed, director: Director, out: Output) -> None:
+    """Write all that is asked for of a take."""
     database, take = director.footage.database, done.take
+    live = baking.free_feet(take)
     if arguments.bvh:
         takes.write_bvh(take, arguments.bvh)
     if arguments.report or not arguments.quiet:
         out.show_progress("Measuring")
-        report = takes.report(take, database, arguments.bvh, live=live.take)
+        report = takes.report(take, database, arguments.bvh, live=live)
         out.say(takes.summarize(report))
         for line in summarize_outcomes(done.report):
             out.say(line)
         if arguments.report:
-            takes.write_report(done.report | report, arguments.report)
+            takes.write_report(report | done.report, arguments.report)
     if arguments.output:
         out.show_progress("Writing the Blender file")
-        ranges = baking.find_contact_ranges(live.take, database)
+        ranges = baking.find_contact_ranges(live, database)
         write_blend(take, ranges, database, arguments)
 
 

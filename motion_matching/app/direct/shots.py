@@ -15,7 +15,7 @@ from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.database.frame_names import find_frame
 from ...engine.database.tags import parse_names
-from ...engine.direct.shot import LONGEST_SHOT, Mark, Pin, Shot, TimedPath
+from ...engine.direct.shot import LONGEST_SHOT, Mark, Piece, Pin, Shot, TimedPath
 from ...engine.errors import SettingsError
 from ...scene.blender.actions import get_scene_fps
 from ...scene.direct import empties
@@ -38,7 +38,8 @@ Noted = tuple[tuple[int, str], ...]
 class Request:
     """A shot that begins at a frame, and its marks and pins: session_uids, and what they asked for.
 
-    `put_marks` adds the marks of one that was not made from marks, once it is solved.
+    `put_marks` adds the marks of one that was not made from marks, once it is solved. A `piece` of
+    it is solved anew.
     """
 
     shot: Shot
@@ -46,6 +47,7 @@ class Request:
     marks: Noted = ()
     pins: Noted = ()
     put_marks: Callable[[bpy.types.Object], Noted] | None = None
+    piece: Piece | None = None
 
 
 def build_request(obj: bpy.types.Object, database: Database) -> Request:

@@ -13,12 +13,11 @@ import bpy
 from ...engine.control.contact_ranges import ContactRange
 from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
-from ...engine.direct import director as directors
 from ...engine.direct import jump_table
 from ...engine.direct.director import Directed, Director
 from ...engine.direct.footage import Footage, make_footage
 from ...engine.direct.jump_table import JumpTable
-from ...engine.direct.shot import Shot
+from ...engine.direct.shot import Piece, Shot
 from ...engine.errors import MotionMatchingError
 from ...engine.progress import ReportProgress
 from ...engine.takes import baking
@@ -38,15 +37,18 @@ from .shots import Request
 
 _NAME = "Directed"
 BuildRequest = Callable[[bpy.types.Object, Database], Request]
+BuildPiece = Callable[[Shot, int], Piece]
 
 
 @dataclass
 class Footages:
-    """The footage that was directed last and its table, which the next solve uses again."""
+    """What was directed last, with which footage and table: the next solve uses them again."""
 
     database: Database | None = None
     footage: Footage | None = None
     table: JumpTable | None = None
+    done: Directed | None = None
+    settings: PerformerSettings | None = None
 
 
 class _Solved(NamedTuple):
@@ -69,7 +71,8 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
     library = get_library()
     library.touch(f"{key}.jumps")
     path = jump_table.get_table_path(library.get_path(key))
-    solve = partial(_solve, database, settings, shot, path, runtime.get_cache(Footages))
+    known = runtime.get_cache(Footages)
+    solve = partial(_solve, database, settings, shot, path, known, request.piece)
     try:
         solved = yield from run_in_background_steps(solve, "Directing")
     except MotionMatchingError as error:
@@ -84,24 +87,42 @@ def solve_again_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[
     return solve_steps(obj, lambda obj, database: Request(shot, frame))
 
 
+def solve_piece_steps(
+    obj: bpy.types.Object, action: bpy.types.Action, piece: BuildPiece
+) -> Steps[str]:
+    """Solve a range of a directed take anew, and leave the rest of it as it is.
+
+    `piece` returns the range, and what is asked for in it, for the take's shot and first frame.
+    """
+    shot, frame = stored_shots.read_shot(action)
+    return solve_steps(obj, lambda obj, database: Request(shot, frame, piece=piece(shot, frame)))
+
+
 def _solve(
     database: Database,
     settings: PerformerSettings,
     shot: Shot,
     path: Path,
     known: Footages,
+    piece: Piece | None,
     report: ReportProgress,
 ) -> _Solved:
-    """Solve a shot, with feet planted and limbs pinned; this runs in a thread."""
+    """Solve a shot and a piece of it, with feet and limbs; this runs in a thread."""
     if known.database is not database or known.footage is None or known.table is None:
         footage = make_footage(database)
         table = jump_table.load_or_build_table(footage, path, partial(report, "Finding Jumps"))
         known.database, known.footage, known.table = database, footage, table
+        known.done = None
     director = Director(known.footage, known.table, settings)
-    directed = director.direct(shot, directors.TAKE_STATES, partial(report, "Directing"))
-    report("Planting Feet", 1.0)
-    done = director.finish(directed)
-    return _Solved(done, list(baking.find_contact_ranges(directed.take, database)))
+    done = known.done
+    if done is None or done.shot != shot or known.settings != settings or piece is None:
+        done = director.make(shot, progress=partial(report, "Directing"))
+    if piece is not None:
+        report("Directing", 0.5)
+        done = director.direct_again(done, piece.start, piece.stop, piece.shot)
+    known.done, known.settings = done, settings
+    ranges = baking.find_contact_ranges(baking.free_feet(done.take), database)
+    return _Solved(done, list(ranges))
 
 
 def _bake(obj: bpy.types.Object, request: Request, solved: _Solved, database: Database) -> str:
@@ -112,7 +133,7 @@ def _bake(obj: bpy.types.Object, request: Request, solved: _Solved, database: Da
     listed = {each.action for each in settings_of(obj).takes}
     before, slot = data and data.action, getattr(data, "action_slot", None)
     action, seconds = takes.bake_take(obj, asked, take, solved.ranges, database)
-    stored_shots.store_shot(action, request.shot, request.frame)
+    stored_shots.store_shot(action, solved.done.shot, request.frame, report["jumps"])
     if settings_of(obj).use_nla:
         own_track.put_on_own_track(obj, action)
         if before and before not in listed:  # keys by hand, which stay above the solve

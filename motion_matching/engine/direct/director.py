@@ -30,7 +30,7 @@ from .reach import leave_out_unreachable
 from .revising import Revised, Revision, revise
 from .scaling import shrink_settings, shrink_shot
 from .seams import put_piece
-from .shot import Shot
+from .shot import Piece, Shot
 from .shot_checks import check_shot
 from .wishes import collect_wishes, find_obstruction
 
@@ -99,6 +99,20 @@ class Director:
                 plan, closed, missed = better, tried, still
         return self._play(shot, task.guide, plan, closed)
 
+    def make(
+        self,
+        shot: Shot,
+        feet: str | None = None,
+        states: int = TAKE_STATES,
+        progress: ReportShare | None = None,
+    ) -> Directed:
+        """Return the finished take of a shot with all its pieces. Raises as `direct`."""
+        done = self.finish(self.direct(replace(shot, pieces=()), states, progress), feet)
+        for piece in shot.pieces:
+            span = piece.start, piece.stop
+            done = self.direct_again(done, *span, piece.shot, feet=feet, states=states)
+        return done
+
     def finish(self, directed: Directed, feet: str | None = None) -> Directed:
         """Return the same with its feet planted and its limbs pinned, and reported anew."""
         take, _ = baking.place_feet(directed.take, self.footage.database, feet)
@@ -107,7 +121,7 @@ class Director:
             limb = find_limb(take.skeleton, pin.limb)
             poses = pin_limb(poses, take.skeleton, pin, limb, take.fps)
         take = replace(take, poses=poses)
-        report = report_shot(take, directed.shot, directed.closed, self.footage)
+        report = report_shot(take, directed.shot, directed.plan, directed.closed, self.footage)
         return replace(directed, take=take, report=report)
 
     def direct_again(
@@ -126,7 +140,7 @@ class Director:
         take is just jumping. A `shot` of the same length may ask for other things meanwhile.
         Raises SettingsError as `direct`, and if the piece is too short or the length differs.
         """
-        shot = shot or done.shot
+        shot = replace(shot or done.shot.current, pieces=())
         task = self._prepare(shot)
         _check_piece(task.guide, done.guide, start, stop, shot.seconds)
         fps = self.footage.database.fps
@@ -138,8 +152,9 @@ class Director:
         first, last = (int(np.searchsorted(ticks, at)) for at in (revised.begin, revised.end))
         closed = self._close_piece(task, revised, done.closed, first, last)
         take = self._play_piece(done, shot, guide, revised.plan, closed, (first, last), feet)
-        report = report_shot(take, shot, closed, self.footage)
-        return Directed(take, shot, revised.plan, closed, guide, report)
+        report = report_shot(take, shot, revised.plan, closed, self.footage)
+        whole = replace(done.shot, pieces=(*done.shot.pieces, Piece(start, stop, shot)))
+        return Directed(take, whole, revised.plan, closed, guide, report)
 
     def _close_piece(
         self, task: _Task, revised: Revised, closed: Closed, first: int, last: int
@@ -228,7 +243,7 @@ class Director:
     def _play(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Directed:
         desired = guide.way * [self.footage.size, self.footage.size, 1.0]
         take = play(self.footage, shot, plan, closed, self.settings, desired)
-        report = report_shot(take, shot, closed, self.footage)
+        report = report_shot(take, shot, plan, closed, self.footage)
         return Directed(take, shot, plan, closed, guide, report)
 
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:

@@ -9,6 +9,7 @@ import numpy as np
 from ..control.take import Take
 from ..database.frame_names import find_frame, format_frame
 from ..maths import planar
+from .beam import ShotPlan
 from .closing import Closed
 from .footage import Footage
 from .guide import sample_path
@@ -23,7 +24,9 @@ _PIN = 0.01  # metres
 _CLOSE = 0.9  # share of the data's fastest from which on a way is too fast
 
 
-def report_shot(take: Take, shot: Shot, closed: Closed, footage: Footage) -> dict[str, Any]:
+def report_shot(
+    take: Take, shot: Shot, plan: ShotPlan, closed: Closed, footage: Footage
+) -> dict[str, Any]:
     """Return what became of each mark, path and pin, as JSON data: metres, radians, seconds."""
     size, pace = footage.size, footage.pace
     lead = np.linalg.norm(closed.lead, axis=1).max() * size / pace
@@ -37,11 +40,29 @@ def report_shot(take: Take, shot: Shot, closed: Closed, footage: Footage) -> dic
         **told,
         "reached": sum(each["reached"] for each in outcomes),
         "asked": len(outcomes),
+        "jumps": _list_jumps(take, plan, closed, footage),
         "lead_max": _round(lead),
         "turn_max": _round(np.abs(closed.turn).max() / pace),
         "rate_min": _round(closed.rate.min()),
         "rate_max": _round(closed.rate.max()),
     }
+
+
+def _list_jumps(
+    take: Take, plan: ShotPlan, closed: Closed, footage: Footage
+) -> list[dict[str, Any]]:
+    """Return each jump: its second, from and to which frame, and its price in metre-seconds."""
+    result = []
+    low = np.floor(closed.plan_ticks + 1e-6)
+    for at in np.flatnonzero(plan.jumps).tolist():
+        tick = int(np.searchsorted(low, at))
+        if tick >= take.frame_count:
+            break
+        left, to = (format_frame(footage.database, int(plan.frames[k])) for k in (at - 1, at))
+        price = float(take.prices[tick])
+        told = None if np.isnan(price) else round(price, 5)
+        result.append({"second": _round(tick / take.fps), "from": left, "to": to, "price": told})
+    return result
 
 
 def _report_mark(take: Take, shot: Shot, mark: Mark, footage: Footage) -> dict[str, Any]:

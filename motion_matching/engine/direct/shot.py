@@ -73,7 +73,8 @@ class ForbiddenJump:
 class Shot:
     """A scene for one character, of `seconds`, from a start position and heading.
 
-    The `seed` chooses among solutions that are about as good.
+    The `seed` chooses among solutions that are about as good. `pieces` are directed anew, one after
+    the other, once all of it is.
     """
 
     seconds: float
@@ -88,6 +89,12 @@ class Shot:
     walls: tuple[Wall, ...] = ()
     seed: int = 0
     name: str = field(default="direct", compare=False)
+    pieces: tuple[Piece, ...] = ()
+
+    @property
+    def current(self) -> Shot:
+        """What is asked for now, after all pieces."""
+        return self.pieces[-1].shot if self.pieces else self
 
     def with_seed(self, seed: int) -> Shot:
         """Return the same shot with another seed."""
@@ -103,3 +110,12 @@ class Shot:
         changes = [(mark.time, mark.tags) for mark in self.marks if mark.tags is not None]
         for time, tags in sorted(changes):
             yield time, frozenset(tags)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A range in seconds that was directed anew, and what was asked for then."""
+
+    start: float
+    stop: float
+    shot: Shot

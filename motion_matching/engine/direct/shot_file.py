@@ -23,7 +23,7 @@ from ..json_files import (
     expect_text,
     expect_whole_number,
 )
-from .shot import GAITS, LONGEST_SHOT, ForbiddenJump, Mark, Pin, Shot, TimedPath
+from .shot import GAITS, LONGEST_SHOT, ForbiddenJump, Mark, Piece, Pin, Shot, TimedPath
 
 _SHORTEST_SHOT = 0.5  # seconds
 _MARK_KEYS = (
@@ -32,7 +32,7 @@ _MARK_KEYS = (
 )
 _SHOT_KEYS = (
     *("start", "seconds", "gait", "marks", "paths", "pins", "forbid"),
-    *("obstacles", "walls", "seed", "name"),
+    *("obstacles", "walls", "seed", "name", "pieces"),
 )
 
 
@@ -57,6 +57,10 @@ def save(shot: Shot, path: Path | str) -> None:
 
 def to_json(shot: Shot) -> str:
     """Return a shot as JSON text."""
+    return json.dumps(_to_dict(shot), indent=1)
+
+
+def _to_dict(shot: Shot) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": shot.name,
         "start": {"position": shot.position, "facing": shot.facing},
@@ -75,7 +79,12 @@ def to_json(shot: Shot) -> str:
         data["obstacles"] = [box._asdict() for box in shot.obstacles]
     if shot.walls:
         data["walls"] = shot.walls
-    return json.dumps(data, indent=1)
+    if shot.pieces:
+        data["pieces"] = [
+            {"start": piece.start, "stop": piece.stop, "scene": _to_dict(piece.shot)}
+            for piece in shot.pieces
+        ]
+    return data
 
 
 def _mark_to_dict(mark: Mark) -> dict[str, Any]:
@@ -106,6 +115,7 @@ def _from_dict(data: Any, name: str) -> Shot:
         read("walls", _read_wall, "wall"),
         expect_whole_number(data.get("seed", 0), "'seed'", 0),
         expect_name(data.get("name", name), "'name'"),
+        read("pieces", _read_piece, "piece"),
     )
 
 
@@ -166,6 +176,15 @@ def _read_forbidden(data: Any, where: str, _seconds: float) -> ForbiddenJump:
     return ForbiddenJump(
         *(expect_text(data.get(key), f"'{key}' of {where}") for key in ("from", "to"))
     )
+
+
+def _read_piece(data: Any, where: str, seconds: float) -> Piece:
+    expect_object(data, where, ("start", "stop", "scene"))
+    start, stop = (
+        _expect_time(data.get(key), f"'{key}' of {where}", seconds) for key in ("start", "stop")
+    )
+    scene = expect_object(data.get("scene"), f"'scene' of {where}", set(_SHOT_KEYS) - {"pieces"})
+    return Piece(start, stop, _from_dict(scene, "direct"))
 
 
 def _read_wall(data: Any, where: str, _seconds: float) -> Wall:

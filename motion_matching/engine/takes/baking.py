@@ -121,9 +121,12 @@ def place_feet(
     ranges = find_contact_ranges(take, database) if ranges is None else ranges
     if feet == "baked":
         return bake_feet(take, database, ranges), ranges
-    if feet == "off":
-        take = replace(take, poses=take.unlocked_poses, locked=np.zeros_like(take.contacts))
-    return take, ranges
+    return (free_feet(take) if feet == "off" else take), ranges
+
+
+def free_feet(take: Take) -> Take:
+    """Return a take with its feet as the motion has them."""
+    return replace(take, poses=take.unlocked_poses, locked=np.zeros_like(take.contacts))
 
 
 def measure_toe_motion(take: Take, database: Database) -> ToeMotion:

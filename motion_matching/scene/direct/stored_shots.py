@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import bpy
@@ -16,15 +18,18 @@ from ..blender.handle import fit_name
 
 SHOT = "motion_matching_shot"  # custom property of a directed take's action
 TEXT = ".shot.json"  # in the name of its text
+_JUMP = {"second", "from", "to", "price"}  # what each jump has
 _TEXT_BYTES = len(TEXT) + len(".001")
 
 
-def store_shot(action: bpy.types.Action, shot: Shot, frame: int) -> None:
-    """Store a shot, which begins at a frame, as a text that an action points at."""
+def store_shot(
+    action: bpy.types.Action, shot: Shot, frame: int, jumps: Sequence[Mapping[str, Any]]
+) -> None:
+    """Store a shot, which begins at a frame, as a text that an action points at, and its jumps."""
     text = bpy.data.texts.new(fit_name(action.name, _TEXT_BYTES) + TEXT)
     text.from_string(shot_file.to_json(shot))
     stored: Any = action
-    stored[SHOT] = {"shot": text, "frame": frame}
+    stored[SHOT] = {"shot": text, "frame": frame, "jumps": json.dumps(jumps)}
 
 
 def is_directed(action: bpy.types.Action | None) -> bool:
@@ -39,20 +44,44 @@ def find_text(action: bpy.types.Action) -> bpy.types.Text | None:
     return text if isinstance(text, bpy.types.Text) else None
 
 
+def read_jumps(action: bpy.types.Action) -> list[dict[str, Any]]:
+    """Return the jumps of a directed take, as its report has them; none if they were edited."""
+    stored = id_properties.read(action, SHOT) if is_directed(action) else None
+    text = stored.get("jumps") if isinstance(stored, dict) else None
+    try:
+        listed = json.loads(text) if isinstance(text, str) else []
+    except ValueError:
+        return []
+    return [each for each in listed if isinstance(each, dict) and each.keys() >= _JUMP]
+
+
+def read_frame(action: bpy.types.Action) -> int:
+    """Return the first frame of a directed take. MotionMatchingError if damaged."""
+    stored = id_properties.read(action, SHOT)
+    try:
+        return round(expect_number(stored.get("frame"), "a frame", -MAX_FRAME, MAX_FRAME))
+    except EntryError:
+        raise MotionMatchingError(_describe_edited(action)) from None
+
+
+def _describe_edited(action: bpy.types.Action) -> str:
+    return (
+        f"The take '{action.name}' does not hold its shot, because its property '{SHOT}' was "
+        "edited; set marks, and solve them."
+    )
+
+
 def read_shot(action: bpy.types.Action) -> tuple[Shot, int]:
     """Return the shot of a directed take, and its first frame. MotionMatchingError if damaged."""
-    text, stored = find_text(action), id_properties.read(action, SHOT)
+    text = find_text(action)
     if text is None:
         raise MotionMatchingError(
             f"The take '{action.name}' does not hold its shot, because its text was deleted; set "
             "marks, and solve them."
         )
+    frame = read_frame(action)
     try:
-        frame = round(expect_number(stored.get("frame"), "a frame", -MAX_FRAME, MAX_FRAME))
         content = expect_text(text.as_string(), "the text")
     except EntryError:
-        raise MotionMatchingError(
-            f"The take '{action.name}' does not hold its shot, because its property '{SHOT}' was "
-            "edited; set marks, and solve them."
-        ) from None
+        raise MotionMatchingError(_describe_edited(action)) from None
     return shot_file.from_json(content, f"of the take '{action.name}'"), frame

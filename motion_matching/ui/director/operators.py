@@ -10,6 +10,7 @@ from ...app.typed import settings_of
 from ..operator_base import (
     CHARACTER,
     PERFORMABLE,
+    NothingToDoError,
     Operator,
     SteppedOperator,
     get_active_take,
@@ -17,7 +18,7 @@ from ..operator_base import (
     has_take,
     n_,
 )
-from ..typed_properties import choice
+from ..typed_properties import choice, switch
 from .properties import LIMBS
 
 _PIN_SECONDS = 1.0
@@ -124,6 +125,69 @@ and settings, and bake it into a new action"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         action = get_active_take(context).action
         return app.direct.solving.solve_again_steps(get_active_armature(context), action)
+
+
+def has_preview_range(context: bpy.types.Context) -> str:
+    """Require frames that are to be solved anew."""
+    if context.scene.use_preview_range:
+        return ""
+    return n_("Set a preview range in the timeline (P) over the frames that are to be another way")
+
+
+def has_jumps(context: bpy.types.Context) -> str:
+    jumps = app.direct.jumps.list_jumps(get_active_take(context).action)
+    return "" if jumps else n_("The active take has no jump that is known: solve it again first")
+
+
+class MOTION_MATCHING_OT_direct_range(SteppedOperator, bpy.types.Operator):
+    """Solve the preview range of the active take in another way, and bake that into a new action. \
+Outside of the range nothing changes"""
+
+    bl_idname = "motion_matching.direct_range"
+    bl_label = "Another Way Here"
+    requires = (*PERFORMABLE, has_take, has_shot, has_preview_range)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        now = context.scene
+        span = now.frame_preview_start, now.frame_preview_end
+        action, obj = get_active_take(context).action, get_active_armature(context)
+        return app.direct.solving.solve_piece_steps(
+            obj, action, lambda shot, frame: app.direct.jumps.vary(shot, frame, span)
+        )
+
+
+class MOTION_MATCHING_OT_forbid_jump(SteppedOperator, bpy.types.Operator):
+    """Solve the seconds around the jump at the playhead without it, and bake that into a new \
+action. The rest of the take stays as it is"""
+
+    bl_idname = "motion_matching.forbid_jump"
+    bl_label = "Without This Jump"
+    requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        action, obj = get_active_take(context).action, get_active_armature(context)
+        jump = app.direct.jumps.find_jump(action, context.scene.frame_current)
+        return app.direct.solving.solve_piece_steps(
+            obj, action, lambda shot, frame: app.direct.jumps.forbid(shot, jump)
+        )
+
+
+class MOTION_MATCHING_OT_go_to_jump(Operator, bpy.types.Operator):
+    """Go to the next jump of the active take, or to the one before"""
+
+    bl_idname = "motion_matching.go_to_jump"
+    bl_label = "Go to Jump"
+    requires = (*CHARACTER, has_take, has_jumps)
+
+    backward: bool = switch(False, "Backward", "Go to the jump before the playhead")
+
+    def run(self, context: bpy.types.Context) -> None:
+        action, now = get_active_take(context).action, context.scene
+        step = -1 if self.backward else 1
+        frame = app.direct.jumps.find_next_frame(action, now.frame_current, step)
+        if frame is None:
+            raise NothingToDoError("There is no other jump on that side")
+        now.frame_set(frame)
 
 
 class MOTION_MATCHING_OT_direct_take(SteppedOperator, bpy.types.Operator):

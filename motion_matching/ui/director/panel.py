@@ -8,6 +8,7 @@ import bpy
 
 from ... import app
 from ...app.characters import get_active_armature
+from ...app.items import get_active
 from ...app.typed import settings_of
 from ..panel_base import (
     ArmaturePanel,
@@ -148,6 +149,27 @@ class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
         field.prop(mark, "tags", text="")
         column.prop(mark, "tolerance")
         column.prop(mark, "facing_tolerance")
+
+
+class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
+    """Where the active take jumps between clips, and how to have it another way"""
+
+    bl_label = "Jumps"
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        layout, take = self.layout, get_active(settings.takes, settings.take_index)
+        frame = bpy.context.scene.frame_current
+        jump = app.direct.jumps.find_jump(take.action, frame) if take else None
+        row = layout.row(align=True)
+        back = row.operator("motion_matching.go_to_jump", text="", icon="PREV_KEYFRAME")
+        set_options(back, backward=True)
+        row.label(text=f"Jump at {jump.frame}" if jump else "No Jump")
+        row.operator("motion_matching.go_to_jump", text="", icon="NEXT_KEYFRAME")
+        if jump:
+            draw_wrapped_text(layout, jump.label, "NONE")
+        column = layout.column(align=True)
+        draw_work_button(column, "motion_matching.forbid_jump", icon="CANCEL")
+        draw_work_button(column, "motion_matching.direct_range", icon="PREVIEW_RANGE")
 
 
 class MOTION_MATCHING_PT_shot(_DirectorPanel, bpy.types.Panel):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motion_matching.engine.direct import shot_file
 from motion_matching.engine.direct.shot import ForbiddenJump, Mark, Shot
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.takes import baking, metrics, takes
@@ -110,3 +111,12 @@ def test_a_shot_of_another_length_is_refused(director, done):
     with pytest.raises(SettingsError) as error:
         director.direct_again(done, START, STOP, replace(SHOT, seconds=18.0))
     check_sentence(error, "18 s")
+
+
+def test_a_take_with_its_pieces_is_made_again_to_the_byte(director, again):
+    assert len(again.shot.pieces) == 1
+    read = shot_file.from_json(shot_file.to_json(again.shot), "here")
+    assert read == again.shot
+    made = director.make(read)
+    assert made.take.poses.tobytes() == again.take.poses.tobytes()
+    assert made.report == again.report

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from motion_matching.app import characters
-from motion_matching.app.direct import marks, outcomes, shots, solving
+from motion_matching.app.direct import jumps, marks, outcomes, shots, solving
 from motion_matching.scene.direct import own_track, stored_shots
 from tests.scene.keys import read_channels
 from tests.ui.characters import create_character, expect_refusal, read_state
@@ -399,3 +399,48 @@ def test_a_solve_that_is_closed_early_changes_nothing(obj):
     assert read_state() == before
     assert len(bpy.context.scene.timeline_markers) == markers
     assert outcomes.get_state(obj)[1] == "1 Mark"
+
+
+def test_a_preview_range_is_solved_another_way_and_the_rest_stays(obj):
+    add_marks()
+    expect_refusal(ops.go_to_jump, "Bake a take first")
+    ops.direct()
+    first = obj.motion_matching.takes[0].action
+    expect_refusal(ops.direct_range, "Set a preview range")
+    now = bpy.context.scene
+    now.use_preview_range, now.frame_preview_start, now.frame_preview_end = True, 80, 120
+    places = {frame: read_place(obj, frame) for frame in (30, 72, 100, 190, 220)}
+    assert ops.direct_range() == {"FINISHED"}
+    second = obj.motion_matching.takes[1].action
+    assert second != first
+    for frame, place in places.items():
+        away = np.abs(read_place(obj, frame) - place).max()
+        assert away < 1e-5 if frame != 100 else away > 1e-4, (frame, away)
+    shot, frame = stored_shots.read_shot(second)
+    assert len(shot.pieces) == 1
+    assert frame == 1
+    now.frame_preview_start, now.frame_preview_end = 500, 600
+    expect_refusal(ops.direct_range, "less than a second of the take")
+
+
+def test_a_jump_is_found_forbidden_and_gone(obj):
+    add_marks()
+    ops.direct()
+    action, now = obj.motion_matching.takes[0].action, bpy.context.scene
+    known = jumps.list_jumps(action)
+    assert known
+    now.frame_set(1)
+    ops.go_to_jump()
+    assert now.frame_current == known[0].frame
+    jump = jumps.find_jump(action, now.frame_current)
+    assert jump == known[0]
+    draw_panels()
+    assert ops.forbid_jump() == {"FINISHED"}
+    second = obj.motion_matching.takes[1].action
+    pairs = {(each.source, each.target) for each in jumps.list_jumps(second)}
+    assert (jump.source, jump.target) not in pairs
+    shot, _ = stored_shots.read_shot(second)
+    assert shot.current.forbidden[0].source == jump.source
+    assert ops.direct_again() == {"FINISHED"}
+    third = obj.motion_matching.takes[2].action
+    assert jumps.list_jumps(third) == jumps.list_jumps(second)
