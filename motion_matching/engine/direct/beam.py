@@ -120,6 +120,19 @@ class _Options(NamedTuple):
         return _Options(*(each[chosen] for each in self))
 
 
+class _Step(NamedTuple):
+    """What is kept of a step for each state: by whom, which frame was entered, and by a jump."""
+
+    parent: np.ndarray
+    entered: np.ndarray
+    jumped: np.ndarray
+
+    @classmethod
+    def from_options(cls, options: _Options) -> _Step:
+        parent, entered = options.parent.astype(np.int32), options.entered.astype(np.int32)
+        return cls(parent, entered, options.jumped)
+
+
 class Beam:
     """A search through footage along a guide, which keeps so many states at each of its steps.
 
@@ -175,7 +188,7 @@ class Beam:
         `progress` is given the share done, and a function that returns the best plan up to there.
         """
         states = self._begin(start)
-        steps: list[_Options] = []
+        steps: list[_Step] = []
 
         def trace() -> ShotPlan:
             return self._trace(steps, states)
@@ -184,7 +197,7 @@ class Beam:
             options = self._list_options(i, states)
             moved, score = self._play(i, states, options)
             kept = self._prune(score, moved)
-            steps.append(options.take(kept))
+            steps.append(_Step.from_options(options.take(kept)))
             states = moved.take(kept)
             if progress and i % 10 == 0:
                 progress((i + 1) / self.step_count, trace)
@@ -372,7 +385,7 @@ class Beam:
         best, piece = best[first], piece[first]
         return best[count_earlier(piece[None])[0] < _OWN][: self.states]
 
-    def _trace(self, steps: Sequence[_Options], states: _BeamStates) -> ShotPlan:
+    def _trace(self, steps: Sequence[_Step], states: _BeamStates) -> ShotPlan:
         """Return the plan that leads to the cheapest state."""
         at = int(np.argmin(states.cost))
         cost, entered, jumped = float(states.cost[at]), [], []
