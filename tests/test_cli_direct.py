@@ -75,6 +75,16 @@ def test_the_api_directs_the_same_take(folder, tmp_path):
     assert (tmp_path / "a.bvh").read_bytes() == (tmp_path / "b.bvh").read_bytes()
 
 
+def test_a_performance_is_followed_with_fewer_jumps(folder, tmp_path, capsys):
+    database, saved = folder / "walk.npz", tmp_path / "walk.json"
+    words = ("--script", "figure_eight", "--seconds", 12, "--save-performance", saved)
+    assert not run("take", database, *words, "--report", tmp_path / "live.json", "--quiet")
+    assert not run("direct", database, saved, "--report", tmp_path / "told.json", "--quiet")
+    told, live = (json.loads((tmp_path / name).read_text()) for name in ("told.json", "live.json"))
+    assert told["paths"][0]["place_error"] < 0.02
+    assert told["take"]["jumps_per_second"] < 0.7 * live["take"]["jumps_per_second"]
+
+
 def test_a_mark_that_cannot_be_reached_is_told(folder, tmp_path, capsys):
     scene = tmp_path / "far.json"
     scene.write_text(json.dumps({"seconds": 5, "marks": [{"time": 2, "position": [30, 0]}]}))

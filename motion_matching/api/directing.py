@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..engine.control.performance import Performance
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.direct import director as directors
-from ..engine.direct import jump_table, shot_file
+from ..engine.direct import from_performance, jump_table, shot_file
 from ..engine.direct.director import Directed, Director
 from ..engine.direct.footage import make_footage
 from ..engine.direct.shot import Shot
@@ -74,7 +75,7 @@ def open_director(
 
 def direct(
     director: Director,
-    scene: str | Path | Shot,
+    scene: str | Path | Shot | Performance,
     *,
     seed: int | None = None,
     feet: str | None = None,
@@ -87,8 +88,9 @@ def direct(
     ----------
     director : Director
         What `open_director` returns.
-    scene : str, path or Shot
-        A .json file, see the manual's page *Scenes*, or the same in Python.
+    scene : str, path, Shot or Performance
+        A .json file, see the manual's page *Scenes*, or the same in Python; or a performance, whose
+        way is followed.
     seed : int, optional
         Another solution that is about as good, in place of the scene's.
     feet : str, optional
@@ -118,7 +120,10 @@ def direct(
     >>> api.direct(director, shot).report["reached"]
     1
     """
-    shot = scene if isinstance(scene, Shot) else shot_file.load(scene)
+    if isinstance(scene, Performance):
+        shot = from_performance.build_shot(scene, director.settings)
+    else:
+        shot = scene if isinstance(scene, Shot) else shot_file.load(scene)
     shot = shot if seed is None else shot.with_seed(seed)
     states = directors.PREVIEW_STATES if preview else directors.TAKE_STATES
     report = (lambda share: progress("Directing", share)) if progress else None

@@ -185,7 +185,8 @@ _DIRECT: _Groups = {
     "": {
         "database FILE.npz": "a database made by 'build'; a table of its jumps is kept beside it, "
         "as FILE.jumps.npz",
-        "scene FILE.json": "what is wanted when: marks, paths, pins and forbidden jumps",
+        "scene FILE.json": "what is wanted when: marks, paths, pins and forbidden jumps; or a "
+        "performance of 'take --save-performance', whose way is followed",
         "--seed SEED": "another solution that is about as good (default: the scene's)",
         "--set NAME=VALUE": "change a setting, such as inertialization_halflife=0.15; may be "
         "repeated",

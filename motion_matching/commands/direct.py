@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from ..engine import files
+from ..engine import files, json_files
+from ..engine.control import performance as performances
+from ..engine.control.performance import Performance
 from ..engine.direct import director as directors
-from ..engine.direct import jump_table, shot_file
+from ..engine.direct import from_performance, jump_table, shot_file
 from ..engine.direct.director import Directed, Director
 from ..engine.direct.footage import make_footage
+from ..engine.direct.shot import Shot
 from ..engine.takes import baking, takes
 from .blend import check_blend, write_blend
 from .checks import check_seed, check_targets, name_paths
@@ -26,12 +30,13 @@ _TARGETS = {"output": (".blend",), "bvh": (".bvh",), "report": (".json",)}
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Solve a scene, plant feet and limbs, and write all that is asked for."""
     _check_arguments(arguments)
-    shot = shot_file.load(arguments.scene)
-    if arguments.seed is not None:
-        shot = shot.with_seed(arguments.seed)
+    scene = _read_scene(arguments.scene)
     database = load_database(arguments.database)
     settings = takes.make_default_settings(database)
     settings = settings.with_changes(parse_changes(arguments.changes, settings))
+    shot = scene if isinstance(scene, Shot) else from_performance.build_shot(scene, settings)
+    if arguments.seed is not None:
+        shot = shot.with_seed(arguments.seed)
     footage = make_footage(database)
     path = jump_table.get_table_path(arguments.database)
     report_part = partial(out.show_progress, "Finding jumps")
@@ -46,6 +51,14 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         out.say(f"Written: {', '.join(names)}.")
     else:
         out.say("Nothing was written; choose an output with -o, --bvh or --report.")
+
+
+def _read_scene(path: Path) -> Shot | Performance:
+    """Read a scene, or a performance that is to be directed."""
+    data = json_files.read(path, "scene")
+    if isinstance(data, dict) and data.get("format") == performances.FORMAT:
+        return performances.load(path)
+    return shot_file.load(path)
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:

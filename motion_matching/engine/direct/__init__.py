@@ -6,10 +6,12 @@ from ..lazy import load_on_use
 
 if TYPE_CHECKING:
     from . import (
+        anchors,
         beam,
         closing,
         director,
         footage,
+        from_performance,
         guide,
         jump_price,
         jump_table,
@@ -17,8 +19,15 @@ if TYPE_CHECKING:
         outcomes,
         pins,
         playing,
+        reach,
+        revising,
+        routing,
+        scaling,
+        seams,
         shot,
+        shot_checks,
         shot_file,
+        wishes,
     )
 else:
     __getattr__ = load_on_use(__name__)
