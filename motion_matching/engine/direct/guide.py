@@ -243,20 +243,20 @@ def _make_knot(
 def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) -> list[_Knot]:
     """Add where the way ends, if the last knot is before that.
 
-    A character that is asked for nothing more goes on with its gait, or stands if it was to stand.
+    A character goes on with its gait, or stands if it was to stand and is asked for nothing more.
     """
     last = knots[-1]
     left = shot.seconds - last.time
     if left < _BEHIND_LAST:
         return knots
     begins = [time for time, _ in speeds if time >= last.time and time > 0.0]
-    stands = len(knots) > 1 and not last.velocity.any()
+    is_asked = any(mark.time >= last.time for mark in shot.marks)
+    stands = len(knots) > 1 and not last.velocity.any() and not is_asked
     ahead = planar.yaw_to_forward(np.array(last.yaw))
     for start, stop in itertools.pairwise([last.time, *begins, shot.seconds]):
         if stop - start < 1e-6:
             continue
-        # a character that stands does so until another gait is asked for
-        speed = 0.0 if stands and start not in begins else _get_speed(speeds, start)
+        speed = 0.0 if stands else _get_speed(speeds, start)
         place = knots[-1].place + speed * (stop - start) * ahead
         knots.append(_Knot(stop, place, last.yaw, speed * ahead, False, False))
     return knots

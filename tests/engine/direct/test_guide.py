@@ -31,6 +31,14 @@ def test_a_guide_stands_where_it_is_held(settings):
     assert not guide.stands[round(1.0 * FPS)]
 
 
+@pytest.mark.parametrize("later", [Mark(8.0, frame="walk:3"), Mark(8.0, gait="run"), None])
+def test_a_guide_leaves_a_mark_that_was_held_if_more_is_asked_for(settings, later):
+    marks = (Mark(2.0, (0.0, -2.0), 0.0, hold=1.0), *filter(None, [later]))
+    way = make_guide(Shot(10.0, marks=marks), FPS, settings).way
+    gone = np.linalg.norm(way[round(6.0 * FPS), :2] - way[round(3.0 * FPS), :2])
+    assert gone > 1.0 if later else gone < 1e-9
+
+
 def test_a_guide_goes_on_at_the_gait_that_is_asked_for(settings):
     guide = make_guide(Shot(6.0, marks=(Mark(3.0, gait="run"),)), FPS, settings)
     speed = np.linalg.norm(np.diff(guide.way[:, :2], axis=0), axis=1) * FPS
