@@ -132,7 +132,8 @@ def _measure_misses(anchors: Sequence[Anchor], way: np.ndarray) -> np.ndarray:
 
     Places are measured from the anchor before: what a way drifts until there costs nothing here.
     """
-    result, drift = np.zeros((2, len(anchors))), np.zeros(2)
+    result = np.zeros((2, len(anchors)))
+    drift: np.ndarray = np.zeros(2)
     for i, anchor in enumerate(anchors):
         x, y, yaw = way[min(anchor.tick, len(way) - 1)].tolist()
         if anchor.place is not None:
