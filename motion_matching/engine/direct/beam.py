@@ -6,7 +6,7 @@ exactly as it will when it is played, because marks are missed by decimetres wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import SettingsError
 from ..maths import planar
+from ..progress import ReportShare
 from .footage import Footage
 from .guide import Guide
 from .jump_price import compute_left
@@ -73,7 +74,6 @@ class Wanted:
     - `gait_shares` (T,): how much their gait counts at each tick
     - `entry` (N,): added to the price of entering a frame
     - `barred`: pairs of ranges of frames, as (first, stop) each, between which no jump leads
-    - `no_jumps` (T,): ticks at which only the end of a clip may be left
     """
 
     frames: Mapping[int, int] = field(default_factory=dict)
@@ -81,7 +81,6 @@ class Wanted:
     gait_shares: np.ndarray | None = None
     entry: np.ndarray | None = None
     barred: Sequence[tuple[tuple[int, int], tuple[int, int]]] = ()
-    no_jumps: np.ndarray | None = None
     obstruction: Obstruction | None = None
 
 
@@ -181,18 +180,11 @@ class Beam:
     def search(
         self,
         start: SearchStart | None = None,
-        progress: Callable[[float, Callable[[], ShotPlan]], None] | None = None,
+        progress: ReportShare | None = None,
     ) -> ShotPlan:
-        """Return the best plan found.
-
-        `progress` is given the share done, and a function that returns the best plan up to there.
-        """
+        """Return the best plan found. `progress` may raise to cancel."""
         states = self._begin(start)
         steps: list[_Step] = []
-
-        def trace() -> ShotPlan:
-            return self._trace(steps, states)
-
         for i in range(self.step_count):
             options = self._list_options(i, states)
             moved, score = self._play(i, states, options)
@@ -200,8 +192,8 @@ class Beam:
             steps.append(_Step.from_options(options.take(kept)))
             states = moved.take(kept)
             if progress and i % 10 == 0:
-                progress((i + 1) / self.step_count, trace)
-        return trace()
+                progress((i + 1) / self.step_count)
+        return self._trace(steps, states)
 
     def _begin(self, start: SearchStart | None) -> _BeamStates:
         guide = self._guide
@@ -276,10 +268,7 @@ class Beam:
         stuck = ~self._can_play[states.frame]
         may = (states.since >= self._gap) | stuck
         if i in self._pins:
-            may &= False
-        barred, first = self.wanted.no_jumps, i * self.stride
-        if barred is not None and barred[first : first + self.stride].any():
-            may &= stuck
+            may[:] = False
         return np.flatnonzero(may)
 
     def _list_lead_ins(self, i: int, states: _BeamStates, jumpers: np.ndarray) -> list[_Options]:

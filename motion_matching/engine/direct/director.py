@@ -24,7 +24,7 @@ from .footage import Footage
 from .guide import Guide, make_guide
 from .jump_table import JumpTable
 from .outcomes import report_shot
-from .pins import find_limb, pin_limb
+from .pins import pin_limbs
 from .playing import play
 from .reach import leave_out_unreachable
 from .revising import Revised, Revision, revise
@@ -48,7 +48,7 @@ _WIDER = 2  # times as many states there
 class Directed:
     """A take of a shot, how it was planned, and what became of marks, paths and pins.
 
-    ShotPlan, closing and guide are those of the footage's size.
+    Plan, closing and guide are those of the footage's size.
     """
 
     take: Take
@@ -116,11 +116,7 @@ class Director:
     def finish(self, directed: Directed, feet: str | None = None) -> Directed:
         """Return the same with its feet planted and its limbs pinned, and reported anew."""
         take, _ = baking.place_feet(directed.take, self.footage.database, feet)
-        poses = take.poses
-        for pin in directed.shot.pins:
-            limb = find_limb(take.skeleton, pin.limb)
-            poses = pin_limb(poses, take.skeleton, pin, limb, take.fps)
-        take = replace(take, poses=poses)
+        take = pin_limbs(take, directed.shot.pins)
         report = report_shot(take, directed.shot, directed.plan, directed.closed, self.footage)
         return replace(directed, take=take, report=report)
 
@@ -216,13 +212,8 @@ class Director:
         desired = guide.way[low:high] * [self.footage.size, self.footage.size, 1.0]
         piece = play(self.footage, shot, own, cut, self.settings, desired)
         piece, _ = baking.place_feet(piece, self.footage.database, feet)
-        poses = piece.poses
-        for pin in shot.pins:
-            seconds = low / piece.fps
-            moved = replace(pin, start=pin.start - seconds, stop=pin.stop - seconds)
-            limb = find_limb(piece.skeleton, pin.limb)
-            poses = pin_limb(poses, piece.skeleton, moved, limb, piece.fps)
-        return put_piece(done.take, replace(piece, poses=poses), first, last, first - low)
+        piece = pin_limbs(piece, shot.pins, low / piece.fps)
+        return put_piece(done.take, piece, first, last, first - low)
 
     @cached_property
     def _can_stand(self) -> bool:
@@ -249,8 +240,7 @@ class Director:
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
         extended = task.guide.extend(round(_EXTRA * task.guide.fps))
         beam = Beam(self.footage, self.table, extended, task.wanted, states)
-        report = None if progress is None else (lambda share, _: progress(share))
-        return beam.search(self._find_start(task), report)
+        return beam.search(self._find_start(task), progress)
 
     def _find_start(self, task: _Task) -> SearchStart | None:
         """Return the frame that a shot has to begin with, if a mark asks for one."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..body.body_roles import find_body_roles
+from ..control.take import Take
 from ..errors import RigError, SettingsError
 from ..maths import quat
 from ..maths.easing import smoothstep
@@ -52,6 +55,16 @@ def find_limb(skeleton: Skeleton, name: str) -> PinnedLimb:
     near = difflib.get_close_matches(name, limbs, 4, 0.0)
     known = f"use one of {join_quoted(near)}" if near else "this body has none that can be pinned"
     raise SettingsError(f"There is no limb '{name}' to pin; {known}.")
+
+
+def pin_limbs(take: Take, pins: Sequence[Pin], begins: float = 0.0) -> Take:
+    """Return a take with its limbs at the points of pins; it `begins` at a second of the shot."""
+    poses = take.poses
+    for pin in pins:
+        moved = replace(pin, start=pin.start - begins, stop=pin.stop - begins)
+        limb = find_limb(take.skeleton, pin.limb)
+        poses = pin_limb(poses, take.skeleton, moved, limb, take.fps)
+    return replace(take, poses=poses)
 
 
 def pin_limb(

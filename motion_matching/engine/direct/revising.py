@@ -67,7 +67,6 @@ def revise(
         frames=frames,
         dislikes=[Dislike(d.tick - at, d.gait, d.tags) for d in wanted.dislikes],
         gait_shares=None if wanted.gait_shares is None else wanted.gait_shares[at:],
-        no_jumps=None if wanted.no_jumps is None else wanted.no_jumps[at:],
     )
     beam = Beam(footage, table, own, local, revision.states, -(-(end - begin) // stride))
     start = _find_state(footage, plan, _find_place(closed, begin), begin, stride)

@@ -51,8 +51,8 @@ def _check_times(shot: Shot, fps: float) -> None:
                 f"Two marks at {mark.time:g} s contradict each other in {problem}; move or remove "
                 "one of them."
             )
-    held = sorted((m.time, m.time + m.hold, m) for m in shot.marks if m.hold and m.position)
-    for start, stop, mark in held:
+    for mark in [each for each in shot.marks if each.hold and each.position]:
+        start, stop = mark.time, mark.time + mark.hold
         for other in shot.marks:
             if start < other.time < stop and other.position not in (None, mark.position):
                 raise SettingsError(

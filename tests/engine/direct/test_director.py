@@ -252,6 +252,11 @@ def test_what_contradicts_itself_is_refused_in_a_sentence(director, shot, words)
     check_sentence(error, *words)
 
 
+def test_two_marks_that_hold_one_place_at_once_are_one(director):
+    shot = replace(SHOT, marks=(SHOT.marks[0], replace(SHOT.marks[0], gait="walk")))
+    assert director.direct(shot, 80).report["reached"] == 2
+
+
 def test_a_tag_that_no_frame_carries_is_refused(director):
     with pytest.raises(DatabaseError) as error:
         director.direct(replace(SHOT, marks=(Mark(2.0, tags=("dance",)),)))
