@@ -295,7 +295,7 @@ def build_parser() -> argparse.ArgumentParser:
     take.set_defaults(script="figure_eight", controller="matching")
     add("inspect", "report what a database holds", _INSPECT, _build_settings_help())
     text = "solve a scene of marks and paths: hit on time, with the fewest jumps"
-    add("direct", text, _DIRECT, _build_settings_help())
+    add("direct", text, _DIRECT, _build_settings_help()).set_defaults(ground_collection=None)
     text = "put motion of any skeleton onto a character of a Blender file, without a database"
     retarget = add("retarget", text, _RETARGET, _build_retarget_help())
     retarget.set_defaults(up="Y", forward="Z", legs="ik", arms="fk")

@@ -69,7 +69,6 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         *name_paths(arguments, "onto"),
     ]
     check_targets(arguments, _TARGETS, read)
-    arguments.ground_collection = None
     check_blend(arguments)
     check_blender(arguments.output, "direct")
     check_seed(arguments.seed)

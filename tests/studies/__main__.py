@@ -37,9 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "transitions": transitions_report.run,
         "director": directing_command.run,
     }
-    if chosen.study in others:
-        return others[chosen.study](chosen)
-    return _run_quality(parser, chosen)
+    try:
+        if chosen.study in others:
+            return others[chosen.study](chosen)
+        return _run_quality(parser, chosen)
+    except KeyboardInterrupt:
+        print("Stopped; nothing was written.", file=sys.stderr)
+        return 130
+    except MotionMatchingError as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 def _run_quality(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
@@ -52,15 +59,8 @@ def _run_quality(parser: argparse.ArgumentParser, chosen: argparse.Namespace) ->
     minutes, seeds = (1.0, 1) if chosen.quick else (chosen.minutes, chosen.seeds)
     kinds = (names, quality.GAITS, chosen.scripts, chosen.methods, range(seeds))
     jobs = [Job(*parts) for parts in product(*kinds)]
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            results = running.measure(jobs, Path(folder), 60.0 * minutes, chosen.workers)
-    except KeyboardInterrupt:
-        print("Stopped; nothing was written.", file=sys.stderr)
-        return 130
-    except MotionMatchingError as error:
-        print(error, file=sys.stderr)
-        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        results = running.measure(jobs, Path(folder), 60.0 * minutes, chosen.workers)
     rows = quality.combine_rows(results)
     print(f"\n{report.format_figures(rows)}\n")
     whole = set(jobs) == {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.errors import MotionMatchingError
 
 from . import directing_report as report
 from .directing import ShotJob, load_director, measure_shot_job
@@ -54,15 +52,8 @@ def run(chosen: argparse.Namespace) -> int:
     paths = min(_PATHS, chosen.shots)
     jobs = [ShotJob(name, "marks", number) for name in names for number in range(chosen.shots)]
     jobs += [ShotJob(name, "path", number) for name in names for number in range(paths)]
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            results = _measure(jobs, Path(folder), chosen.workers)
-    except KeyboardInterrupt:
-        print("Stopped; nothing was written.", file=sys.stderr)
-        return 130
-    except MotionMatchingError as error:
-        print(error, file=sys.stderr)
-        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        results = _measure(jobs, Path(folder), chosen.workers)
     rows = report.combine_rows(results)
     print(f"\n{format_figures(rows, report.FIGURES)}\n")
     output = chosen.output or (report.DOCUMENT if set(names) == set(SETS) else None)

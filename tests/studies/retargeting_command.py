@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from motion_matching.engine.errors import MotionMatchingError
-
 from . import retargeting_report as report
 from .bodies import DATA, TARGETS, find_data, find_targets, save_rigify
 from .report import format_figures
@@ -49,10 +47,7 @@ def run(chosen: argparse.Namespace) -> int:
             if chosen.sheets:
                 return _draw_sheets(Path(folder), chosen.sheets)
             rows = _measure(cells, Path(folder), chosen.workers)
-    except KeyboardInterrupt:
-        print("Stopped; nothing was written.", file=sys.stderr)
-        return 130
-    except (MotionMatchingError, RuntimeError) as error:
+    except RuntimeError as error:  # Rigify failed
         print(error, file=sys.stderr)
         return 1
     print(f"\n{format_figures(rows, report.FIGURES)}\n")

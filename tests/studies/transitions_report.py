@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import sys
 import tempfile
 import textwrap
 import time
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.errors import MotionMatchingError
 from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from . import transitions
@@ -86,15 +84,8 @@ def run(chosen: argparse.Namespace) -> int:
     """Return 0 once everything is measured."""
     sets = [name for name in chosen.sets or SETS if name in find_sets()]
     tables = chosen.tables or [*TABLES, "ranks"]
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            page = _measure(sets, tables, chosen, Path(folder))
-    except KeyboardInterrupt:
-        print("Stopped; nothing was written.", file=sys.stderr)
-        return 130
-    except MotionMatchingError as error:
-        print(error, file=sys.stderr)
-        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        page = _measure(sets, tables, chosen, Path(folder))
     print(f"\n{page}")
     whole = sets == list(SETS) and tables == [*TABLES, "ranks"]
     if output := chosen.output or (DOCUMENT if whole else None):
