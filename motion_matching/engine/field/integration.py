@@ -69,9 +69,9 @@ def keep_momentum(
     before: tuple[np.ndarray, np.ndarray],
     indices: np.ndarray,
     weights: np.ndarray,
-    share: float,
+    shares: np.ndarray,
 ) -> Step:
-    """Return the step of one action with a share of the motion that was going on.
+    """Return the step of one action with shares (B,) of the motion that was going on.
 
     `before` are the pose and velocity (7, B) so far, the action blends states `indices` (k,) by
     `weights` (k,). So a change of action fades instead of leaping. What the blended clips
@@ -83,7 +83,7 @@ def keep_momentum(
     own[:, 0] = x, y, 0.0, math.cos(0.5 * turn), 0.0, 0.0, math.sin(0.5 * turn)
     both = np.empty((2, *own.shape), np.float32)
     moved, later = both
-    np.add(own, np.float32(share) * (velocity - own), out=moved)
+    np.add(own, shares * (velocity - own), out=moved)
     parts = weights @ states.motions.take(indices, axis=0).reshape(len(weights), -1)
     first, second = parts.reshape(both.shape)
     np.add(moved, second - first, out=later)

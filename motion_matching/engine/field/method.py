@@ -26,7 +26,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..control.idling import Idling
-from ..control.joints import Joints
 from ..control.method import Explanation, Goal, Jump, Motion
 from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.start_state import MovingPose
@@ -124,9 +123,9 @@ class MotionField:
             self._clip_ends = states.find_later(database, self._clip_ticks)
         self._progress = Progress(states.compute_chains(database), self.fps)
         self._shove = Shove(self.skeleton, database.roles, self.fps)
-        parents = database.skeleton.parents
+        parents = self.skeleton.parents
         toes = np.array([leg.toe for leg in database.roles.legs], np.intp)
-        self._inertia = Momentum(Joints(parents), toes, self.fps)
+        self._inertia = Momentum(parents, toes, self.fps)
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
@@ -296,7 +295,7 @@ class MotionField:
         self._inertia.advance(field)
         self._velocity, before = step.velocity, (pose, self._momentum)
         self._pose, self._momentum, root = keep_momentum(
-            self.states, step, before, around, weights, self._inertia.share
+            self.states, step, before, around, weights, self._inertia.shares
         )
         self._shove.turn(float(root[2]))
         frames = self.states.frames[around]

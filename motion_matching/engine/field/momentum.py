@@ -25,8 +25,11 @@ _MOVING = 1.0  # m/s from which a toe moves
 class Momentum:
     """Follows the gaits that a field plays, each by its neighbours."""
 
-    def __init__(self, joints: Joints, toes: np.ndarray, fps: float) -> None:
-        self._joints, self._toes, self._fps = joints, toes, fps
+    def __init__(self, parents: np.ndarray, toes: np.ndarray, fps: float) -> None:
+        self._joints, self._toes, self._fps = Joints(parents), toes, fps
+        # only the root may keep more: a limb would swing on and leave the data
+        brief = 2.0 ** (-1.0 / (fps * _HALFLIFE))
+        self._shares = np.full(len(parents), brief, np.float32)
         self.reset()
 
     def reset(self) -> None:
@@ -41,10 +44,11 @@ class Momentum:
         self._field = field
 
     @property
-    def share(self) -> float:
-        """The share of the motion so far that is left after this tick."""
+    def shares(self) -> np.ndarray:
+        """The shares (B,) of the motion so far of each bone that are left after this tick."""
         more = (_GAIT_HALFLIFE - _HALFLIFE) * 2.0 ** (-self._since / _GAIT_FADING)
-        return float(2.0 ** (-1.0 / (self._fps * (_HALFLIFE + more))))
+        self._shares[0] = 2.0 ** (-1.0 / (self._fps * (_HALFLIFE + more)))
+        return self._shares
 
     def find_moving(self, pose: np.ndarray, moved: np.ndarray) -> np.ndarray:
         """Return which toes (L,) still move too fast to stand, soon after a change of gait.

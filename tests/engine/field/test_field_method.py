@@ -206,7 +206,7 @@ def test_neighbours_and_drift_can_change_while_playing(field, settings):
         assert len(field.decision.states) == 4
         # full drift leads to the next pose of the favoured neighbour, as far as momentum allows
         led = field.states.next_poses[field.decision.states[field.decision.weights.argmax()]]
-        led = led + field._inertia.share * (went_on - led)
+        led = led + field._inertia.shares * (went_on - led)
         np.testing.assert_allclose(motion.pose[:3, 1:], led[:3, 1:], atol=1e-5)
     finally:
         field.apply(settings)

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.joints import Joints
 from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.sources import Source
 from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.field.momentum import Momentum, place_root
 from motion_matching.engine.field.neighbours import Metric, Neighbours
 from motion_matching.engine.field.states import MotionStates
+from motion_matching.engine.takes import baking, takes
+from tests.engine import animals
 
 FPS = 30.0
 WALK, RUN, STOP = 1.2, 2.9, 0.0
@@ -53,7 +56,7 @@ def test_a_toe_that_moves_does_not_stand_soon_after_a_change_of_gait(
     pose = states.poses[running]
     glides = place_root(pose, np.array([0.0, -2.0 / FPS, 0.0]))
     toes = np.array([leg.toe for leg in demo_database.roles.legs])
-    momentum = Momentum(Joints(demo_database.skeleton.parents), toes, FPS)
+    momentum = Momentum(demo_database.skeleton.parents, toes, FPS)
     features = Metric.from_database(demo_database).compute_state_features(states)[:100]
     one, other = Neighbours(features), Neighbours(features)
     momentum.advance(one)
@@ -62,3 +65,22 @@ def test_a_toe_that_moves_does_not_stand_soon_after_a_change_of_gait(
         momentum.advance(other)
     assert momentum.find_moving(pose, glides).tolist() == [expected] * len(toes)
     assert not momentum.find_moving(pose, pose).any()
+
+
+def test_limbs_that_swing_fast_stay_within_the_data_at_changes_of_gait():
+    """Those of a dog swing so fast that one which kept its speed would fly above its shoulder."""
+    sources = [Source(clip=motion.clip) for motion in animals.make_dog_motions(fps=30.0)]
+    database = build(sources, BuildSettings(mirror=True))[0]
+    settings, rng = takes.make_default_settings(database), np.random.default_rng(0)
+    performer = Performer(MotionField(database, settings), settings)
+    played = []
+    for number in range(40):
+        speed = (settings.walk if number % 2 else settings.run).forward
+        intent = Intent(velocity=(0.0, -speed), gait=float(number % 2 == 0))
+        ticks = round(rng.uniform(0.3, 1.2) * database.fps)
+        played += [performer.step(intent).unlocked_pose for _ in range(ticks)]
+    taken, data = (
+        baking.compute_toe_positions(poses, database)[..., 2].max(axis=0)
+        for poses in (np.array(played), database.poses)
+    )
+    assert np.all(taken < 1.1 * data)
