@@ -44,7 +44,12 @@ def measure_joined(hero, take):
 
 
 @pytest.mark.parametrize(
-    ("root", "rate", "lead_back"), [("OBJECT", 30, 2.0), ("HIPS", 30, 0.0), ("OBJECT", 24, 0.0)]
+    ("root", "rate", "lead_back"),
+    [
+        ("OBJECT", 30, 2.0),
+        pytest.param("HIPS", 30, 0.0, marks=pytest.mark.slow),
+        ("OBJECT", 24, 0.0),
+    ],
 )
 def test_a_take_that_was_overwritten_and_appended_to_is_measured_like_plain_ones(
     root, rate, lead_back

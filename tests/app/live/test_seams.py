@@ -123,7 +123,7 @@ def test_overwriting_goes_on_from_the_take_at_the_current_frame(root):
     np.testing.assert_allclose(play(hero.obj, range(1, 60)), before, atol=1e-4)
 
 
-@pytest.mark.parametrize("lead_back", [0.0, 2.0])
+@pytest.mark.parametrize("lead_back", [pytest.param(0.0, marks=pytest.mark.slow), 2.0])
 @pytest.mark.parametrize("root", ROOTS)
 def test_the_rest_of_an_overwritten_take_goes_on_from_the_new_part(root, lead_back):
     hero, limit = create_hero(root), get_limit()
@@ -200,7 +200,7 @@ def test_appending_goes_on_from_the_last_frame_wherever_the_playhead_is(root):
     assert steps.min() > 0.3 * np.median(steps) or root == "IN_PLACE", "it stands for a moment"
 
 
-@pytest.mark.parametrize("fps", [24, 60])
+@pytest.mark.parametrize("fps", [24, pytest.param(60, marks=pytest.mark.slow)])
 def test_seams_are_smooth_at_other_rates_of_the_scene(fps):
     hero, limit = create_hero(), get_limit()
     bpy.context.scene.render.fps = fps

@@ -41,6 +41,7 @@ def record(database, settings, tick, seed):
     return first, Performance("over", base.fps, intents[30:130], (x, y), yaw, start=start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lead_back", [0.0, 2.5])
 @pytest.mark.parametrize("changes", [{}, {"velocity_halflife": 0.5, "turn_limit": 3.0}])
 def test_parts_join_without_a_seam_with_any_settings(demo_database, settings, changes, lead_back):

@@ -90,6 +90,7 @@ def test_walking_takes_of_lafan1(lafan1, script):
     assert_good_take(lafan1, script, "walk")
 
 
+@pytest.mark.slow
 def test_a_character_stops_on_request(demo_database):
     take = perform_script(demo_database, "stop_and_go", "walk", 30)
     speed = np.linalg.norm(np.diff(take.character[:, :2], axis=0), axis=1) * take.fps
@@ -98,6 +99,7 @@ def test_a_character_stops_on_request(demo_database):
     assert speed[resting].mean() < 0.05
 
 
+@pytest.mark.slow
 def test_a_report_measures_the_written_file(demo_database, tmp_path):
     take = perform_script(demo_database, "square", "walk", 6)
     takes.write_bvh(take, tmp_path / "take.bvh")
@@ -276,6 +278,7 @@ def test_every_jump_is_explained_by_its_candidates(demo_database):
         assert jump["price"] == pytest.approx(float(take.prices[tick]), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_takes_blended_by_a_cubic_are_as_good_and_their_jumps_end(demo_database):
     changes = {"inertialization": "cubic", "blend_time": 0.25}
     take = perform_script(demo_database, "random", "walk", 40, **changes)

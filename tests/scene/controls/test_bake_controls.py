@@ -43,7 +43,9 @@ def list_keyed_frames(action: bpy.types.Action, path: str) -> list[int]:
     return [int(point.co[0]) for point in curve.keyframe_points]
 
 
-@pytest.mark.parametrize(("legs", "arms"), [("IK", "FK"), ("FK", "IK")])
+@pytest.mark.parametrize(
+    ("legs", "arms"), [("IK", "FK"), pytest.param("FK", "IK", marks=pytest.mark.slow)]
+)
 def test_deform_bones_do_what_the_take_does(legs: str, arms: str) -> None:
     obj, rig, clip = create_character()
     set_ik_stretch_off(obj)
@@ -83,7 +85,7 @@ def test_knees_miss_their_place_while_the_rig_may_shorten_legs_and_that_is_said(
     assert explain_deviations(obj, check_baked(obj, clip, frames)) == ""
 
 
-@pytest.mark.parametrize("fewer_keys", [False, True])
+@pytest.mark.parametrize("fewer_keys", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_switching_limbs_between_fk_and_ik_keeps_the_pose(fewer_keys: bool) -> None:
     obj, rig, clip = create_character()
     set_ik_stretch_off(obj)
@@ -124,6 +126,7 @@ def test_fewer_keys_stay_near_and_a_planted_foot_has_two() -> None:
     assert np.diff(keys)[still].sum() > clip.frame_count / 3
 
 
+@pytest.mark.slow
 def test_a_smaller_distance_has_more_keys_and_is_kept() -> None:
     obj, rig, clip = create_character()
     set_ik_stretch_off(obj)

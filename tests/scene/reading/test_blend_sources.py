@@ -100,7 +100,11 @@ def check_same_take(folder, *options):
     assert apart.max() < 0.01
 
 
-@pytest.mark.parametrize("options", [[], ["--mirror"]], ids=["as they are", "mirrored too"])
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param([], marks=pytest.mark.slow), ["--mirror"]],
+    ids=["as they are", "mirrored too"],
+)
 def test_actions_and_their_files_give_the_same_take(tmp_path: Path, options: list[str]) -> None:
     from motion_matching.engine.motion import bvh
 

@@ -256,7 +256,7 @@ def test_ghosts_stand_apart_and_show_every_direction(take_file: Path, folder: Pa
     np.testing.assert_allclose(way[0], take.character[0, :2])
 
 
-@pytest.mark.parametrize("ending", ["png", "mp4"])
+@pytest.mark.parametrize("ending", ["png", pytest.param("mp4", marks=pytest.mark.slow)])
 def test_failed_renders_are_reported_and_keep_the_old_file(
     run_in_blender: Callable[..., str], short_take_file: Path, folder: Path, ending: str
 ) -> None:
