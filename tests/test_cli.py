@@ -885,6 +885,20 @@ def test_quiet_commands_print_nothing_but_errors(
     assert "gone.npz" in read_sentence(capsys)
 
 
+def test_a_take_plays_with_a_preset_and_changes_of_it(walk: Path, tmp_path: Path, capsys) -> None:
+    report = tmp_path / "take.json"
+    options = ["--settings", "notebook", "--set", "end_guard=0.5", "--seconds", 2]
+    assert run("take", walk, "--report", report, *options) == 0
+    settings = json.loads(report.read_text())["settings"]
+    assert (settings["skip_ahead"], settings["wait"], settings["foot_lock"]) == (True, False, False)
+    assert settings["end_guard"] == 0.5
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    capsys.readouterr()
+    assert run("take", walk, "--settings", wrong) == 1
+    assert "has no 'settings'" in read_sentence(capsys)
+
+
 def test_settings_accept_words_and_booleans(walk: Path, tmp_path: Path) -> None:
     report = tmp_path / "take.json"
     options = [

@@ -41,6 +41,8 @@ NEW_SETTINGS = {
     "blend_stretch": 3.0,
     "blend_root": True,
     "price_weight": 0.0,
+    "skip_ahead": False,
+    "wait": True,
 }
 ops = bpy.ops.motion_matching
 

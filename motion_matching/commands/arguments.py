@@ -141,6 +141,8 @@ _TAKE: _Groups = {
         "one, which does not)",
         "--sync 0..1": "place character and simulation object between the data (0) and the code "
         "(1)",
+        "--settings PRESET|FILE.json": "a preset of the controller: "
+        f"{', '.join(presets.list_names('controllers'))}, or one that the panel saved",
         "--set NAME=VALUE": "change a setting, such as velocity_halflife=0.2; may be repeated",
     },
     "obstacles": {

@@ -26,7 +26,7 @@ from .checks import check_number, check_seed, check_targets, name_paths
 from .controllers import adapt_performance, check_controller, load_field
 from .loading import check_blender, load_database, protect_blender_import
 from .output import Output
-from .values import parse_changes
+from .values import load_controller_preset, parse_changes
 from .writing import write_together
 
 _TARGETS = {
@@ -51,7 +51,9 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     field = load_field(arguments, database)
     trained = field.settings if field else {}
     settings = takes.make_default_settings(database).with_changes(trained)
-    changes = parse_changes(arguments.changes, settings)
+    preset = load_controller_preset(arguments.settings) if arguments.settings else {}
+    settings = settings.with_changes(preset)
+    changes = preset | parse_changes(arguments.changes, settings)
     if arguments.sync is not None:
         changes |= {"displacement": "synchronize", "synchronization": arguments.sync}
     settings = settings.with_changes(changes)

@@ -43,7 +43,13 @@ def test_presets_survive_a_round_trip(tmp_path):
         folders = bpy.utils.preset_paths(f"motion_matching/{kind}")
         return sorted(file.stem for folder in folders for file in Path(folder).iterdir())
 
-    assert list_presets("controllers") == ["as_published", "balanced", "responsive", "weighty"]
+    assert list_presets("controllers") == [
+        "as_published",
+        "balanced",
+        "notebook",
+        "responsive",
+        "weighty",
+    ]
     assert "default" in list_presets("features")
     assert "holden" in list_presets("features")
     file = next(Path(f) / "holden.json" for f in bpy.utils.preset_paths("motion_matching/features"))

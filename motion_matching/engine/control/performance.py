@@ -46,6 +46,8 @@ _BEFORE = MappingProxyType(
         "blend_stretch": 3.0,
         "blend_root": True,
         "price_weight": 0.0,
+        "skip_ahead": False,
+        "wait": True,
     }
 )
 

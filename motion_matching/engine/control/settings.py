@@ -126,6 +126,18 @@ class PerformerSettings:
         "Surroundings",
         "Frames this near the current one are never entered; longer: fewer stutters",
     )
+    skip_ahead: bool = describe(
+        False,
+        "Skip Ahead",
+        "Let a search enter frames just ahead of the current one, and leave out only those just "
+        "behind it: motion that is too slow catches up in its own clip",
+    )
+    wait: bool = describe(
+        True,
+        "Wait for Calm",
+        "Let a jump wait while the one before fades, and a moment where a joint would pop; off: "
+        "jumps as soon as a better frame is found",
+    )
     continuing_bias: float = describe(
         0.3,
         "Continuing Bias",

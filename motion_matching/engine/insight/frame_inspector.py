@@ -174,8 +174,10 @@ class _FrameSearch:
     def exclusions(self) -> list[tuple[str, Array]]:
         """Why frames may not be entered from this one: each reason with its frames (N,)."""
         database, settings = self.database, self.settings
-        distance = np.abs(np.arange(database.frame_count) - self.frame)
-        near = distance < round(settings.surroundings * database.fps)
+        ahead = np.arange(database.frame_count) - self.frame
+        near = np.abs(ahead) < round(settings.surroundings * database.fps)
+        if settings.skip_ahead:
+            near &= ahead < 0
         exclusions = _find_exclusions(database, settings)
         exclusions.append(("too near the frame itself", near))
         if self.tags:

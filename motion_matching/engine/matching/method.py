@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -91,7 +91,10 @@ class MotionMatching:
         # last, so that refused settings change nothing
         self._settings = settings
         self._search_ticks = max(round(settings.search_interval * self.fps), 1)
-        self._surroundings = round(settings.surroundings * self.fps)
+        self._around: dict[str, Any] = {
+            "surroundings": round(settings.surroundings * self.fps),
+            "skip_ahead": settings.skip_ahead,
+        }
 
     def _make_index(self, settings: PerformerSettings, fitted: FittedFeatures) -> FrameIndex:
         allowed = self.database.find_candidates(settings.end_guard)
@@ -197,7 +200,8 @@ class MotionMatching:
         self._ticks_to_search -= 1
         jump = None
         # overlapping jumps would add up while they fade; only a search at every tick does not wait
-        waits = self._ticks_to_search > 0 or (goal.fading and self._search_ticks > 1)
+        fading = goal.fading and self._search_ticks > 1 and self._settings.wait
+        waits = self._ticks_to_search > 0 or fading
         chosen = None if goal.enter is None else self._find_entry(goal.enter)
         if leave or goal.sharp or not waits or chosen is not None:
             self._ticks_to_search = self._search_ticks
@@ -273,11 +277,12 @@ class MotionMatching:
             mask = self._get_settling_mask()
         index, prepared = (self._index, None) if mask is None else mask.get_index()
         best, cost = index.find_nearest(
-            query, current=frame, bound=bound, surroundings=self._surroundings, mask=prepared
+            query, current=frame, bound=bound, mask=prepared, **self._around
         )
         if best >= 0 and self._settings.price_weight > 0.0 and goal.measure_prices:
-            around = {"current": frame, "surroundings": self._surroundings}
-            nearest = partial(index.find_k_nearest, query, **around, mask=prepared)
+            nearest = partial(
+                index.find_k_nearest, query, current=frame, mask=prepared, **self._around
+            )
             best, cost = self._choose_by_price(goal.measure_prices, nearest, bound)
         if best < 0 and leave and mask is not None:
             # stay in a short range: search it without the surroundings left out
@@ -312,7 +317,8 @@ class MotionMatching:
 
     def _should_wait(self, goal: Goal, frame: int, best: int) -> bool:
         """Return whether a jump should wait for a tick, as a joint would pop now."""
-        if goal.measure_seam is None or self._waited >= _LONGEST_WAIT * self.fps:
+        longest = _LONGEST_WAIT * self.fps if self._settings.wait else 0.0
+        if goal.measure_seam is None or self._waited >= longest:
             self._waited = 0
             return False
         pops = self._pops(goal.measure_seam, frame, best)
@@ -383,7 +389,7 @@ class MotionMatching:
         last = self._last
         mask = last.mask.prepared if last.mask else None
         frames, _ = self._index.find_k_nearest(
-            last.query, count, current=last.frame, surroundings=self._surroundings, mask=mask
+            last.query, count, current=last.frame, mask=mask, **self._around
         )
         labels = tuple(f.label for f in self.database.schema.features)
         continuing = self._make_candidate(last.query, last.frame)

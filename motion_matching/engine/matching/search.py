@@ -108,16 +108,18 @@ class FrameIndex:
         current: int = -1,
         bound: float = math.inf,
         surroundings: int = 0,
+        skip_ahead: bool = False,
         mask: FrameMask | None = None,
     ) -> tuple[int, float]:
         """Return the frame of the smallest cost and its cost; (-1, bound) if none is below `bound`.
 
         `query` (D,) is normalized and weighted as the features are. `bound` is the cost of playing
-        on: only better frames count. Frames less than `surroundings` from `current` and frames
-        outside `mask` are never an answer. Raises ValueError for the mask of another index.
+        on: only better frames count. Frames less than `surroundings` from `current`, with
+        `skip_ahead` only those before it, and frames outside `mask` are never an answer. Raises
+        ValueError for the mask of another index.
         """
         mask = self._resolve_mask(mask)
-        best = _Best(bound - self._offset, self._slack, current, surroundings)
+        best = _Best(bound - self._offset, self._slack, current, surroundings, skip_ahead)
         if self._count:
             self._search(query, mask, best)
         return (-1, bound) if best.frame < 0 else (best.frame, best.cost + self._offset)
@@ -129,11 +131,12 @@ class FrameIndex:
         *,
         current: int = -1,
         surroundings: int = 0,
+        skip_ahead: bool = False,
         mask: FrameMask | None = None,
     ) -> tuple[Array, Array]:
         """Return up to `k` frames of the smallest costs, best first, and their costs; see above."""
         mask = self._resolve_mask(mask)
-        best = _Best(math.inf, self._slack, current, surroundings)
+        best = _Best(math.inf, self._slack, current, surroundings, skip_ahead)
         frames, costs = np.empty(0, np.intp), np.empty(0, np.float32)
         if not self._count or k <= 0:
             return frames, costs.astype(np.float64)
@@ -284,11 +287,14 @@ class _Best:
 
     __slots__ = ("_after", "_before", "_slack", "cost", "frame", "limit")
 
-    def __init__(self, bound: float, slack: float, current: int, surroundings: int) -> None:
+    def __init__(
+        self, bound: float, slack: float, current: int, surroundings: int, skip_ahead: bool
+    ) -> None:
         self._slack = slack
         if current < 0:
             surroundings = 0
-        self._before, self._after = current - surroundings, current + surroundings
+        self._before = current - surroundings
+        self._after = current + (0 if skip_ahead else surroundings)
         self.frame = -1
         self.lower(bound)
 

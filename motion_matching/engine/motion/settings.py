@@ -18,6 +18,7 @@ _HEADINGS = {
 _SOURCES = {
     "spine": ("Spine and Hips", "Position of the upper spine and heading of the hips, smoothed"),
     "root": ("Root Bone", "An existing root bone, without smoothing"),
+    "hips": ("Hips", "Position and heading of the hips, smoothed, as in the notebook"),
 }
 
 

@@ -35,7 +35,7 @@ _SWINGS_TO_TURNS = (1.3, 2.1)  # rad/s between which the swing of hips becomes a
 PRESETS = {
     "article": SimulationBoneSettings(),
     # 61 frames (the notebook's 60, made odd) of order 4 and 65 frames of order 5 at 30 fps
-    "notebook": SimulationBoneSettings(2.0, 4, 65 / 30, 5, heading="angle"),
+    "notebook": SimulationBoneSettings(2.0, 4, 65 / 30, 5, heading="angle", source="hips"),
     # twice the article's windows while moving, less than the article's while standing
     "adaptive": SimulationBoneSettings(1.0, 3, 2.0, 3, standing=0.35),
 }
@@ -168,14 +168,16 @@ def compute_raw_track(
 ) -> GroundTrack:
     """Return the path before smoothing: the spine bone on the ground and the hips' heading.
 
-    If the settings' `source` is "root", it is that of the root bone, as for `find_track`.
+    If the settings' `source` is "hips", the hips are on that path; if it is "root", it is that of
+    the root bone, as for `find_track`.
     """
     if source == "root":
         return _compute_root_track(clip, hips, forward, root)
-    _, spine_positions = clip.skeleton.compute_bone_world(spine, clip.rotations, clip.positions)
-    hips_rotations, _ = clip.skeleton.compute_bone_world(hips, clip.rotations, clip.positions)
-    yaw = _compute_headings(hips_rotations, np.asarray(forward, dtype=np.float64))
-    return GroundTrack(spine_positions[:, :2], yaw)
+    rotations, positions = clip.skeleton.compute_bone_world(hips, clip.rotations, clip.positions)
+    if source == "spine":
+        _, positions = clip.skeleton.compute_bone_world(spine, clip.rotations, clip.positions)
+    yaw = _compute_headings(rotations, np.asarray(forward, dtype=np.float64))
+    return GroundTrack(positions[:, :2], yaw)
 
 
 def _compute_root_track(

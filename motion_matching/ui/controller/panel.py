@@ -235,6 +235,8 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
         "sharp_angle",
         "end_guard",
         "surroundings",
+        "skip_ahead",
+        "wait",
     )
 
 

@@ -72,6 +72,8 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     sharp_angle: float
     end_guard: float
     surroundings: float
+    skip_ahead: bool
+    wait: bool
     continuing_bias: float
     price_weight: float
     idle: bool

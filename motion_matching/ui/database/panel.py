@@ -31,6 +31,7 @@ from . import ground_paths, preview_drawing
 from .operators_sources import get_shown_indices
 from .properties import MotionMatchingDatabase, MotionMatchingSource
 
+_FOLLOWED = {"spine": ("spine", "hips"), "root": ("root",), "hips": ("hips",)}  # roles by source
 _MAPPED = "ARMATURE_DATA"  # the icon of sources of other skeletons
 _ELSEWHERE = "Built on another machine, or cleared since: build it again"
 # what to do, by the kind of a status, where the strip does not say it all
@@ -242,10 +243,10 @@ class MOTION_MATCHING_PT_simulation_bone(StateHeader, DatabasePanel, bpy.types.P
             draw_wrapped_text(layout, note, "ERROR")
         column = split_layout(layout)
         column.prop(bone, "source")
-        draw_roles(column, obj, ("spine", "hips") if bone.source == "spine" else ("root",))
+        draw_roles(column, obj, _FOLLOWED[bone.source])
         layout.operator_menu_enum("motion_matching.smooth_path", "preset", icon="PRESET")
         smoothing = split_layout(layout)
-        smoothing.active = bone.source == "spine"
+        smoothing.active = bone.source != "root"
         smoothing.prop(bone, "position_window")
         smoothing.prop(bone, "direction_window")
         smoothing.prop(bone, "standing", slider=True)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _AHEAD = 1.0  # seconds that paths show
 _STEPS = 8
-_RING, _TOE = 0.25, 0.07  # metres
+_RING, _SAMPLE, _TOE = 0.25, 0.05, 0.07  # metres
+_SOON = 0.1  # seconds before which a sample of the future is the simulation object itself
 _CIRCLE = [(math.cos(a), math.sin(a)) for a in (2.0 * math.pi * k / 24 for k in range(25))]
 _LINE = 17  # from a line of text to the next
 _RECORDED_TEXT = 16.0  # size
@@ -80,16 +81,27 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
         path = session.performer.predict_path(times)
         predicted = [live.display_transform.transform_point(p.x, p.y) for p in path]
         add_line([frame.simulation_object[:2], *predicted], 6.0, "desired")
+        samples = [t for t in session.performer.method.trajectory_times if t >= _SOON]
+        for p in session.performer.predict_path(samples):
+            seen = live.display_transform.transform_placement(
+                engine.control.performer.Placement(p.x, p.y, p.yaw)
+            )
+            for points in _build_facing_ring(seen, _SAMPLE):
+                add_line(points, 2.0, "desired")
         if live.database:
-            add_line(_trace_matched_path(live.database, frame), 2.5, "chosen")
+            matched = _find_matched_placements(live.database, frame, [0.0, *times])
+            add_line([placement[:2] for placement in matched], 2.5, "chosen")
+            for placement in _find_matched_placements(live.database, frame, samples):
+                for points in _build_facing_ring(placement, _SAMPLE):
+                    add_line(points, 1.5, "chosen")
     if play.show_ground:
         for points in live.get_moving_ground():
             add_line(points, 1.5, "guide")
     if play.show_object:
-        for points in _build_object_paths(frame.simulation_object):
+        for points in _build_facing_ring(frame.simulation_object, _RING):
             add_line(points, 2.0, "desired")
         if goal := live.goal:
-            add_line(_build_ring(*goal), 4.0, "desired")
+            add_line(_build_ring(*goal, _RING), 4.0, "desired")
     if play.show_contacts:
         lines += _build_contact_lines(live, live.shown.find(), frame)
     texts = _build_texts(live, frame) if play.show_text else ()
@@ -100,27 +112,31 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
     return Snapshot(tuple(lines), texts, warnings, recorded, around)
 
 
-def _trace_matched_path(database: Any, frame: Frame) -> list[tuple[float, float]]:
-    """Return where the frames after the played one lead from the character's position."""
+def _find_matched_placements(
+    database: Any, frame: Frame, times: Sequence[float]
+) -> list[Placement]:
+    """Return where the clip of the played frame leads the character within times in seconds."""
     (x, y, yaw), first = frame.character, frame.frame
-    stop = int(database.stops[database.range_of_frame[first]])
-    last = min(first + round(_AHEAD * database.fps), stop - 1)
-    frames = [first + (last - first) * k // _STEPS for k in range(_STEPS + 1)]
-    track, rotate = database.track[frames].tolist(), engine.maths.planar.rotate_xy
-    x0, y0, yaw0 = track[0]
-    offsets = [rotate(a - x0, b - y0, yaw - yaw0) for a, b, _ in track]
-    return [(x + dx, y + dy) for dx, dy in offsets]
+    last = int(database.stops[database.range_of_frame[first]]) - 1
+    frames = [min(first + round(t * database.fps), last) for t in times]
+    (x0, y0, yaw0), *track = database.track[[first, *frames]].tolist()
+    turn = yaw - yaw0
+    offsets = [engine.maths.planar.rotate_xy(a - x0, b - y0, turn) for a, b, _ in track]
+    return [
+        engine.control.performer.Placement(x + dx, y + dy, facing + turn)
+        for (dx, dy), (*_, facing) in zip(offsets, track, strict=True)
+    ]
 
 
-def _build_object_paths(seen: Placement) -> list[list[tuple[float, float]]]:
+def _build_facing_ring(seen: Placement, radius: float) -> list[list[tuple[float, float]]]:
     """Return a ring around a position, and a stroke from it to where it faces."""
     x, y, yaw = seen
-    stroke = [(x + r * math.sin(yaw), y - r * math.cos(yaw)) for r in (_RING, 1.8 * _RING)]
-    return [_build_ring(x, y), stroke]
+    stroke = [(x + r * math.sin(yaw), y - r * math.cos(yaw)) for r in (radius, 1.8 * radius)]
+    return [_build_ring(x, y, radius), stroke]
 
 
-def _build_ring(x: float, y: float) -> list[tuple[float, float]]:
-    return [(x + _RING * a, y + _RING * b) for a, b in _CIRCLE]
+def _build_ring(x: float, y: float, radius: float) -> list[tuple[float, float]]:
+    return [(x + radius * a, y + radius * b) for a, b in _CIRCLE]
 
 
 def _build_contact_lines(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> list[Line]:

@@ -9,7 +9,10 @@ class Layers:
     """Which layers are shown; a mixin of the characters' settings and of the preferences."""
 
     show_paths: bool = switch(
-        True, "Paths", "Draw where the steering and the chosen motion lead within the next second"
+        True,
+        "Paths",
+        "Draw where the steering and the chosen motion lead within the next second; small rings "
+        "mark the times that features compare, with the direction faced then",
     )
     show_object: bool = switch(
         True, "Simulation Object", "Draw what is steered: a ring with the direction that it faces"

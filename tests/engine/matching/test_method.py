@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motion_matching.engine import presets
 from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
@@ -100,6 +101,35 @@ def test_a_jump_enters_the_cheapest_frame_of_a_full_scan(demo_database):
     assert motion.jump is not None
     assert costs[motion.frame - 1] == pytest.approx(costs.min(), rel=1e-4)
     assert motion.cost == pytest.approx(costs.min(), rel=1e-3)
+
+
+def test_the_notebook_preset_decides_as_the_notebook(demo_database):
+    """Each tick, the loop of notebook 000 is applied to all frames as it stands there."""
+    preset = presets.load("controllers", "notebook")["settings"]
+    method = MotionMatching(demo_database, PerformerSettings().with_changes(preset))
+    method.reset()
+    rng, database = np.random.default_rng(3), demo_database
+    before, last = round(5 * database.fps / 30), round(database.fps)
+    stops = database.stops[database.range_of_frame]
+    jumps = 0
+    for tick in range(600):
+        if tick % 40 == 0:
+            trajectory = make_trajectory(*rng.uniform([0, -2], [3, 2]), method.trajectory_times)
+        frame = method._frame
+        if frame >= stops[frame] - last:  # the notebook leaves a clip before its end
+            method._frame = frame = int(rng.choice(np.flatnonzero(database.find_candidates(1.0))))
+        query = method._make_query(trajectory, frame)
+        costs = np.sum((method._rows - query) ** 2, axis=1)
+        for best in np.argsort(costs, kind="stable"):
+            may_enter = best < frame - before or best >= frame
+            if may_enter and best < stops[best] - last:
+                break
+        jump = method.advance(Goal(trajectory, fading=True, measure_seam=lambda *_: 1e6)).jump
+        assert (jump is not None) == (best != frame)
+        if jump is not None:
+            np.testing.assert_array_equal(jump.target_pose, database.poses[best])
+        jumps += jump is not None
+    assert 20 < jumps < 500
 
 
 def test_searches_wait_for_the_interval_unless_the_goal_is_sharp(demo_database):

@@ -64,7 +64,7 @@ def test_a_search_enters_the_frame_of_the_least_cost_and_price(demo_database: Da
             TrajectoryPoint(0.5 * t, -2.0 * t, 0.2 * t, 0.5, -2.0) for t in method.trajectory_times
         ]
         costs = method.compute_costs(trajectory, frame).sum(axis=1) + demo_database.bias
-        near = np.abs(np.arange(len(costs)) - frame) < method._surroundings
+        near = np.abs(np.arange(len(costs)) - frame) < method._around["surroundings"]
         costs[near | ~candidates] = np.inf
         order = costs.argsort()[:400]
         prices = frame_inspector.measure_prices(demo_database, settings, frame, order.tolist())

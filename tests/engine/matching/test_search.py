@@ -220,6 +220,17 @@ def test_frames_at_the_edge_of_the_surroundings_are_allowed():
 
 
 @pytest.mark.usefixtures("levels")
+def test_frames_just_ahead_are_allowed_where_a_search_may_skip_ahead():
+    features = np.arange(100, dtype=np.float32)[None]
+    index = FrameIndex(features)
+    around = {"current": 50, "surroundings": 6, "skip_ahead": True}
+    for target, found in ((53.1, 53), (50.2, 50), (47.2, 50), (46.9, 44), (44.0, 44), (44.9, 44)):
+        query = np.array([target], np.float32)
+        assert index.find_nearest(query, **around)[0] == found
+        assert index.find_k_nearest(query, 1, **around)[0].tolist() == [found]
+
+
+@pytest.mark.usefixtures("levels")
 def test_the_first_of_equal_frames_wins():
     rng = np.random.default_rng(8)
     features = np.tile(make_walk(rng, 27, 400), 5)

@@ -189,6 +189,15 @@ def test_the_notebook_preset_has_its_windows_at_30_fps():
     assert (notebook.position_order, notebook.direction_order, notebook.heading) == (4, 5, "angle")
 
 
+def test_the_notebook_preset_smooths_the_hips():
+    clip, margin = make_wandering_clip(2), 33
+    _, hips = clip.skeleton.compute_bone_world(HIPS, clip.rotations, clip.positions)
+    smoothed = savgol_filter(hips[:, :2], 61, 4, axis=0)
+    track = find_track(clip, simulation_bone.PRESETS["notebook"])
+    inner = slice(margin, -margin)  # ends are extended otherwise
+    np.testing.assert_allclose(track.positions[inner], smoothed[inner], atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("span", "fps", "frames"),
     [(0.5, 60, 31), (1.0, 60, 61), (0.5, 30, 15), (0.3, 30, 9), (0, 30, 1)],
