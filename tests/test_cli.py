@@ -899,6 +899,33 @@ def test_a_take_plays_with_a_preset_and_changes_of_it(walk: Path, tmp_path: Path
     assert "has no 'settings'" in read_sentence(capsys)
 
 
+def test_a_take_beside_another_is_the_same_performance_with_something_else(
+    walk: Path, tmp_path: Path, capsys
+) -> None:
+    together, alone = tmp_path / "both.json", tmp_path / "alone.json"
+    steering = ["--script", "random", "--seconds", 3]
+    options = ["--beside", "notebook", "--beside", "end_guard=0.5"]
+    assert run("take", walk, "--report", together, *steering, *options) == 0
+    table = capsys.readouterr().out
+    assert "notebook, end_guard=0.5" in table
+    assert "Foot Slide  cm/s" in table
+    options = ["--settings", "notebook", "--set", "end_guard=0.5"]
+    assert run("take", walk, "--report", alone, *steering, *options) == 0
+    both, other = (json.loads(path.read_text()) for path in (together, alone))
+    assert both["beside"]["take"] == other["take"]
+    assert both["take"] != other["take"]
+    assert run("take", walk, *steering, "--beside", "field") == 0
+    capsys.readouterr()
+    for wrong, sentence in (
+        (["--beside", "nonsense"], "no controllers preset 'nonsense'"),
+        (["--beside", "nonsense=1"], "nonsense"),
+        (["--beside", "field", "--beside", "matching"], "more than one method"),
+        (["--beside", tmp_path / "gone.npz"], "gone.npz"),
+    ):
+        assert run("take", walk, *steering, *wrong) == 1
+        assert sentence in read_sentence(capsys)
+
+
 def test_settings_accept_words_and_booleans(walk: Path, tmp_path: Path) -> None:
     report = tmp_path / "take.json"
     options = [

@@ -20,6 +20,7 @@ from ..engine.motion.clip import Clip
 from ..engine.motion.resampling import resample
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
+from ..engine.takes.comparison import MEASURES
 from ..scene.blender.handle import Handle
 from ..scene.reading.sampling import sample
 from ..scene.rig.armature import to_blender_names
@@ -67,7 +68,7 @@ def compare_steps(
     for take in handles:
         measured.append((yield from measure_steps(uid, take, database)))
     columns = (measured[0].take, measured[1].take, measured[0].clips)
-    rows = [Row(each.label, *map(each.format_in, columns)) for each in _MEASURES]
+    rows = [Row(each.label, *map(each.format_in, columns)) for each in MEASURES]
     named = zip(names, measured, strict=True)
     items = tuple(_describe_note(name, kind) for name, each in named for kind in each.notes)
     forget_resolved(uid, NOTES, items)
@@ -118,7 +119,7 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
         elif _has_diverged(take, clip, bone_names, database.roles):
             notes.append("goes elsewhere")
         if notes:
-            per_frame = {measure.name for measure in _MEASURES if measure.is_per_frame}
+            per_frame = {measure.name for measure in MEASURES if measure.is_per_frame}
             measures = {key: value for key, value in measures.items() if key not in per_frame}
         return TakeMeasures(measures, report["sources"], tuple(notes))
 
@@ -153,32 +154,3 @@ def _describe_motion(joints: np.ndarray, fps: float) -> np.ndarray:
     way = np.linalg.norm((hips[later] - hips)[:, :2], axis=-1)
     knees = joints[:, 1:] - hips[:, None]
     return np.column_stack([way, np.linalg.norm(knees[..., :2], axis=-1), knees[..., 2]])
-
-
-class _Measure(NamedTuple):
-    """A row: its label with the unit, its name in a report, and how it is written."""
-
-    label: str
-    name: str
-    decimals: int
-    factor: float = 1.0
-    is_per_frame: bool = False  # whether it is known only if the take still goes the same way
-
-    def format_in(self, measures: dict[str, Any]) -> str:
-        """Return its value among measures as text; empty if it is not known."""
-        value = measures.get(self.name)
-        return "" if value is None else f"{self.factor * value:.{self.decimals}f}"
-
-
-_MEASURES = (
-    _Measure("Length  s", "seconds", 1),
-    _Measure("Foot Slide  cm/s", "foot_slide_mann", 1, 100),
-    _Measure("In Contact  cm/s", "foot_slide_contacts", 1, 100, is_per_frame=True),
-    _Measure("Desired  m/s", "desired_speed", 2),
-    _Measure("Reached  m/s", "achieved_along_wish", 2),
-    _Measure("Turned After  s", "response_time_median", 2),
-    _Measure("Strays  m", "simulation_distance_mean", 2, is_per_frame=True),
-    _Measure("Jumps  /s", "jumps_per_second", 1, is_per_frame=True),
-    _Measure("Jump Price  cm·s", "jump_price_mean", 2, 100, is_per_frame=True),
-    _Measure("Price in 95 %  cm·s", "jump_price_p95", 2, 100, is_per_frame=True),
-)

@@ -144,6 +144,8 @@ _TAKE: _Groups = {
         "--settings PRESET|FILE.json": "a preset of the controller: "
         f"{', '.join(presets.list_names('controllers'))}, or one that the panel saved",
         "--set NAME=VALUE": "change a setting, such as velocity_halflife=0.2; may be repeated",
+        "--beside NAME=VALUE|PRESET|METHOD|FILE.npz": "perform it again with another setting, "
+        "controller preset, method (matching or field) or database, and show both; may be repeated",
     },
     "obstacles": {
         "--obstacles FILE.json": 'a list of boxes, such as [{"center": [0, -4], "size": [3, 1], '
@@ -339,6 +341,8 @@ def _read_value(value: str) -> dict[str, Any]:
         return {"choices": tuple(value.strip("{}").split(","))}
     if value == "NAME=VALUE":
         return {"metavar": value, "action": "append", "default": [], "dest": "changes"}
+    if value.startswith("NAME=VALUE|"):
+        return {"metavar": "WHAT", "action": "append", "default": []}
     if value == "A,B":
         return {"metavar": value, "default": ""}
     if value.endswith("..."):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from .. import scene
 from ..engine.control import contact_ranges
@@ -20,7 +21,8 @@ from ..engine.database.database import Database
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.matching.method import MotionMatching
-from ..engine.takes import baking, takes
+from ..engine.takes import baking, comparison, takes
+from .beside import Variant, find_variant, name_both
 from .blend import check_blend, write_blend
 from .checks import check_number, check_seed, check_targets, name_paths
 from .controllers import adapt_performance, check_controller, load_field
@@ -51,44 +53,77 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     field = load_field(arguments, database)
     trained = field.settings if field else {}
     settings = takes.make_default_settings(database).with_changes(trained)
-    preset = load_controller_preset(arguments.settings) if arguments.settings else {}
-    settings = settings.with_changes(preset)
-    changes = preset | parse_changes(arguments.changes, settings)
-    if arguments.sync is not None:
-        changes |= {"displacement": "synchronize", "synchronization": arguments.sync}
+    changes = _read_changes(arguments, settings)
     settings = settings.with_changes(changes)
     performance = _create_performance(arguments, database, settings)
     if arguments.gait == "run" and settings.run == settings.walk:
         out.say("The database has no running, so 'run' uses its walking speed.")
-    # settings of the field and of this command override those of a recorded performance
-    all_changes = {**performance.settings, **trained, **changes}
-    performance, tags = replace(performance, settings=all_changes), parse_names(arguments.tags)
-    performance = takes.request_tags(performance, frozenset(tags), database, settings)
     performance = _replace_obstacles(performance, arguments)
-    if field:
-        performance = adapt_performance(performance, field, arguments)
+    variant = Variant(database, field, changes)
+    other = find_variant(variant, arguments) if arguments.beside else None
     contacts = _read_contacts(arguments, database)
-    report_part, controller = partial(out.show_progress, "Performing"), field or MotionMatching
-    live = takes.perform(database, settings, performance, report_part, controller=controller)
-    take, ranges = baking.place_feet(live, database, arguments.feet, contacts)
+    made = _make_take(performance, variant, contacts, arguments, out)
+    beside = other and _make_take(performance, other, None, arguments, out)
     with write_together(arguments, *_TARGETS) as written:
-        _write(written, live, take, ranges, database, size, out)
+        _write(written, made, beside, size, out)
     if names := [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]:
         out.say(f"Written: {', '.join(names)}.")
     else:
         out.say("Nothing was written; choose an output with -o, --bvh, --report or --preview.")
 
 
+class _Made(NamedTuple):
+    """A take, as it was `live` before its feet were planted, and when they are."""
+
+    live: Take
+    take: Take
+    ranges: Sequence[ContactRange]
+    database: Database
+
+    def report(self, file: Path | None = None) -> dict[str, Any]:
+        return takes.report(self.take, self.database, file, live=self.live)
+
+
+def _read_changes(arguments: argparse.Namespace, settings: PerformerSettings) -> dict[str, Any]:
+    """Return the settings that the arguments change."""
+    preset = load_controller_preset(arguments.settings) if arguments.settings else {}
+    changes = preset | parse_changes(arguments.changes, settings.with_changes(preset))
+    if arguments.sync is not None:
+        changes |= {"displacement": "synchronize", "synchronization": arguments.sync}
+    return changes
+
+
+def _make_take(
+    performance: Performance,
+    variant: Variant,
+    contacts: Sequence[ContactRange] | None,
+    arguments: argparse.Namespace,
+    out: Output,
+) -> _Made:
+    """Perform a take with a database, a method and settings, and plant its feet."""
+    database, field, changes = variant
+    trained = field.settings if field else {}
+    settings = takes.make_default_settings(database).with_changes({**trained, **changes})
+    # settings of the field and of this command override those of a recorded performance
+    all_changes = {**performance.settings, **trained, **changes}
+    performance, tags = replace(performance, settings=all_changes), parse_names(arguments.tags)
+    performance = takes.request_tags(performance, frozenset(tags), database, settings)
+    if field:
+        performance = adapt_performance(performance, field, arguments)
+    report_part, controller = partial(out.show_progress, "Performing"), field or MotionMatching
+    live = takes.perform(database, settings, performance, report_part, controller=controller)
+    return _Made(live, *baking.place_feet(live, database, arguments.feet, contacts), database)
+
+
 def _write(
     arguments: argparse.Namespace,
-    live: Take,
-    take: Take,
-    ranges: Sequence[ContactRange],
-    database: Database,
+    made: _Made,
+    beside: _Made | None,
     size: tuple[int, int] | None,
     out: Output,
 ) -> None:
-    """Write all that is asked for of a take, which was `live` before its feet were planted."""
+    """Write all that is asked for of a take, and of one beside it."""
+    _, take, ranges, database = made
     if arguments.save_contacts:
         contact_ranges.save(ranges, database.roles.leg_names, take.fps, arguments.save_contacts)
     if arguments.save_performance:
@@ -99,8 +134,12 @@ def _write(
         takes.write_bvh(take, arguments.bvh)
     if arguments.report or not arguments.quiet:
         out.show_progress("Measuring")
-        report = takes.report(take, database, arguments.bvh, live=live)
+        report = made.report(arguments.bvh)
         out.say(takes.summarize(report))
+        if beside:
+            report["beside"] = beside.report()
+            both = report["take"], report["beside"]["take"]
+            out.say(comparison.write_table(name_both(arguments), both))
         if arguments.report:
             takes.write_report(report, arguments.report)
     if arguments.output:
@@ -108,7 +147,9 @@ def _write(
         write_blend(take, ranges, database, arguments)
     if arguments.preview:
         report_part = partial(out.show_progress, "Rendering")
-        scene.staging.preview.save_preview(take, arguments.preview, size, report_part)
+        preview = scene.staging.preview
+        other = beside and preview.Beside(beside.take, name_both(arguments))
+        preview.save_preview(take, arguments.preview, size, report_part, beside=other)
 
 
 def _read_contacts(arguments: argparse.Namespace, database: Database) -> list[ContactRange] | None:

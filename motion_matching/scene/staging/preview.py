@@ -6,8 +6,10 @@ the character, so what is lost in a turn stays lost.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -25,6 +27,8 @@ SIZES = {render.STILL: (1280, 720), render.FILM: (640, 360)}
 GROUND: tuple[Colour, Colour] = ((0.15, 0.16, 0.17), (0.115, 0.122, 0.13))
 DESIRED: Colour = (1.0, 0.5, 0.0)
 ACTUAL: Colour = (0.05, 0.75, 0.62)
+OTHER: Colour = (0.5, 0.3, 0.95)  # of the actual path of a second take
+TINT = 0.45  # of the body of a second take, by that colour
 EXPOSURE = 0.8  # stops: Workbench lights what faces the camera more than the ground
 SUN = 1.9  # W/m², which looks alike with Cycles
 GLOW = 0.57  # which the exposure makes 1
@@ -40,7 +44,32 @@ BAND = 0.012
 CORNERS = 12  # of the discs that make a path round
 AHEAD = (1 / 3, 2 / 3, 1.0)  # seconds at which dots show where the character should be
 FOLLOW = 0.35  # seconds: standard deviation of what smooths the camera's way
+APART = 0.8  # in heights of the character: room between two takes
 FOOT, TEXT = 0.05, 0.04  # room for the legend and size of its letters, in heights of the picture
+
+
+class Beside(NamedTuple):
+    """A take that is shown beside another one, and what to call the first and the second."""
+
+    take: Take
+    names: tuple[str, str]
+
+
+class _Shown(NamedTuple):
+    """A take in the scene: its armature, the colour of its path, and what to call that."""
+
+    take: Take
+    armature: bpy.types.Object
+    colour: Colour
+    label: str
+
+    @property
+    def desired(self) -> np.ndarray:
+        return compute_desired_path(self.take)
+
+    @property
+    def actual(self) -> np.ndarray:
+        return self.take.character[:, :2]
 
 
 def save_preview(
@@ -49,21 +78,87 @@ def save_preview(
     size: tuple[int, int] | None = None,
     progress: render.Progress | None = None,
     engines: tuple[str, ...] = (render.WORKBENCH, render.CYCLES),
+    beside: Beside | None = None,
 ) -> str:
     """Write a .png of the whole take or a .mp4 of it moving; return the engine that rendered it.
 
-    For use without a window: an empty file replaces the one that is open. Raises
-    MotionMatchingError, with nothing left behind, if it cannot be made.
+    `beside` is shown as well, moved aside. For use without a window: an empty file replaces the one
+    that is open. Raises MotionMatchingError, with nothing left behind, if it cannot be made.
     """
     render.check_format(path)
     kind = path.suffix.lower()
     size = size or SIZES[kind]
     with silence_output():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        armature = build_character(take.to_clip(), take.name)
-        stage.add_obstacles(bpy.context.scene, take.performance.obstacles, take.performance.walls)
-        (_build_still if kind == render.STILL else _build_film)(take, armature, size)
+        shown = _add_takes(take, beside, is_still=kind == render.STILL)
+        (_build_still if kind == render.STILL else _build_film)(shown, size)
         return render.render(path, progress, engines)
+
+
+def _add_takes(take: Take, beside: Beside | None, is_still: bool) -> list[_Shown]:
+    """Add the characters of a take and of one beside it, each with its obstacles."""
+    first = take.name if beside is None else beside.names[0]
+    takes = [(take, ACTUAL, "actual path" if beside is None else first)]
+    if beside is not None:
+        frames = min(take.frame_count, beside.take.frame_count)
+        other = beside.take.crop(0, frames)
+        aside = _compute_aside(take, other, is_still)
+        takes = [(take.crop(0, frames), ACTUAL, first)]
+        takes.append((_move_aside(other, aside), OTHER, beside.names[1]))
+    result = []
+    for number, (each, colour, label) in enumerate(takes):
+        armature = build_character(each.to_clip(), f"{each.name} beside" if number else each.name)
+        stage.add_obstacles(bpy.context.scene, each.performance.obstacles, each.performance.walls)
+        if number:
+            _tint(armature, colour)
+        result.append(_Shown(each, armature, colour, label))
+    return result
+
+
+def _compute_aside(take: Take, other: Take, is_still: bool) -> np.ndarray:
+    """Return how far (2,) to move a take for it to stand beside another one.
+
+    In a still, neither way crosses the other; in a film, both characters are near each other.
+    """
+    room = APART * max(_measure_height(take), _measure_height(other))
+    if not is_still:
+        yaw = take.character[0, 2]
+        start = take.character[0, :2] - other.character[0, :2]
+        return start + 1.5 * room * np.array([np.cos(yaw), np.sin(yaw)])
+    ways = [np.concatenate([compute_desired_path(t), t.character[:, :2]]) for t in (take, other)]
+    axis = int(np.argmin(np.ptp(np.concatenate(ways), axis=0)))  # so the picture is compact
+    aside = np.zeros(2)
+    aside[axis] = ways[0][:, axis].max() - ways[1][:, axis].min() + room
+    return aside
+
+
+def _move_aside(take: Take, aside: np.ndarray) -> Take:
+    """Return what is shown of a take, elsewhere on the ground; obstacles move with it."""
+    poses, character = take.poses.copy(), take.character.copy()
+    poses[:, :2, 0] += aside
+    character[:, :2] += aside
+    x, y = aside.tolist()
+    performance = replace(
+        take.performance,
+        obstacles=tuple(
+            box._replace(center=(box.center[0] + x, box.center[1] + y))
+            for box in take.performance.obstacles
+        ),
+        walls=tuple(
+            ((ax + x, ay + y), (bx + x, by + y)) for (ax, ay), (bx, by) in take.performance.walls
+        ),
+    )
+    return replace(take, poses=poses, character=character, performance=performance)
+
+
+def _tint(armature: bpy.types.Object, colour: Colour) -> None:
+    """Tint the body of a character."""
+    [body] = armature.children
+    for slot, shown in enumerate(body.data.materials):
+        mixed = (1.0 - TINT) * np.array(shown.diffuse_color[:3]) + TINT * np.array(colour)
+        body.data.materials[slot] = stage.create_material(
+            f"{shown.name} beside", tuple(mixed.tolist())
+        )
 
 
 def compute_desired_path(take: Take) -> np.ndarray:
@@ -72,14 +167,16 @@ def compute_desired_path(take: Take) -> np.ndarray:
     return take.character[0, :2] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
 
 
-def _build_still(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -> None:
+def _build_still(shown: Sequence[_Shown], size: tuple[int, int]) -> None:
     scene = bpy.context.scene
-    paths = compute_desired_path(take), take.character[:, :2]
-    height = _measure_height(take)
-    frames = choose_ghost_frames(take.character, NEAREST_GHOSTS * height)
-    _, heads = take.to_clip().compute_world()
-    shown = [*map(_to_ground_points, paths), heads[frames].reshape(-1, 3)]
-    points = np.concatenate(shown)
+    height = max(_measure_height(each.take) for each in shown)
+    seen, ghosts = [], []
+    for each in shown:
+        frames = choose_ghost_frames(each.take.character, NEAREST_GHOSTS * height)
+        _, heads = each.take.to_clip().compute_world()
+        seen += [*map(_to_ground_points, (each.desired, each.actual)), heads[frames].reshape(-1, 3)]
+        ghosts.append(frames)
+    points = np.concatenate(seen)
     views = (_compute_view(azimuth, STILL_ELEVATION) for azimuth in AZIMUTHS)
     view = min(views, key=lambda view: _measure_camera_distance(points, view, size))
     # a head is higher than its bone
@@ -87,27 +184,26 @@ def _build_still(take: Take, armature: bpy.types.Object, size: tuple[int, int]) 
     _add_light(scene, view)
     camera = stage.add_camera(scene, points, view, size, FOOT)
 
-    _add_ghosts(armature, frames)
+    for each, frames in zip(shown, ghosts, strict=True):
+        _add_ghosts(each.armature, frames)
     tile = stage.choose_tile_size(float(np.max(np.ptp(points[:, :2], axis=0))))
     stage.add_ground(scene, *_compute_visible_ground(camera, size), tile, GROUND)
-    _add_paths(*paths, points, view, size)
+    _add_paths(shown, points, view, size)
+    take = shown[0].take
     seconds = take.frame_count / take.fps
     about = f"{take.name.replace('_', ' ')}, {seconds:.3g} s, tiles of {tile:g} m"
-    _add_legend(camera, size, "desired path", about)
+    _add_legend(camera, size, "desired path", shown, about)
 
 
 def _add_paths(
-    desired: np.ndarray,
-    actual: np.ndarray,
-    points: np.ndarray,
-    view: np.ndarray,
-    size: tuple[int, int],
+    shown: Sequence[_Shown], points: np.ndarray, view: np.ndarray, size: tuple[int, int]
 ) -> float:
-    """Add both paths (T, 2), as wide as suits a picture of some points; return the width."""
+    """Add the paths of takes, as wide as suits a picture of some points; return the width."""
     distance = _measure_camera_distance(points, view, size)
     width = BAND * stage.SENSOR_MM / stage.LENS_MM * distance
-    _add_path("Desired path", desired, width, 0.004, DESIRED)
-    _add_path("Actual path", actual, 0.45 * width, 0.008, ACTUAL)
+    for each in shown:
+        _add_path("Desired path", each.desired, width, 0.004, DESIRED)
+        _add_path("Actual path", each.actual, 0.45 * width, 0.008, each.colour)
     return width
 
 
@@ -149,14 +245,15 @@ def _add_ghosts(armature: bpy.types.Object, frames: np.ndarray) -> None:
     body.hide_render = True
 
 
-def _build_film(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -> None:
+def _build_film(shown: Sequence[_Shown], size: tuple[int, int]) -> None:
     from scipy.ndimage import gaussian_filter1d  # loads in 0.15 s
 
-    scene = bpy.context.scene
-    desired, actual = compute_desired_path(take), take.character[:, :2]
-    height = _measure_height(take)
+    scene, take = bpy.context.scene, shown[0].take
+    actual = np.mean([each.actual for each in shown], axis=0)
+    height = max(_measure_height(each.take) for each in shown)
     speed = float(np.percentile(np.linalg.norm(take.desired_velocity, axis=1), 90))
-    radius = max(0.55 * height, 0.55 * speed)
+    apart = max(np.linalg.norm(each.actual - actual, axis=1).max() for each in shown)
+    radius = max(0.55 * height, 0.55 * speed) + apart
     around = _to_ground_points(radius * _compute_circle(24))
     around = np.concatenate([around, [[0.0, 0.0, 1.2 * height]]])
     view = _compute_view(AZIMUTHS[0], FILM_ELEVATION)
@@ -167,13 +264,15 @@ def _build_film(take: Take, armature: bpy.types.Object, size: tuple[int, int]) -
     low, high = _compute_visible_ground(camera, size)
     tile = stage.choose_tile_size(float(np.max(np.ptp(actual, axis=0))))
     stage.add_ground(scene, low + np.min(way, axis=0), high + np.max(way, axis=0), tile, GROUND)
-    width = _add_paths(desired, actual, around, view, size)
+    width = _add_paths(shown, around, view, size)
     _animate(camera, np.array(camera.location) + _to_ground_points(way))
-    for seconds, positions in zip(AHEAD, _compute_desired_ahead(take, desired), strict=True):
-        name = f"Desired {seconds:.2f} s ahead"
-        dot = _add_path(name, np.zeros((1, 2)), 2.2 * width, 0.0, DESIRED)
-        _animate(dot, _to_ground_points(positions, 0.012))
-    _add_legend(camera, size, "desired path, dots: next second", f"tiles of {tile:g} m")
+    for each in shown:
+        ahead = _compute_desired_ahead(each.take, each.desired)
+        for seconds, positions in zip(AHEAD, ahead, strict=True):
+            name = f"Desired {seconds:.2f} s ahead"
+            dot = _add_path(name, np.zeros((1, 2)), 2.2 * width, 0.0, DESIRED)
+            _animate(dot, _to_ground_points(positions, 0.012))
+    _add_legend(camera, size, "desired path, dots: next second", shown, f"tiles of {tile:g} m")
 
 
 def _compute_desired_ahead(take: Take, desired: np.ndarray) -> list[np.ndarray]:
@@ -273,9 +372,16 @@ def _add_path(
     return obj
 
 
-def _add_legend(camera: bpy.types.Object, size: tuple[int, int], desired: str, about: str) -> None:
+def _add_legend(
+    camera: bpy.types.Object,
+    size: tuple[int, int],
+    desired: str,
+    shown: Sequence[_Shown],
+    about: str,
+) -> None:
     """Add a line of text at the foot of the picture, right before the camera, with colours."""
-    items = ((desired, DESIRED), ("actual path", ACTUAL), (about, None))
+    actual = [(each.label, each.colour) for each in shown]
+    items: list[tuple[str, Colour | None]] = [(desired, DESIRED), *actual, (about, None)]
     depth = 2.0 * camera.data.clip_start
     wide, high = depth * stage.SENSOR_MM / stage.LENS_MM * np.array(size) / max(size)
     letters, shift = TEXT * high, depth * stage.SENSOR_MM / stage.LENS_MM * camera.data.shift_y

@@ -256,6 +256,29 @@ def test_ghosts_stand_apart_and_show_every_direction(take_file: Path, folder: Pa
     np.testing.assert_allclose(way[0], take.character[0, :2])
 
 
+def test_two_takes_stand_side_by_side_in_one_picture(
+    take_file: Path, short_take_file: Path, folder: Path
+) -> None:
+    take, other = (pickle.loads(file.read_bytes()) for file in (take_file, short_take_file))
+    beside = preview.Beside(other, ("long", "short"))
+    preview.save_preview(take, folder / "both.png", (320, 240), beside=beside)
+    bpy.context.view_layer.update()
+    ways = []
+    for number in ("", ".001"):
+        for name in ("Desired path", "Actual path"):
+            obj = bpy.data.objects[f"{name}{number}"]
+            assert_inside(obj, margin=preview.FOOT)
+            ways.append(np.array([v.co[:2] for v in obj.data.vertices]))
+    first, second = np.concatenate(ways[:2]), np.concatenate(ways[2:])
+    apart = np.maximum(second.min(0) - first.max(0), first.min(0) - second.max(0)).max()
+    assert apart > 0.5, "neither crosses the other"
+    np.testing.assert_allclose(np.ptp(first, axis=0), np.ptp(second, axis=0), atol=0.2)
+    texts = {obj.data.body for obj in bpy.data.objects if obj.type == "FONT"}
+    assert {"long", "short"} <= texts
+    tints = {tuple(np.round(m.diffuse_color[:3], 2)) for m in bpy.data.materials}
+    assert len(tints) > 6
+
+
 @pytest.mark.parametrize("ending", ["png", pytest.param("mp4", marks=pytest.mark.slow)])
 def test_failed_renders_are_reported_and_keep_the_old_file(
     run_in_blender: Callable[..., str], short_take_file: Path, folder: Path, ending: str
