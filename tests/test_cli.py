@@ -926,6 +926,26 @@ def test_a_take_beside_another_is_the_same_performance_with_something_else(
         assert sentence in read_sentence(capsys)
 
 
+def test_a_pruned_database_is_small_and_plays(walk: Path, tmp_path: Path, capsys) -> None:
+    small, tags, report = (tmp_path / name for name in ("s.npz", "t.json", "r.json"))
+    written = ["-o", small, "--save-tags", tags, "--report", report]
+    assert run("prune", walk, "--keep", 0.4, "--seconds", 5, *written) == 0
+    said = capsys.readouterr().out
+    assert "frames stay: 4" in said
+    assert "pruned" in said
+    assert small.stat().st_size < 0.6 * walk.stat().st_size
+    data = json.loads(report.read_text())
+    assert set(data) == {"kept", "used", "covered", "farthest", "whole", "pruned"}
+    assert {tag["name"] for ranges in json.loads(tags.read_text()).values() for tag in ranges} == {
+        "no_use"
+    }
+    assert run("take", small, "--seconds", 2, "--report", tmp_path / "take.json") == 0
+    capsys.readouterr()
+    for wrong in (["--keep", 1.5], ["--keep", 0], ["--seconds", 0], ["--seed", -1]):
+        assert run("prune", walk, *wrong) == 1
+        assert wrong[0] in read_sentence(capsys)
+
+
 def test_settings_accept_words_and_booleans(walk: Path, tmp_path: Path) -> None:
     report = tmp_path / "take.json"
     options = [

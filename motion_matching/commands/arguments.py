@@ -124,6 +124,21 @@ _INSPECT: _Groups = {
         "--tags A,B": "search only frames that carry all of these tags",
     },
 }
+_PRUNE: _Groups = {
+    "": {
+        "database FILE.npz": "a database made by 'build'",
+        "--keep SHARE": "share of the frames that stays (default: 0.2)",
+        "--performance FILE.json...": "recorded performances whose motion should stay, besides "
+        "that of the scripts",
+        "--seconds SECONDS": "length of each script that it is tried with (default: 60)",
+        "--seed SEED": "seed of the scripts (default: 0)",
+        "--set NAME=VALUE": "change a setting of the controller, such as run=4; may be repeated",
+        "-o --output FILE.npz": "the smaller database",
+        "--save-tags FILE.json": "the rest as tags 'no_use' by clip, to edit them and build with "
+        "--tags",
+        "--report FILE.json": "what stays, and the measures of takes with both databases",
+    }
+}
 _TAKE: _Groups = {
     "": {"database FILE.npz": "a database made by 'build'"},
     "what to perform": {
@@ -255,7 +270,7 @@ _REQUIRED = " (required)"
 _TYPES: dict[str, type] = {  # by the first word of what an option takes; all else is text
     **dict.fromkeys(("FIELD", "FILE", "FOLDER", "SOURCE"), Path),
     **dict.fromkeys(("COUNT", "FRAME", "SEED"), int),
-    **dict.fromkeys(("0", "FACTOR", "METRES", "RATE", "SECONDS", "VALUE"), float),
+    **dict.fromkeys(("0", "FACTOR", "METRES", "RATE", "SECONDS", "SHARE", "VALUE"), float),
 }
 
 
@@ -298,6 +313,8 @@ def build_parser() -> argparse.ArgumentParser:
     take = add("take", "perform a take with a database", _TAKE, _build_settings_help())
     take.set_defaults(script="figure_eight", controller="matching")
     add("inspect", "report what a database holds", _INSPECT, _build_settings_help())
+    text = "make a database smaller: keep what performances play and what is unlike it"
+    add("prune", text, _PRUNE, _build_settings_help()).set_defaults(keep=0.2)
     text = "solve a scene of marks and paths: hit on time, with the fewest jumps"
     add("direct", text, _DIRECT, _build_settings_help()).set_defaults(ground_collection=None)
     text = "put motion of any skeleton onto a character of a Blender file, without a database"

@@ -1,0 +1,247 @@
+"""Find motion that a database can do without: hardly played, and like motion that stays.
+
+Pieces of the sources stay in the order of how often performances play them; what room is left goes
+to the pieces that are least like all that stays, so that motion nobody asked for yet remains, too.
+
+Source: the Nucl.ai talk (article 004), in which a game uses a fifth of its poses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..control.performance import Performance
+from ..control.settings import PerformerSettings
+from ..database.auto_tags import NAMES as AUTO_TAGS
+from ..database.database import Database
+from ..database.tags import LOOP, NO_USE, RESERVED_TAGS, TagRange
+from ..errors import DatabaseError, SettingsError
+from ..maths.runs import find_runs
+from ..progress import ReportShare
+from ..takes import baking, takes
+from ..takes.comparison import MEASURES
+
+SCRIPTS = ("random", "turns", "stop_and_go", "strafe_circle")
+_PIECE = 1.0  # seconds of a source that stay or go together: shorter, and all motion is jumps
+_PLAYED_SHARE = 0.8  # of the room, which played motion takes at most
+_ROUNDS = 50  # a fiftieth of what is missing is added at a time: what is far is measured anew
+_BY_FRAME = ("poses", "velocities", "track", "contacts", "tags", "bias")
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """What a database can do without.
+
+    - `spare` (N,): frames that may go
+    - `kept`, `used`: shares of the playable frames that stay, and that performances played
+    - `covered`: the share of the ticks of those performances whose frame stays
+    - `farthest`: how far a spare frame is at most from the nearest one that stays, as the square
+      root of a search's cost
+    """
+
+    spare: np.ndarray
+    kept: float
+    used: float
+    covered: float
+    farthest: float
+
+
+def prepare_performances(
+    database: Database, settings: PerformerSettings, seconds: float, seed: int
+) -> list[Performance]:
+    """Return what a database is tried with: scripts of some seconds, walking and running."""
+    gaits = ("walk",) if settings.run == settings.walk else ("walk", "run")
+    return [
+        takes.prepare_performance(database, settings, name, gait=gait, seconds=seconds, seed=seed)
+        for name in SCRIPTS
+        for gait in gaits
+    ]
+
+
+def count_played(
+    database: Database,
+    settings: PerformerSettings,
+    performances: Sequence[Performance],
+    progress: ReportShare | None = None,
+) -> np.ndarray:
+    """Return how many ticks of performances by motion matching play each frame (N,)."""
+    played = np.zeros(database.frame_count, np.intp)
+    for number, performance in enumerate(performances):
+        if progress:
+            progress(number / len(performances))
+        frames = takes.perform(database, settings, performance).frames
+        played += np.bincount(frames, minlength=database.frame_count)
+    return played
+
+
+def find_spare_frames(database: Database, played: np.ndarray, keep: float) -> Pruning:
+    """Find the frames to leave out so that about a share `keep` of the playable ones stays.
+
+    `played` (N,) counts how often each is played. A source and its mirror image stay or go
+    together. Loops stay, and so does what carries a tag that was set by hand. Raises SettingsError
+    for a share that is not between 0 and 1, and DatabaseError for a database of an earlier version.
+    """
+    if not 0.0 < keep < 1.0:
+        raise SettingsError(f"A share of {keep:g} cannot be kept; give one above 0 and below 1.")
+    pieces, playable, rows = _find_pieces(database), database.playable, _get_rows(database)
+    room = round(keep * int(playable.sum()))
+    stays = _find_protected(database)
+    chosen = np.array([bool(stays[piece].all()) for piece in pieces])
+    uses = np.array([played[piece].sum() for piece in pieces])
+    for index in np.argsort(-uses, kind="stable").tolist():
+        if uses[index] == 0 or (stays & playable).sum() >= _PLAYED_SHARE * room:
+            break
+        stays[pieces[index]] = chosen[index] = True
+    # at least one piece, from which others can be far
+    distances = np.full(database.frame_count, np.inf)
+    if stays.any():
+        distances = _measure_distances(rows, rows[stays])
+    while (stays & playable).sum() < room and not chosen.all():
+        means = np.array([distances[piece].mean() for piece in pieces])
+        missing = (room - (stays & playable).sum()) / np.mean([len(piece) for piece in pieces])
+        count = max(int(missing / _ROUNDS), 1)
+        farthest = np.argsort(np.where(chosen, -1.0, means))[-count:]
+        added = np.concatenate([pieces[index] for index in farthest.tolist()])
+        stays[added], chosen[farthest] = True, True
+        np.minimum(distances, _measure_distances(rows, rows[added]), out=distances)
+    spare = playable & ~stays
+    return Pruning(
+        spare,
+        kept=float(stays[playable].mean()),
+        used=float((played > 0)[playable].mean()),
+        covered=float(played[stays].sum() / max(played.sum(), 1)),
+        farthest=float(distances[spare].max(initial=0.0)),
+    )
+
+
+def leave_out(database: Database, spare: np.ndarray) -> Database:
+    """Return a database without the frames `spare` (N,), and without those tagged 'no_use'.
+
+    Its features still know where the whole clips led. Its sources cannot be tagged anew: that takes
+    a build. Raises DatabaseError if nothing is left.
+    """
+    left = database.playable & ~spare
+    if not left.any():
+        raise DatabaseError("Nothing of the database would be left; keep a larger share.")
+    ranges, starts, stops = [], [], []
+    count = 0
+    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
+        for a, b in find_runs(left[start:stop]).tolist():
+            first = origin.first_source_frame + a * origin.source_frames_per_frame
+            is_whole = b - a == stop - start
+            ranges.append(replace(origin, first_source_frame=first, loop=origin.loop and is_whole))
+            starts.append(count)
+            count += b - a
+            stops.append(count)
+    by_frame: Any = {name: np.asarray(getattr(database, name))[left] for name in _BY_FRAME}
+    return replace(
+        database,
+        ranges=tuple(ranges),
+        starts=np.array(starts, np.int32),
+        stops=np.array(stops, np.int32),
+        range_sources=None,
+        features=np.ascontiguousarray(database.features[:, left]),
+        **by_frame,
+    )
+
+
+def measure_loss(
+    database: Database,
+    smaller: Database,
+    settings: PerformerSettings,
+    performances: Sequence[Performance],
+    progress: ReportShare | None = None,
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the mean measures of takes of performances, with each of two databases."""
+    measured: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    for number, performance in enumerate(performances):
+        if progress:
+            progress(number / len(performances))
+        for reports, each in zip(measured, (database, smaller), strict=True):
+            live = takes.perform(each, settings, performance)
+            take = baking.bake_feet(live, each)
+            reports.append(takes.report(take, each, live=live)["take"])
+    whole, pruned = (_average(reports) for reports in measured)
+    return whole, pruned
+
+
+def _average(reports: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Return the means of the measures that are compared, of those takes that know them."""
+    result = {}
+    for measure in MEASURES:
+        known = (report.get(measure.name) for report in reports)
+        if values := [value for value in known if value is not None]:
+            result[measure.name] = float(np.mean(values))
+    return result
+
+
+def list_tags(database: Database, spare: np.ndarray) -> dict[str, list[TagRange]]:
+    """Return tags that exclude frames `spare` (N,), by clip, at the frames of the clips."""
+    result: dict[str, list[TagRange]] = {}
+    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
+        if origin.mirrored:
+            continue
+        first, step = origin.first_source_frame, origin.source_frames_per_frame
+        for a, b in find_runs(spare[start:stop]).tolist():
+            tag = TagRange(NO_USE, round(first + a * step), round(first + b * step))
+            result.setdefault(origin.clip, []).append(tag)
+    return result
+
+
+def _find_pieces(database: Database) -> list[np.ndarray]:
+    """Return the frames of each piece of the sources, with those of its mirror image."""
+    if database.range_sources is None:
+        raise DatabaseError(
+            "The database does not know which of its clips are mirror images; build it again."
+        )
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for index, (origin, source) in enumerate(
+        zip(database.ranges, database.range_sources, strict=True)
+    ):
+        place = source.key, origin.first_source_frame, source.frames, source.cycle
+        alike.setdefault(place, []).append(index)
+    counts = database.stops - database.starts
+    pieces = []
+    for indices in alike.values():
+        length = int(counts[indices].min())
+        number = max(int(length / (_PIECE * database.fps)), 1)
+        edges = np.linspace(0, length, number + 1).astype(int)
+        edges[-1] = int(counts[indices].max())
+        for a, b in pairwise(edges.tolist()):
+            frames = [np.arange(a, min(b, counts[i])) + database.starts[i] for i in indices]
+            pieces.append(np.concatenate(frames))
+    return pieces
+
+
+def _find_protected(database: Database) -> np.ndarray:
+    """Return which frames (N,) stay in any case: loops, and those with tags set by hand."""
+    stays = np.zeros(database.frame_count, bool)
+    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
+        stays[start:stop] = origin.loop
+    by_hand = [
+        number
+        for number, name in enumerate(database.tag_names)
+        if name not in AUTO_TAGS and (name not in RESERVED_TAGS or name == LOOP)
+    ]
+    bits = np.uint32(sum(1 << number for number in by_hand))
+    return stays | (np.asarray(database.tags) & bits > 0)
+
+
+def _get_rows(database: Database) -> np.ndarray:
+    """Return the features (N, D) as a search compares them."""
+    normalization = database.normalization
+    scale = normalization.compute_scale(database.schema.weights)
+    rows = (database.features - normalization.mean[:, None]) * scale[:, None]
+    return np.ascontiguousarray(rows.T[:, normalization.varies])
+
+
+def _measure_distances(rows: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Return how far each row (N, D) is from the nearest of others (K, D)."""
+    from scipy.spatial import cKDTree  # late: it takes 0.1 s to load, and panels do not need it
+
+    return np.asarray(cKDTree(among).query(rows)[0])
