@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         source_files,
         source_preview,
         sources,
+        spare_motion,
         standing,
         status,
         steps,

@@ -10,8 +10,7 @@ from ..engine.control import performance as performances
 from ..engine.database import database as databases
 from ..engine.database import tags
 from ..engine.errors import SettingsError
-from ..engine.insight import pruning
-from ..engine.takes import comparison, takes
+from ..engine.takes import comparison, pruning, takes
 from .checks import check_number, check_seed, check_targets, name_paths
 from .loading import load_database
 from .output import Output

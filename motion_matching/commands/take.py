@@ -148,7 +148,7 @@ def _write(
     if arguments.preview:
         report_part = partial(out.show_progress, "Rendering")
         preview = scene.staging.preview
-        other = beside and preview.Beside(beside.take, name_both(arguments))
+        other = beside and preview.BesideTake(beside.take, name_both(arguments))
         preview.save_preview(take, arguments.preview, size, report_part, beside=other)
 
 

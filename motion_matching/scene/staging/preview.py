@@ -48,14 +48,14 @@ APART = 0.8  # in heights of the character: room between two takes
 FOOT, TEXT = 0.05, 0.04  # room for the legend and size of its letters, in heights of the picture
 
 
-class Beside(NamedTuple):
+class BesideTake(NamedTuple):
     """A take that is shown beside another one, and what to call the first and the second."""
 
     take: Take
     names: tuple[str, str]
 
 
-class _Shown(NamedTuple):
+class _ShownTake(NamedTuple):
     """A take in the scene: its armature, the colour of its path, and what to call that."""
 
     take: Take
@@ -78,7 +78,7 @@ def save_preview(
     size: tuple[int, int] | None = None,
     progress: render.Progress | None = None,
     engines: tuple[str, ...] = (render.WORKBENCH, render.CYCLES),
-    beside: Beside | None = None,
+    beside: BesideTake | None = None,
 ) -> str:
     """Write a .png of the whole take or a .mp4 of it moving; return the engine that rendered it.
 
@@ -95,7 +95,7 @@ def save_preview(
         return render.render(path, progress, engines)
 
 
-def _add_takes(take: Take, beside: Beside | None, is_still: bool) -> list[_Shown]:
+def _add_takes(take: Take, beside: BesideTake | None, is_still: bool) -> list[_ShownTake]:
     """Add the characters of a take and of one beside it, each with its obstacles."""
     first = take.name if beside is None else beside.names[0]
     takes = [(take, ACTUAL, "actual path" if beside is None else first)]
@@ -111,7 +111,7 @@ def _add_takes(take: Take, beside: Beside | None, is_still: bool) -> list[_Shown
         stage.add_obstacles(bpy.context.scene, each.performance.obstacles, each.performance.walls)
         if number:
             _tint(armature, colour)
-        result.append(_Shown(each, armature, colour, label))
+        result.append(_ShownTake(each, armature, colour, label))
     return result
 
 
@@ -167,7 +167,7 @@ def compute_desired_path(take: Take) -> np.ndarray:
     return take.character[0, :2] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
 
 
-def _build_still(shown: Sequence[_Shown], size: tuple[int, int]) -> None:
+def _build_still(shown: Sequence[_ShownTake], size: tuple[int, int]) -> None:
     scene = bpy.context.scene
     height = max(_measure_height(each.take) for each in shown)
     seen, ghosts = [], []
@@ -196,7 +196,7 @@ def _build_still(shown: Sequence[_Shown], size: tuple[int, int]) -> None:
 
 
 def _add_paths(
-    shown: Sequence[_Shown], points: np.ndarray, view: np.ndarray, size: tuple[int, int]
+    shown: Sequence[_ShownTake], points: np.ndarray, view: np.ndarray, size: tuple[int, int]
 ) -> float:
     """Add the paths of takes, as wide as suits a picture of some points; return the width."""
     distance = _measure_camera_distance(points, view, size)
@@ -245,7 +245,7 @@ def _add_ghosts(armature: bpy.types.Object, frames: np.ndarray) -> None:
     body.hide_render = True
 
 
-def _build_film(shown: Sequence[_Shown], size: tuple[int, int]) -> None:
+def _build_film(shown: Sequence[_ShownTake], size: tuple[int, int]) -> None:
     from scipy.ndimage import gaussian_filter1d  # loads in 0.15 s
 
     scene, take = bpy.context.scene, shown[0].take
@@ -376,7 +376,7 @@ def _add_legend(
     camera: bpy.types.Object,
     size: tuple[int, int],
     desired: str,
-    shown: Sequence[_Shown],
+    shown: Sequence[_ShownTake],
     about: str,
 ) -> None:
     """Add a line of text at the foot of the picture, right before the camera, with colours."""

@@ -255,6 +255,33 @@ class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
         return (yield from app.candidates.show_source_steps(obj.session_uid, found))
 
 
+class MOTION_MATCHING_OT_exclude_spare_motion(SteppedOperator, bpy.types.Operator):
+    """Tag motion Do Not Use that scripts hardly play and that is like other motion; what is \
+tagged by hand stays. Remove the ranges in the panel Tags to play it again"""
+
+    bl_idname = "motion_matching.exclude_spare_motion"
+    bl_label = "Exclude Spare Motion"
+    bl_options = {"UNDO"}
+    requires = SOURCES
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        uid, keep = obj.session_uid, settings_of(obj).insight.keep
+        found = yield from app.spare_motion.find_steps(obj, keep)
+        if not found.ranges:
+            raise SettingsError("All of the motion is needed; keep less of it.")
+        sources = settings_of(get_armature(uid)).sources
+        for one in found.ranges:
+            add_range(sources[one.source], LABELS["no_use"], "no_use", one.first, one.last)
+        app.status.invalidate()
+        yield from app.status.refresh_steps(uid)
+        result = found.pruning
+        return (
+            f"Excluded {format_count(len(found.ranges), 'range')}: {result.kept:.0%} of the motion "
+            f"stays, which is played {result.covered:.0%} of the time"
+        )
+
+
 # Candidates
 
 

@@ -152,6 +152,18 @@ def _draw_odd_moment(
     text.label(text=moment.text, icon="BLANK1")
 
 
+class MOTION_MATCHING_PT_spare_motion(ArmaturePanel, bpy.types.Panel):
+    """Motion that is hardly played and like other motion"""
+
+    bl_label = "Spare Motion"
+    bl_parent_id = "MOTION_MATCHING_PT_insight"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        split_layout(self.layout).prop(settings.insight, "keep", slider=True)
+        draw_work_button(self.layout, "motion_matching.exclude_spare_motion", icon="CANCEL")
+
+
 class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
     """A frame as the search sees it"""
 

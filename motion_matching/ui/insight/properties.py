@@ -10,7 +10,7 @@ import bpy
 from ... import app
 from ..play.properties import is_take
 from ..property_updates import redraw_views
-from ..typed_properties import choice, numbers, pointer, settings_group, switch, updates
+from ..typed_properties import choice, number, numbers, pointer, settings_group, switch, updates
 
 _REFERENCES = (
     (
@@ -52,6 +52,15 @@ def _inspect_again(self: MotionMatchingInsight, context: bpy.types.Context) -> N
 class MotionMatchingInsight(bpy.types.PropertyGroup):
     """What is shown of the data"""
 
+    keep: float = number(
+        0.2,
+        "Keep",
+        "How much of the motion stays; lower: a smaller choice for the search, and motion that is "
+        "rarely played is lost",
+        min=0.01,
+        max=0.99,
+        subtype="FACTOR",
+    )
     beside: str = choice(
         "controller", "Compare With", "What the data is measured against", _REFERENCES
     )

@@ -260,7 +260,7 @@ def test_two_takes_stand_side_by_side_in_one_picture(
     take_file: Path, short_take_file: Path, folder: Path
 ) -> None:
     take, other = (pickle.loads(file.read_bytes()) for file in (take_file, short_take_file))
-    beside = preview.Beside(other, ("long", "short"))
+    beside = preview.BesideTake(other, ("long", "short"))
     preview.save_preview(take, folder / "both.png", (320, 240), beside=beside)
     bpy.context.view_layer.update()
     ways = []

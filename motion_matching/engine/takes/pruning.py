@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from ..database.tags import LOOP, NO_USE, RESERVED_TAGS, TagRange
 from ..errors import DatabaseError, SettingsError
 from ..maths.runs import find_runs
 from ..progress import ReportShare
-from ..takes import baking, takes
-from ..takes.comparison import MEASURES
+from . import baking, takes
+from .comparison import MEASURES
 
 SCRIPTS = ("random", "turns", "stop_and_go", "strafe_circle")
 _PIECE = 1.0  # seconds of a source that stay or go together: shorter, and all motion is jumps
@@ -49,6 +49,15 @@ class Pruning:
     used: float
     covered: float
     farthest: float
+
+
+class SpareRange(NamedTuple):
+    """Frames first <= f < last of a clip, which is a range of the database."""
+
+    range_index: int
+    clip: str
+    first: int
+    last: int
 
 
 def prepare_performances(
@@ -180,16 +189,25 @@ def _average(reports: Sequence[dict[str, Any]]) -> dict[str, float]:
     return result
 
 
+def list_ranges(database: Database, spare: np.ndarray) -> list[SpareRange]:
+    """Return where frames `spare` (N,) are in the clips, which their mirror images share."""
+    result = []
+    for index, (start, stop, origin) in enumerate(
+        zip(database.starts, database.stops, database.ranges, strict=True)
+    ):
+        first, step = origin.first_source_frame, origin.source_frames_per_frame
+        if not origin.mirrored:
+            for run in find_runs(spare[start:stop]).tolist():
+                a, b = (round(first + frame * step) for frame in run)
+                result.append(SpareRange(index, origin.clip, a, b))
+    return result
+
+
 def list_tags(database: Database, spare: np.ndarray) -> dict[str, list[TagRange]]:
     """Return tags that exclude frames `spare` (N,), by clip, at the frames of the clips."""
     result: dict[str, list[TagRange]] = {}
-    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
-        if origin.mirrored:
-            continue
-        first, step = origin.first_source_frame, origin.source_frames_per_frame
-        for a, b in find_runs(spare[start:stop]).tolist():
-            tag = TagRange(NO_USE, round(first + a * step), round(first + b * step))
-            result.setdefault(origin.clip, []).append(tag)
+    for one in list_ranges(database, spare):
+        result.setdefault(one.clip, []).append(TagRange(NO_USE, one.first, one.last))
     return result
 
 

@@ -10,9 +10,8 @@ import pytest
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.errors import DatabaseError, SettingsError
-from motion_matching.engine.insight import pruning
 from motion_matching.engine.maths.runs import find_runs
-from motion_matching.engine.takes import takes
+from motion_matching.engine.takes import pruning, takes
 
 
 @pytest.fixture(scope="module")
