@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import spearmanr
 
+from motion_matching.engine import presets
 from motion_matching.engine.control import transition_cost
 from motion_matching.engine.control.method import Jump
 from motion_matching.engine.control.settings import PerformerSettings
@@ -27,6 +28,7 @@ SETS = ("generated", "bandai", "lafan1")
 PRESETS = ("default", "holden", "spring", "cubic", "notebook", "nucl_ai")
 _PUBLISHED = {"blend_stretch": 1.0, "blend_root": False}
 _CUBIC = {"inertialization": "cubic"}
+_VELOCITIES = ("bone_velocity", "trajectory_velocity")
 
 
 class Variant(NamedTuple):
@@ -63,6 +65,58 @@ def _list_leads() -> dict[str, Variant]:
     }
 
 
+def _list_modes() -> dict[str, Variant]:
+    """List what article 002 compares: who leads, and how the two stay together; feet free."""
+    free = {"foot_lock": False, **_PUBLISHED}
+    meet, pull = {"displacement": "synchronize"}, {"displacement": "adjust"}
+    damped, moving = {"adjust_by_velocity": False}, {"adjust_by_velocity": True}
+    modes: dict[str, Mapping[str, Any]] = {
+        "independent": {"displacement": "independent", "clamp": False},
+        "motion leads": {**meet, "synchronization": 0.0, "clamp": False},
+        "halfway": {**meet, "synchronization": 0.5, "clamp": False},
+        "steering leads": {**meet, "synchronization": 1.0, "clamp": False},
+        "adjusted": {**pull, **damped, "clamp": False},
+        "adjusted while moving": {**pull, **moving, "clamp": False},
+        "adjusted and clamped": {**pull, **damped, "clamp": True},
+        "adjusted while moving, and clamped": {**pull, **moving, "clamp": True},
+    }
+    return {name: _vary(**free, **changes) for name, changes in modes.items()}
+
+
+def _list_ladder() -> dict[str, Variant]:
+    """List what article 004 adds step by step to what is compared; feet free."""
+    features = load_schema("nucl_ai").features
+    steps = {
+        "trajectory": {"trajectory_position"},
+        "and pose": {"trajectory_position", "bone_position"},
+        "and velocities": {"trajectory_position", "bone_position", *_VELOCITIES},
+        "and the past": {"trajectory_position", "bone_position", *_VELOCITIES, "past"},
+    }
+    return {
+        name: _vary(
+            "nucl_ai",
+            weights=tuple(
+                f.weight
+                if f.kind in kinds and ("past" in kinds or not (f.times and min(f.times) < 0.0))
+                else 0.0
+                for f in features
+            ),
+            foot_lock=False,
+        )
+        for name, kinds in steps.items()
+    }
+
+
+def _list_notebook() -> dict[str, Variant]:
+    """List what notebook 000 plays, and the shipped settings with its features, and with ours."""
+    settings = presets.load("controllers", "notebook")["settings"]
+    return {
+        "as the notebook plays": _vary("notebook", **settings),
+        "its features, balanced": _vary("notebook"),
+        "as shipped": _vary(),
+    }
+
+
 TABLES: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
     {
         "feet free": _list_blends(foot_lock=False),
@@ -72,6 +126,9 @@ TABLES: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
         "features": {
             name: _vary(name, **(_CUBIC if name == "cubic" else {})) for name in PRESETS
         },
+        "notebook": _list_notebook(),
+        "modes": _list_modes(),
+        "ladder": _list_ladder(),
     }
 )  # fmt: skip
 
@@ -123,7 +180,9 @@ def measure(loaded: Loaded, take: Take) -> Measures:
     )
     pops = metrics.measure_pops(body.acceleration, played["acceleration_max"], take.fps)["pops"]
     seconds = take.frame_count / take.fps
+    apart = np.linalg.norm(take.character[:, :2] - take.simulation[:, :2], axis=1)
     return {
+        "apart": float(apart.mean()),
         "slide": metrics.measure_contact_slide(frames),
         "pops": 600.0 * pops / seconds,
         **metrics.measure_jump_prices(take),

@@ -32,6 +32,7 @@ _COLUMNS = (
     ("price a second, cm", "jump_price_per_second", 100.0, 2),
     ("jumps a second", "jumps", 1.0, 2),
     ("answer, s", "answer", 1.0, 2),
+    ("apart, cm", "apart", 100.0, 1),
 )
 _TEXTS = {
     "feet free": (
@@ -54,6 +55,21 @@ _TEXTS = {
         "Presets of features",
         "Takes of each preset, feet locked live. Those of `cubic` blend by a *Cubic*, whose "
         "price is of its own curve.",
+    ),
+    "notebook": (
+        "As the notebook plays",
+        "The controller preset *Notebook* with the features of the notebook, the same features "
+        "with the shipped settings, and what is shipped.",
+    ),
+    "modes": (
+        "Code against data",
+        "Who leads, and how character and simulation object stay together, feet free and jumps "
+        "blended as published. *apart* is how far the two are from each other on average.",
+    ),
+    "ladder": (
+        "What is compared",
+        "The features of the Nucl.ai talk, step by step: where the trajectory leads, then the "
+        "feet, their velocities and those of the trajectory, and the past; feet free.",
     ),
 }  # fmt: skip
 _RANKS = (
