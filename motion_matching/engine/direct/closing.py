@@ -7,6 +7,7 @@ is a nonlinear least-squares problem whose normal equations are banded, so it is
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -83,7 +84,8 @@ def compute_way(footage: Footage, plan: ShotPlan, start: np.ndarray) -> np.ndarr
     rates = footage.root[footage.before[frames]].astype(np.float64)
     rates[0] = 0.0
     jumps, fading = compute_fading(footage, plan)
-    for jump, after, velocity in zip(jumps, [*jumps[1:], len(frames)], fading, strict=True):
+    spans = itertools.pairwise([*jumps.tolist(), len(frames)])
+    for (jump, after), velocity in zip(spans, fading, strict=True):
         left = compute_left(np.arange(1, after - jump + 1) * dt)
         rates[jump:after] += left[:, None] * velocity
     yaw = start[2] + np.cumsum(rates[:, 2]) * dt

@@ -57,6 +57,12 @@ def test_the_body_is_led_aside_no_more_than_allowed(directed):
     assert directed.report["rate_max"] <= 1.15
 
 
+def test_a_shot_that_needs_no_jump_is_directed(director):
+    done = director.finish(director.direct(Shot(2.0), 8))
+    assert not done.plan.jumps.any()
+    assert done.report["jumps"] == []
+
+
 def test_a_held_mark_is_stood_on(directed):
     take = directed.take
     held = take.character[round(4.0 * take.fps) : round(5.0 * take.fps) + 1]
