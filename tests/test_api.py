@@ -476,6 +476,7 @@ def test_examples_of_docstrings_run(folder, clips, tmp_path, monkeypatch):
         "describe_frame",
         "open_director",
         "direct",
+        "direct_variations",
         "read_actions",
         "write_action",
         "write_blend",

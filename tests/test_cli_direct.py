@@ -85,6 +85,25 @@ def test_a_performance_is_followed_with_fewer_jumps(folder, tmp_path, capsys):
     assert told["take"]["jumps_per_second"] < 0.7 * live["take"]["jumps_per_second"]
 
 
+def test_variations_are_written_with_numbers(folder, tmp_path, capsys):
+    out, report = tmp_path / "take.bvh", tmp_path / "take.json"
+    words = ("--variations", 2, "--bvh", out, "--report", report, "--preview")
+    assert not run("direct", folder / "walk.npz", folder / "scene.json", *words)
+    said = capsys.readouterr().out
+    assert "take_1.bvh" in said
+    assert "from the most alike of those before" in said
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["take_1.bvh", "take_1.json", "take_2.bvh", "take_2.json"]
+    told = json.loads((tmp_path / "take_2.json").read_text())["variation"]
+    assert told["frames"] >= 0.5 or told["apart"] >= 0.25
+    again = "--seed", told["seed"], "--bvh", tmp_path / "again.bvh", "--preview", "--quiet"
+    assert not run("direct", folder / "walk.npz", folder / "scene.json", *again)
+    assert (tmp_path / "again.bvh").read_bytes() == (tmp_path / "take_2.bvh").read_bytes()
+    report.write_bytes(b"before")
+    wrong = ("direct", folder / "walk.npz", folder / "scene.json", "--bvh", out, "--variations", 30)
+    check_refusals(run_with_errors, [(wrong, "--variations is 30")], report)
+
+
 def test_a_mark_that_cannot_be_reached_is_told(folder, tmp_path, capsys):
     scene = tmp_path / "far.json"
     scene.write_text(json.dumps({"seconds": 5, "marks": [{"time": 2, "position": [30, 0]}]}))

@@ -43,7 +43,7 @@ from ..engine.retargeting.settings import RetargetSettings
 from ..engine.takes.takes import summarize
 from .blender import write_action, write_blend
 from .databases import build, open, save
-from .directing import DirectedTake, direct, open_director
+from .directing import DirectedTake, direct, direct_variations, open_director
 from .fields import open_field, save_field, train
 from .insight import describe_frame, find_odd_postures, inspect, inspect_frame
 from .motion import load, make_demo_clips, read_actions, write_bvh
@@ -56,9 +56,9 @@ __all__ = (
     "FrameInspection", "Inspection", "Intent", "Mark", "MotionDataError", "MotionMatchingError",
     "OddPosture", "Performance", "PerformerSettings", "Pin", "RetargetSettings", "RigError",
     "Schema", "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds",
-    "TagRange", "Take", "TimedPath", "build", "describe_frame", "direct", "find_odd_postures",
-    "inspect", "inspect_frame", "load", "load_features", "make_demo_clips", "make_performance",
-    "measure", "open", "open_director", "open_field", "perform", "read_actions",
-    "retarget_action", "retarget_file", "save", "save_field", "summarize", "train",
-    "write_action", "write_blend", "write_bvh",
+    "TagRange", "Take", "TimedPath", "build", "describe_frame", "direct", "direct_variations",
+    "find_odd_postures", "inspect", "inspect_frame", "load", "load_features", "make_demo_clips",
+    "make_performance", "measure", "open", "open_director", "open_field", "perform",
+    "read_actions", "retarget_action", "retarget_file", "save", "save_field", "summarize",
+    "train", "write_action", "write_blend", "write_bvh",
 )  # fmt: skip

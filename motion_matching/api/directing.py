@@ -10,7 +10,7 @@ from ..engine.control.performance import Performance
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.direct import director as directors
-from ..engine.direct import from_performance, jump_table, shot_file
+from ..engine.direct import from_performance, jump_table, shot_file, variations
 from ..engine.direct.director import Directed, Director
 from ..engine.direct.footage import make_footage
 from ..engine.direct.shot import Shot
@@ -120,12 +120,76 @@ def direct(
     >>> api.direct(director, shot).report["reached"]
     1
     """
-    if isinstance(scene, Performance):
-        shot = from_performance.build_shot(scene, director.settings)
-    else:
-        shot = scene if isinstance(scene, Shot) else shot_file.load(scene)
-    shot = shot if seed is None else shot.with_seed(seed)
+    shot = _read_shot(director, scene, seed)
     states = directors.PREVIEW_STATES if preview else directors.TAKE_STATES
     report = (lambda share: progress("Directing", share)) if progress else None
     solution = director.make(shot, feet, states, report)
     return DirectedTake(solution.take, solution.report, solution)
+
+
+def direct_variations(
+    director: Director,
+    scene: str | Path | Shot | Performance,
+    count: int = 3,
+    *,
+    seed: int | None = None,
+    feet: str | None = None,
+    preview: bool = False,
+    progress: ReportProgress | None = None,
+) -> list[DirectedTake]:
+    """Direct a scene in several ways that truly differ, as ``direct --variations`` does.
+
+    Parameters
+    ----------
+    director : Director
+        What `open_director` returns.
+    scene : str, path, Shot or Performance
+        As in `direct`.
+    count : int
+        How many takes to find, 1 to 20.
+    seed : int, optional
+        The first seed to try, in place of the scene's.
+    feet : str, optional
+        As in `perform`.
+    preview : bool
+        Search a quarter as far.
+    progress : callable, optional
+        Called with the name of a stage and the share done; it may raise to cancel.
+
+    Returns
+    -------
+    list of DirectedTake
+        Fewer than `count` if there are not more that differ. Each report has ``"variation"``: the
+        ``"seed"`` that `direct` makes the take again with, and how much it differs from the most
+        alike of those before: ``"frames"``, the share of the time in which others are shown, and
+        ``"apart"``, the metres between the ways.
+
+    Raises
+    ------
+    SettingsError
+        For a count that cannot be, and as `direct`.
+    DatabaseError
+        If no frame carries a tag.
+
+    Examples
+    --------
+    >>> shot = api.Shot(4.0, marks=(api.Mark(3.0, position=(0.5, -2.0)),))
+    >>> len(api.direct_variations(director, shot, 2, preview=True))
+    2
+    """
+    shot = _read_shot(director, scene, seed)
+    states = directors.PREVIEW_STATES if preview else directors.TAKE_STATES
+    report = (lambda share: progress("Directing", share)) if progress else None
+    solved = variations.vary(director, shot, count, feet, states, report)
+    return [DirectedTake(each.take, each.report, each) for each in solved]
+
+
+def _read_shot(
+    director: Director, scene: str | Path | Shot | Performance, seed: int | None
+) -> Shot:
+    """Return the shot of a scene, with another seed if one is given."""
+    if isinstance(scene, Performance):
+        shot = from_performance.build_shot(scene, director.settings)
+    else:
+        shot = scene if isinstance(scene, Shot) else shot_file.load(scene)
+    return shot if seed is None else shot.with_seed(seed)

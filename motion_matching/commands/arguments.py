@@ -207,6 +207,8 @@ _DIRECT: _Groups = {
         "scene FILE.json": "what is wanted when: marks, paths, pins and forbidden jumps; or a "
         "performance of 'take --save-performance', whose way is followed",
         "--seed SEED": "another solution that is about as good (default: the scene's)",
+        "--variations COUNT": "so many solutions that truly differ, by seeds from --seed on; files "
+        "get numbers, such as take_1.blend",
         "--set NAME=VALUE": "change a setting, such as inertialization_halflife=0.15; may be "
         "repeated",
         "--preview": "search a quarter as far, which takes a third of the time",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,13 @@ from ..engine import files, json_files
 from ..engine.control import performance as performances
 from ..engine.control.performance import Performance
 from ..engine.direct import director as directors
-from ..engine.direct import from_performance, jump_table, shot_file
+from ..engine.direct import from_performance, jump_table, shot_file, variations
 from ..engine.direct.director import Directed, Director
 from ..engine.direct.footage import make_footage
-from ..engine.direct.shot import Shot
+from ..engine.direct.shot import MOST_VARIATIONS, Shot
 from ..engine.takes import baking, takes
 from .blend import check_blend, write_blend
-from .checks import check_seed, check_targets, name_paths
+from .checks import check_number, check_seed, check_targets, name_paths
 from .loading import check_blender, load_database
 from .output import Output
 from .values import parse_changes
@@ -44,13 +45,38 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     director = Director(footage, table, settings)
     states = directors.PREVIEW_STATES if arguments.preview else directors.TAKE_STATES
     report_part = partial(out.show_progress, "Directing")
-    done = director.make(shot, arguments.feet, states, report_part)
-    with write_together(arguments, *_TARGETS) as written:
-        _write(written, done, director, out)
-    if names := [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]:
+    if arguments.variations is None:
+        solved = [director.make(shot, arguments.feet, states, report_part)]
+    else:
+        count, feet = arguments.variations, arguments.feet
+        solved = variations.vary(director, shot, count, feet, states, report_part)
+        if len(solved) < count:
+            out.say(f"{len(solved)} of {count} variations differ, and the others were left out.")
+    outputs = _list_outputs(arguments)[: len(solved)]
+    with ExitStack() as stack:
+        for each, done in zip(outputs, solved, strict=True):
+            _write(stack.enter_context(write_together(each, *_TARGETS)), done, director, out)
+    if names := [str(path) for each in outputs for _, path in name_paths(each, *_TARGETS) if path]:
         out.say(f"Written: {', '.join(names)}.")
     else:
         out.say("Nothing was written; choose an output with -o, --bvh or --report.")
+
+
+def _list_outputs(arguments: argparse.Namespace) -> list[argparse.Namespace]:
+    """Return the arguments for each take that is written: variations have a number in their names.
+
+    So `walk.bvh` becomes `walk_1.bvh`, `walk_2.bvh` and so on.
+    """
+    if arguments.variations is None:
+        return [arguments]
+    given: dict[str, Path] = {
+        name: path for name in _TARGETS if (path := getattr(arguments, name)) is not None
+    }
+    result = []
+    for number in range(1, arguments.variations + 1):
+        named = {name: path.with_stem(f"{path.stem}_{number}") for name, path in given.items()}
+        result.append(argparse.Namespace(**vars(arguments) | named))
+    return result
 
 
 def _read_scene(path: Path) -> Shot | Performance:
@@ -68,7 +94,10 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         ("the command", arguments.scene),
         *name_paths(arguments, "onto"),
     ]
-    check_targets(arguments, _TARGETS, read)
+    if arguments.variations is not None:
+        check_number("--variations", arguments.variations, 1, MOST_VARIATIONS)
+    for each in _list_outputs(arguments):
+        check_targets(each, _TARGETS, read)
     check_blend(arguments)
     check_blender(arguments.output, "direct")
     check_seed(arguments.seed)
@@ -84,7 +113,7 @@ def _write(arguments: argparse.Namespace, done: Directed, director: Director, ou
         out.show_progress("Measuring")
         report = takes.report(take, database, arguments.bvh, live=live)
         out.say(takes.summarize(report))
-        for line in summarize_outcomes(done.report):
+        for line in (*summarize_variation(done.report), *summarize_outcomes(done.report)):
             out.say(line)
         if arguments.report:
             takes.write_report(report | done.report, arguments.report)
@@ -103,3 +132,17 @@ def summarize_outcomes(report: Mapping[str, Any]) -> list[str]:
                 time = each.get("time", each.get("start"))
                 lines.append(f"  {kind[:-1]} at {time:g} s: {each['reason']}")
     return lines
+
+
+def summarize_variation(report: Mapping[str, Any]) -> list[str]:
+    """Return a line about how a variation differs from those before it, if it is one of several."""
+    if "variation" not in report:
+        return []
+    told = report["variation"]
+    text = f"  seed {told['seed']}"
+    if told["frames"]:
+        text += (
+            f": other frames in {told['frames']:.0%} of the time, {told['apart']:.2f} m apart on "
+            "average, from the most alike of those before"
+        )
+    return [text]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -207,13 +207,18 @@ def draw_progress(layout: bpy.types.UILayout) -> None:
     layout.progress(factor=part, text=text)
 
 
-def draw_work_button(layout: bpy.types.UILayout, operator: str, **look: Any) -> None:
+def draw_work_button(
+    layout: bpy.types.UILayout,
+    operator: str,
+    options: Mapping[str, Any] | None = None,
+    **look: Any,
+) -> None:
     """Draw the button of an operator that takes its time: its progress while it is running."""
     work = runtime.work if runtime.progress else None
     if work and work.operator == operator:
         draw_progress(layout)
     else:
-        layout.operator(operator, **look)
+        set_options(layout.operator(operator, **look), **(options or {}))
 
 
 def draw_button(layout: bpy.types.UILayout, button: Button) -> None:

@@ -39,7 +39,7 @@ class Request:
     """A shot that begins at a frame, and its marks and pins: session_uids, and what they asked for.
 
     `put_marks` adds the marks of one that was not made from marks, once it is solved. A `piece` of
-    it is solved anew.
+    it is solved anew. It is solved in so many `variations`.
     """
 
     shot: Shot
@@ -48,6 +48,7 @@ class Request:
     pins: Noted = ()
     put_marks: Callable[[bpy.types.Object], Noted] | None = None
     piece: Piece | None = None
+    variations: int = 1
 
 
 def build_request(obj: bpy.types.Object, database: Database) -> Request:

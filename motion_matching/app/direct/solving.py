@@ -18,6 +18,7 @@ from ...engine.direct.director import Directed, Director
 from ...engine.direct.footage import Footage, make_footage
 from ...engine.direct.jump_table import JumpTable
 from ...engine.direct.shot import Piece, Shot
+from ...engine.direct.variations import vary
 from ...engine.errors import MotionMatchingError
 from ...engine.progress import ReportProgress
 from ...engine.takes import baking
@@ -32,7 +33,7 @@ from ..settings import get_performer_settings
 from ..steps import Steps, run_in_background_steps
 from ..takes import BakeRequest, TakePart
 from ..typed import settings_of
-from . import marks, outcomes, shots
+from . import flipping, marks, outcomes, shots
 from .shots import Request
 
 _NAME = "Directed"
@@ -72,13 +73,13 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
     library.touch(f"{key}.jumps")
     path = jump_table.get_table_path(library.get_path(key))
     known = runtime.get_cache(Footages)
-    solve = partial(_solve, database, settings, shot, path, known, request.piece)
+    solve = partial(_solve, database, settings, replace(request, shot=shot), path, known)
     try:
         solved = yield from run_in_background_steps(solve, "Directing")
     except MotionMatchingError as error:
         raise type(error)(shots.to_frames(str(error), request.frame)) from error
     yield "Baking", 1.0
-    return _bake(get_armature(uid), request, solved, database)
+    return _bake_all(get_armature(uid), request, solved, database)
 
 
 def solve_again_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
@@ -98,22 +99,35 @@ def solve_piece_steps(
     return solve_steps(obj, lambda obj, database: Request(shot, frame, piece=piece(shot, frame)))
 
 
+def solve_variations_steps(obj: bpy.types.Object, count: int) -> Steps[str]:
+    """Solve up to `count` takes of an armature's shot that differ, and show the first of them."""
+
+    def build(obj: bpy.types.Object, database: Database) -> Request:
+        return replace(shots.build_request(obj, database), variations=count)
+
+    return solve_steps(obj, build)
+
+
 def _solve(
     database: Database,
     settings: PerformerSettings,
-    shot: Shot,
+    request: Request,
     path: Path,
     known: Footages,
-    piece: Piece | None,
     report: ReportProgress,
-) -> _Solved:
+) -> list[_Solved]:
     """Solve a shot and a piece of it, with feet and limbs; this runs in a thread."""
+    shot, piece = request.shot, request.piece
     if known.database is not database or known.footage is None or known.table is None:
         footage = make_footage(database)
         table = jump_table.load_or_build_table(footage, path, partial(report, "Finding Jumps"))
         known.database, known.footage, known.table = database, footage, table
         known.done = None
     director = Director(known.footage, known.table, settings)
+    if request.variations > 1:
+        report_part = partial(report, "Directing")
+        varied = vary(director, shot, request.variations, progress=report_part)
+        return [_find_contacts(each, database) for each in varied]
     done = known.done
     if done is None or done.shot != shot or known.settings != settings or piece is None:
         done = director.make(shot, progress=partial(report, "Directing"))
@@ -121,12 +135,45 @@ def _solve(
         report("Directing", 0.5)
         done = director.direct_again(done, piece.start, piece.stop, piece.shot)
     known.done, known.settings = done, settings
+    return [_find_contacts(done, database)]
+
+
+def _find_contacts(done: Directed, database: Database) -> _Solved:
     ranges = baking.find_contact_ranges(baking.free_feet(done.take), database)
     return _Solved(done, list(ranges))
 
 
-def _bake(obj: bpy.types.Object, request: Request, solved: _Solved, database: Database) -> str:
-    """Bake a solved take, note what became of its marks, and describe both."""
+def _bake_all(
+    obj: bpy.types.Object, request: Request, solved: list[_Solved], database: Database
+) -> str:
+    """Bake solved takes, note what became of the first one's marks, and describe that."""
+    baked = [_bake(obj, request, each, database) for each in solved]
+    (action, seconds), report = baked[0], solved[0].done.report
+    if len(baked) > 1:
+        flipping.show(obj, action)
+    if request.put_marks:
+        request = replace(request, marks=request.put_marks(obj))
+    missed = _store_outcomes(obj, request, report)
+    reached = f"{report['reached']} of {report['asked']} marks are met"
+    text = f"Directed '{action.name}': {seconds:.1f} s from frame {request.frame} on, {reached}"
+    more = _describe_variations(baked[-1][0].name, len(baked), request.variations)
+    return ". ".join((text, *more, *(sentence.rstrip(".") for sentence in missed[:3])))
+
+
+def _describe_variations(last: str, found: int, asked: int) -> list[str]:
+    """Return what to say about the takes that were found besides the first, of those asked for."""
+    if asked <= 1:
+        return []
+    if found == 1:
+        return ["No other take that differs meets as much; give the marks more time or tolerance"]
+    text = f"{found} takes that differ, up to '{last}'"
+    return [text if found == asked else f"{text}; others are too much like these"]
+
+
+def _bake(
+    obj: bpy.types.Object, request: Request, solved: _Solved, database: Database
+) -> tuple[bpy.types.Action, float]:
+    """Bake a solved take with its shot; return the action and its seconds."""
     take, report = solved.done.take, solved.done.report
     asked = BakeRequest(_NAME, (TakePart(take.performance, request.frame),), solved.ranges)
     data = obj.animation_data
@@ -138,12 +185,7 @@ def _bake(obj: bpy.types.Object, request: Request, solved: _Solved, database: Da
         own_track.put_on_own_track(obj, action)
         if before and before not in listed:  # keys by hand, which stay above the solve
             set_action(obj.animation_data, before, slot)
-    if request.put_marks:
-        request = replace(request, marks=request.put_marks(obj))
-    missed = _store_outcomes(obj, request, report)
-    reached = f"{report['reached']} of {report['asked']} marks are met"
-    text = f"Directed '{action.name}': {seconds:.1f} s from frame {request.frame} on, {reached}"
-    return ". ".join((text, *(sentence.rstrip(".") for sentence in missed[:3])))
+    return action, seconds
 
 
 def _store_outcomes(

@@ -10,6 +10,7 @@ from ..control.ground import Box, Wall
 Point = tuple[float, float]
 
 LONGEST_SHOT = 600.0  # seconds
+MOST_VARIATIONS = 20  # of a shot
 GAITS = ("walk", "run")
 
 

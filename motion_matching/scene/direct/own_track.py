@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..blender.actions import HAS_SLOTS
+from ..blender.actions import HAS_SLOTS, find_slot, get_untweaked_data
 from .stored_shots import is_directed
 
 TRACK = "Directed"
@@ -30,10 +30,29 @@ def put_on_own_track(obj: bpy.types.Object, action: bpy.types.Action) -> None:
     slot = new.strips[0].action_slot if HAS_SLOTS else None
     start = round(new.strips[0].frame_start)
     data.nla_tracks.remove(new)
-    before = {name: getattr(own.strips[0], name) for name in _KEPT}
-    for strip in list(own.strips):
-        own.strips.remove(strip)
-    strip = own.strips.new(action.name, start, action)
+    _replace_strip(own, action, start, slot)
+
+
+def show_on_own_track(obj: bpy.types.Object, action: bpy.types.Action) -> bool:
+    """Put a directed take in place of the one that plays on their NLA track, if one does.
+
+    Returns whether it does. Raises RigError in tweak mode.
+    """
+    data: Any = get_untweaked_data(obj)
+    own = next((track for track in data.nla_tracks if _is_own(track)), None)
+    if own is None or is_directed(data.action):
+        return False
+    if own.strips[0].action != action:
+        _replace_strip(own, action, round(action.frame_range[0]), find_slot(action, obj))
+    return True
+
+
+def _replace_strip(track: Any, action: bpy.types.Action, start: int, slot: Any) -> None:
+    """Replace the strips of a track by one of an action, with the first one's settings."""
+    before = {name: getattr(track.strips[0], name) for name in _KEPT}
+    for strip in list(track.strips):
+        track.strips.remove(strip)
+    strip = track.strips.new(action.name, start, action)
     if HAS_SLOTS:
         strip.action_slot = slot
     for name, value in before.items():

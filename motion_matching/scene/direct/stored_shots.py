@@ -29,7 +29,8 @@ def store_shot(
     text = bpy.data.texts.new(fit_name(action.name, _TEXT_BYTES) + TEXT)
     text.from_string(shot_file.to_json(shot))
     stored: Any = action
-    stored[SHOT] = {"shot": text, "frame": frame, "jumps": json.dumps(jumps)}
+    seed = shot.current.seed
+    stored[SHOT] = {"shot": text, "frame": frame, "jumps": json.dumps(jumps), "seed": str(seed)}
 
 
 def is_directed(action: bpy.types.Action | None) -> bool:
@@ -53,6 +54,13 @@ def read_jumps(action: bpy.types.Action) -> list[dict[str, Any]]:
     except ValueError:
         return []
     return [each for each in listed if isinstance(each, dict) and each.keys() >= _JUMP]
+
+
+def read_seed(action: bpy.types.Action) -> int | None:
+    """Return the seed of a directed take; None if it is not known."""
+    stored = id_properties.read(action, SHOT) if is_directed(action) else None
+    text = stored.get("seed") if isinstance(stored, dict) else None
+    return int(text) if isinstance(text, str) and text.isdecimal() else None
 
 
 def read_frame(action: bpy.types.Action) -> int:

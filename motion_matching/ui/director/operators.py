@@ -13,13 +13,14 @@ from ..operator_base import (
     NothingToDoError,
     Operator,
     SteppedOperator,
+    can_assign_action,
     get_active_take,
     has_performed_take,
     has_take,
     n_,
 )
-from ..typed_properties import choice, switch
-from .properties import LIMBS
+from ..typed_properties import choice, integer, switch
+from .properties import LIMBS, VARIATIONS
 
 _PIN_SECONDS = 1.0
 _WHERE = (
@@ -112,6 +113,42 @@ database is built first if necessary, and once for each database where its frame
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         return app.direct.solving.solve_steps(get_active_armature(context))
+
+
+class MOTION_MATCHING_OT_direct_variations(SteppedOperator, bpy.types.Operator):
+    """Find several takes that meet all marks and truly differ, each by a seed of its own. Each is \
+baked into a new action. Flip through them with the arrows below"""
+
+    bl_idname = "motion_matching.direct_variations"
+    bl_label = "Variations"
+    requires = (*PERFORMABLE, has_marks)
+
+    count: int = integer(3, "Variations", "How many takes to find", **VARIATIONS)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj = get_active_armature(context)
+        return app.direct.solving.solve_variations_steps(obj, self.count)
+
+
+def has_directed_takes(context: bpy.types.Context) -> str:
+    is_any = app.direct.flipping.list_directed(get_active_armature(context))
+    return "" if is_any else n_("Solve marks first: there is no directed take yet")
+
+
+class MOTION_MATCHING_OT_flip_take(Operator, bpy.types.Operator):
+    """Show the next directed take in the list, or the one before, on the same frame"""
+
+    bl_idname = "motion_matching.flip_take"
+    bl_label = "Flip Take"
+    requires = (*CHARACTER, can_assign_action, has_directed_takes)
+
+    backward: bool = switch(False, "Backward", "Show the take before the active one")
+
+    def run(self, context: bpy.types.Context) -> str:
+        obj = get_active_armature(context)
+        action = app.direct.flipping.find_next(obj, -1 if self.backward else 1)
+        app.direct.flipping.show(obj, action)
+        return f"'{action.name}' is shown"
 
 
 class MOTION_MATCHING_OT_direct_again(SteppedOperator, bpy.types.Operator):

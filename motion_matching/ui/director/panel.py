@@ -95,9 +95,30 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
         if (active := app.direct.marks.get_active_mark(obj)) is not None:
             _draw_mark(layout, active)
         draw_work_button(add_tall_row(layout), "motion_matching.direct", icon="TRACKING_FORWARDS")
+        row = layout.row(align=True)
+        count = {"count": director.variations}
+        draw_work_button(row, "motion_matching.direct_variations", count, icon="DUPLICATE")
+        row.prop(director, "variations", text="")
+        _draw_flipping(layout, obj)
         column = layout.column(align=True)
         draw_work_button(column, "motion_matching.direct_again", icon="FILE_REFRESH")
         draw_work_button(column, "motion_matching.direct_take", icon="TRACKING_BACKWARDS")
+
+
+def _draw_flipping(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """Draw the directed take that is active between arrows to the others, if there are others."""
+    directed = app.direct.flipping.list_directed(obj)
+    settings = settings_of(obj)
+    active = get_active(settings.takes, settings.take_index)
+    if len(directed) < 2 or active is None or active.action not in directed:
+        return
+    row = layout.row(align=True)
+    back = row.operator("motion_matching.flip_take", text="", icon="TRIA_LEFT")
+    set_options(back, backward=True)
+    label = row.row()
+    label.alignment = "CENTER"
+    label.label(text=app.direct.flipping.describe(active.action))
+    row.operator("motion_matching.flip_take", text="", icon="TRIA_RIGHT")
 
 
 def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:

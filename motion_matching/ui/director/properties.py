@@ -23,6 +23,7 @@ from ..typed_properties import (
 _FRAME: Any = {"min": -1_048_574, "max": 1_048_574, "soft_min": 0, "soft_max": 10_000}
 _SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE", "precision": 1, "step": 10}
 _METRES: Any = {"subtype": "DISTANCE", "unit": "LENGTH", "precision": 3}
+VARIATIONS: Any = {"min": 2, "max": 20, "soft_max": 6}
 _KINDS = (
     ("MARK", "Mark", "Where the character is to be on a frame, and what it is to do"),
     ("PIN", "Pin", "Where a hand or foot is to be over a range of frames"),
@@ -152,6 +153,9 @@ class MotionMatchingDirector(bpy.types.PropertyGroup):
         "Another number gives another take that is about as good",
         min=0,
         soft_max=1000,
+    )
+    variations: int = integer(
+        3, "Variations", "How many takes that differ the button beside it finds", **VARIATIONS
     )
     use_range: bool = switch(
         False,

@@ -444,3 +444,43 @@ def test_a_jump_is_found_forbidden_and_gone(obj):
     assert ops.direct_again() == {"FINISHED"}
     third = obj.motion_matching.takes[2].action
     assert jumps.list_jumps(third) == jumps.list_jumps(second)
+
+
+def test_variations_are_flipped_through(obj):
+    expect_refusal(ops.flip_take, "Solve marks first")
+    add_marks()
+    assert ops.direct_variations(count=2) == {"FINISHED"}
+    first, second = (take.action for take in obj.motion_matching.takes)
+    assert [stored_shots.read_seed(action) for action in (first, second)] == [0, 1]
+    assert obj.animation_data.action == first
+    assert obj.motion_matching.take_index == 0
+    bpy.context.scene.frame_set(100)
+    draw_panels()
+    places = []
+    for action in (second, first):
+        assert ops.flip_take() == {"FINISHED"}
+        assert obj.animation_data.action == action
+        assert obj.motion_matching.takes[obj.motion_matching.take_index].action == action
+        assert bpy.context.scene.frame_current == 100
+        places.append(read_place(obj, 100))
+    assert not np.allclose(*places, atol=1e-3)
+    assert ops.flip_take(backward=True) == {"FINISHED"}
+    assert obj.animation_data.action == second
+    # a variation is an ordinary take of its seed
+    before = read_channels(second)
+    assert ops.direct_again() == {"FINISHED"}
+    again = read_channels(obj.motion_matching.takes[2].action)
+    for key in before:
+        np.testing.assert_allclose(again[key], before[key], atol=1e-6, err_msg=str(key))
+
+
+def test_flipping_replaces_the_take_on_the_directors_track(obj):
+    add_marks()
+    obj.motion_matching.use_nla = True
+    assert ops.direct_variations(count=2) == {"FINISHED"}
+    data, actions = obj.animation_data, [take.action for take in obj.motion_matching.takes]
+    for action in (actions[0], actions[1]):
+        [track] = data.nla_tracks
+        assert [strip.action for strip in track.strips] == [action]
+        assert data.action is None
+        assert ops.flip_take() == {"FINISHED"}

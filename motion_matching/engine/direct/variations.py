@@ -1,0 +1,93 @@
+"""Several takes of a shot that truly differ: by what is played, or by the way. Each has a seed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..control.take import Take
+from ..database.database import Database
+from ..errors import SettingsError
+from ..progress import ReportShare
+from .director import TAKE_STATES, Directed, Director
+from .shot import MOST_VARIATIONS, Shot
+
+_TRIES = 3  # seeds that are tried for each variation
+_SAME = 0.5  # seconds of a clip within which two takes show the same
+_OTHER_FRAMES = 0.5  # share of the time in which takes that differ show other frames
+_APART = 0.25  # metres between ways that differ, on average, for a character of people's size
+
+
+class Difference(NamedTuple):
+    """The share of the time in which two takes show other frames, and metres between their ways."""
+
+    frames: float
+    apart: float
+
+
+def measure_difference(a: Take, b: Take, database: Database) -> Difference:
+    """Return how much two takes of as many ticks differ. Ways are compared tick by tick."""
+    near = np.abs(a.frames.astype(int) - b.frames) <= _SAME * database.fps
+    near &= database.range_of_frame[a.frames] == database.range_of_frame[b.frames]
+    apart = np.linalg.norm(a.character[:, :2] - b.character[:, :2], axis=1)
+    return Difference(1.0 - float(near.mean()), float(apart.mean()))
+
+
+def vary(
+    director: Director,
+    shot: Shot,
+    count: int,
+    feet: str | None = None,
+    states: int = TAKE_STATES,
+    progress: ReportShare | None = None,
+) -> list[Directed]:
+    """Return up to `count` finished takes of a shot, none like another; the first is its own.
+
+    Each meets as much as the first, and its shot has a seed of its own. Reports have `variation`:
+    the seed, and how much the take differs from the one before it that is most alike, `frames` and
+    `apart` as in `Difference`. There are fewer if seeds do not lead to more that differ.
+    Raises SettingsError for a count that cannot be, and as `Director.direct`.
+    """
+    if not 1 <= count <= MOST_VARIATIONS:
+        raise SettingsError(
+            f"{count} variations are asked for; give a whole number from 1 to {MOST_VARIATIONS}."
+        )
+    found: list[Directed] = []
+    for tried, seed in enumerate(range(shot.seed, shot.seed + _TRIES * count)):
+        if len(found) == count:
+            break
+        whole = count + tried - len(found)
+        report = None if progress is None else _scale(progress, tried, whole)
+        done = director.make(shot.with_seed(seed), feet, states, report)
+        least = _compare(done, found, director)
+        if found and not _is_new(done, found, least, director):
+            continue
+        told = {"seed": seed, "frames": round(least.frames, 4), "apart": round(least.apart, 4)}
+        found.append(replace(done, report=done.report | {"variation": told}))
+    return found
+
+
+def _scale(progress: ReportShare, index: int, count: int) -> ReportShare:
+    return lambda share: progress((index + share) / count)
+
+
+def _compare(done: Directed, found: list[Directed], director: Director) -> Difference:
+    """Return how much a take differs from the most alike of others; a first one not at all."""
+    database = director.footage.database
+    listed = [measure_difference(done.take, each.take, database) for each in found]
+    return min(listed, key=lambda each: _rate(each, director), default=Difference(0.0, 0.0))
+
+
+def _rate(difference: Difference, director: Director) -> float:
+    """Return how large a difference is; from 1 on, people see another take."""
+    size = director.footage.size
+    return max(difference.frames / _OTHER_FRAMES, difference.apart / (_APART * size))
+
+
+def _is_new(done: Directed, found: list[Directed], least: Difference, director: Director) -> bool:
+    """Return whether a take differs from others, and meets as much as the first of them."""
+    if done.report["reached"] < found[0].report["reached"]:
+        return False
+    return _rate(least, director) >= 1.0
