@@ -126,11 +126,12 @@ def _write(arguments: argparse.Namespace, done: Directed, director: Director, ou
 def summarize_outcomes(report: Mapping[str, Any]) -> list[str]:
     """Return lines about how a shot was met: the sum, and each thing that was missed."""
     lines = [f"  {report['reached']} of {report['asked']} marks, paths and pins are met"]
-    for kind in ("marks", "paths", "pins"):
+    kinds = {"marks": "mark", "paths": "path", "pins": "pin", "kept": "kept jump"}
+    for kind, name in kinds.items():
         for each in report[kind]:
             if not each["reached"]:
                 time = each.get("time", each.get("start"))
-                lines.append(f"  {kind[:-1]} at {time:g} s: {each['reason']}")
+                lines.append(f"  {name} at {time:g} s: {each['reason']}")
     return lines
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 
 from ...engine.control.transition_cost import format_price
-from ...engine.direct.shot import ForbiddenJump, Piece, Shot
+from ...engine.direct.shot import ForbiddenJump, KeptJump, Piece, Shot
 from ...engine.errors import SettingsError
 from ...scene.blender.actions import get_scene_fps
 from ...scene.direct import stored_shots
+from ..items import get_active
+from ..typed import settings_of
 
+_SAME = 1e-3  # seconds by which a jump that is kept may be told elsewhere
 _AROUND = 2.5  # seconds before and after a forbidden jump that are solved anew
 
 
@@ -24,6 +29,7 @@ class TakeJump:
     source: str
     target: str
     price: float | None
+    is_pinned: bool = False
 
     @property
     def label(self) -> str:
@@ -38,6 +44,7 @@ def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
     if not action or not told:
         return []
     frame, rate = stored_shots.read_frame(action), get_scene_fps(bpy.context.scene)
+    kept = stored_shots.read_kept(action)
     return [
         TakeJump(
             round(frame + float(each["second"]) * rate),
@@ -45,9 +52,16 @@ def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
             str(each["from"]),
             str(each["to"]),
             each["price"],
+            any(_is_same(jump, each) for jump in kept),
         )
         for each in told
     ]
+
+
+def _is_same(kept: KeptJump, told: Mapping[str, Any]) -> bool:
+    """Return whether a jump of a take's report is one that is kept."""
+    is_then = abs(kept.time - float(told["second"])) < _SAME
+    return is_then and (kept.source, kept.target) == (told["from"], told["to"])
 
 
 def find_jump(action: bpy.types.Action | None, frame: int) -> TakeJump | None:
@@ -65,15 +79,50 @@ def find_next_frame(action: bpy.types.Action, frame: int, step: int) -> int | No
     return max((each for each in frames if each < frame), default=None)
 
 
-def forbid(shot: Shot, jump: TakeJump) -> Piece:
-    """Return the piece around a jump of a shot that is to be solved without it."""
-    asked = shot.current
-    forbidden = (*asked.forbidden, ForbiddenJump(jump.source, jump.target))
+def pin(action: bpy.types.Action, jump: TakeJump) -> bool:
+    """Have later solves keep a jump of a take, or no longer, if they do; return whether they do."""
+    kept = stored_shots.read_kept(action)
+    told = {"second": jump.second, "from": jump.source, "to": jump.target}
+    others = [each for each in kept if not _is_same(each, told)]
+    pinned = len(others) == len(kept)
+    new = [KeptJump(jump.source, jump.target, jump.second)] if pinned else []
+    stored_shots.store_kept(action, [*others, *new])
+    return pinned
+
+
+def list_kept(obj: bpy.types.Object, start: int, end: int) -> tuple[KeptJump, ...]:
+    """Return the jumps of an armature's active take that a shot of these frames has to keep."""
+    takes = settings_of(obj)
+    active = get_active(takes.takes, takes.take_index)
+    action, rate = active.action if active else None, get_scene_fps(bpy.context.scene)
+    if not stored_shots.is_directed(action):
+        return ()
+    kept = stored_shots.read_kept(action)
+    later = (stored_shots.read_frame(action) - start) / rate if kept else 0.0
+    moved = [replace(each, time=each.time + later) for each in kept]
+    return tuple(each for each in moved if 0.0 < each.time < (end - start) / rate)
+
+
+def _ask(shot: Shot, action: bpy.types.Action) -> Shot:
+    """Return what a take's shot asks for now, with the jumps that are pinned."""
+    return replace(shot.current, kept=tuple(stored_shots.read_kept(action)), pieces=())
+
+
+def forbid(shot: Shot, action: bpy.types.Action, jump: TakeJump, *, only_here: bool) -> Piece:
+    """Return the piece around a jump of a take that is to be solved without it.
+
+    The jump is forbidden in all that is solved from now on, or `only_here`, around its time.
+    """
+    asked = _ask(shot, action)
     start, stop = max(jump.second - _AROUND, 0.0), min(jump.second + _AROUND, shot.seconds)
-    return Piece(start, stop, replace(asked, forbidden=forbidden, pieces=()))
+    span = (start, stop) if only_here else ()
+    new = ForbiddenJump(jump.source, jump.target, *span)
+    told = {"second": jump.second, "from": jump.source, "to": jump.target}
+    kept = tuple(each for each in asked.kept if not _is_same(each, told))
+    return Piece(start, stop, replace(asked, forbidden=(*asked.forbidden, new), kept=kept))
 
 
-def vary(shot: Shot, frame: int, span: tuple[int, int]) -> Piece:
+def vary(shot: Shot, action: bpy.types.Action, frame: int, span: tuple[int, int]) -> Piece:
     """Return the piece of a shot between two frames of the scene, to be solved in another way.
 
     Raises SettingsError if the shot, which begins at a frame, has nothing there.
@@ -87,4 +136,4 @@ def vary(shot: Shot, frame: int, span: tuple[int, int]) -> Piece:
             f"which goes from frame {frame} to {last}; make it longer."
         )
     seeds = [shot.seed, *(piece.shot.seed for piece in shot.pieces)]
-    return Piece(start, stop, replace(shot.current, seed=max(seeds) + 1, pieces=()))
+    return Piece(start, stop, replace(_ask(shot, action), seed=max(seeds) + 1))

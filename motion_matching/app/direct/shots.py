@@ -23,7 +23,7 @@ from ...scene.staging import placements
 from ..characters import get_placement
 from ..settings import read_ground
 from ..typed import settings_of, to_plain_value
-from . import marks, outcomes
+from . import jumps, marks, outcomes
 
 _SHORTEST_SHOT = 0.5  # seconds
 _AFTER_LAST = 1.0  # seconds that a shot without an end goes on after its last mark
@@ -71,6 +71,7 @@ def build_request(obj: bpy.types.Object, database: Database) -> Request:
         tuple(_read_pin(empty, start, end, fps) for empty in pinned),
         seed=director.seed,
         name="Directed",
+        kept=jumps.list_kept(obj, start, end),
     )
     return Request(shot, start, _note(listed), _note(pinned))
 

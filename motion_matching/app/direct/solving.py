@@ -34,7 +34,7 @@ from ..steps import Steps, run_in_background_steps
 from ..takes import BakeRequest, TakePart
 from ..typed import settings_of
 from . import flipping, marks, outcomes, shots
-from .shots import Request
+from .shots import Noted, Request
 
 _NAME = "Directed"
 BuildRequest = Callable[[bpy.types.Object, Database], Request]
@@ -93,7 +93,8 @@ def solve_piece_steps(
 ) -> Steps[str]:
     """Solve a range of a directed take anew, and leave the rest of it as it is.
 
-    `piece` returns the range, and what is asked for in it, for the take's shot and first frame.
+    `piece` returns the range, and what is asked for in it, for the take's shot and first frame. Of
+    the jumps in it, those that are pinned stay.
     """
     shot, frame = stored_shots.read_shot(action)
     return solve_steps(obj, lambda obj, database: Request(shot, frame, piece=piece(shot, frame)))
@@ -197,7 +198,8 @@ def _store_outcomes(
     """
     by_uid = {each.session_uid: each for each in bpy.data.objects}
     missed = []
-    for noted, kind in ((request.marks, "marks"), (request.pins, "pins"), ((), "paths")):
+    kinds: list[tuple[Noted, str]] = [(request.marks, "marks"), (request.pins, "pins")]
+    for noted, kind in (*kinds, ((), "paths"), ((), "kept")):
         entries = [
             each | {"reason": shots.to_frames(str(each["reason"]), request.frame)}
             for each in report[kind]

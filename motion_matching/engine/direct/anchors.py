@@ -11,6 +11,7 @@ import numpy as np
 
 from ..maths import planar
 from ..maths.runs import find_runs
+from .beam import get_stride
 from .closing import LARGEST_LEAD, LARGEST_TURN, Anchor, Closed, close
 from .guide import Guide
 from .shot import Shot
@@ -45,7 +46,8 @@ class Bounds(NamedTuple):
 def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]:
     """Return what has to hold, in order of ticks; the first is the start.
 
-    Marks that are only come `near` to, by index, do not.
+    Marks that are only come `near` to, by index, do not. Jumps that are kept are searched for at
+    whole steps, and come at their own tick.
     """
     fps, last = guide.fps, guide.tick_count - 1
     x, y, yaw = guide.way[0].tolist()
@@ -61,6 +63,10 @@ def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]
         end = min(round((mark.time + mark.hold) * fps), last)
         if mark.hold and mark.position is not None and end > tick:
             anchors.append(Anchor(end, mark.position, loose=True))
+    stride = get_stride(fps)
+    for jump in shot.kept:
+        tick = round(jump.time * fps)
+        anchors.append(Anchor(tick, plan_tick=float(round(tick / stride) * stride)))
     return sorted(anchors, key=lambda anchor: anchor.tick)
 
 

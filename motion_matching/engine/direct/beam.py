@@ -34,6 +34,7 @@ _TO_FRAME, _LEAD_IN = 0.6, 1.0  # cost of not leading to a frame that is asked f
 _MISSED = 1e3
 _INSIDE = 10.0  # cost per step of being in an obstacle
 _FORGOTTEN = 39  # steps after which nothing is left of a jump
+_ALWAYS = 2**31  # ticks
 _OWN = 6  # states kept of one piece of a clip
 _POOL = 6  # times as many states are compared as are kept
 _PIECE, _CELL, _SECTOR = 0.1, 0.08, 0.17  # seconds, metres and radians of states that are alike
@@ -65,6 +66,19 @@ class Dislike(NamedTuple):
     tags: np.ndarray
 
 
+class Barred(NamedTuple):
+    """Ranges of frames, (first, stop), between which no jump leads from one tick to another."""
+
+    leaves: tuple[int, int]
+    enters: tuple[int, int]
+    tick: int = 0
+    stop: int = _ALWAYS
+
+    def shift(self, ticks: int) -> Barred:
+        """Return the same for a search that begins so many ticks later."""
+        return self._replace(tick=self.tick - ticks, stop=self.stop - ticks)
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What a search has to heed besides its guide; ticks are those of the guide.
@@ -73,14 +87,15 @@ class Wanted:
     - `dislikes`: in order of time, from which tick on frames cost how much a second
     - `gait_shares` (T,): how much their gait counts at each tick
     - `entry` (N,): added to the price of entering a frame
-    - `barred`: pairs of ranges of frames, as (first, stop) each, between which no jump leads
+    - `kept`: jumps that have to be, by tick: the frame that would come next, and that jumped to
     """
 
     frames: Mapping[int, int] = field(default_factory=dict)
     dislikes: Sequence[Dislike] = ()
     gait_shares: np.ndarray | None = None
     entry: np.ndarray | None = None
-    barred: Sequence[tuple[tuple[int, int], tuple[int, int]]] = ()
+    barred: Sequence[Barred] = ()
+    kept: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     obstruction: Obstruction | None = None
 
 
@@ -165,6 +180,8 @@ class Beam:
         self._pins = {
             tick // self.stride: frame - tick % self.stride for tick, frame in wanted.frames.items()
         }
+        self._kept = {round(tick / self.stride): jump for tick, jump in wanted.kept.items()}
+        self._pins |= {step: leaving for step, (leaving, _) in self._kept.items()}
 
     def _compute_gains(self) -> np.ndarray:
         """Return how far a fading m/s leads aside in each step after a jump, in metres.
@@ -237,7 +254,14 @@ class Beam:
         return np.asarray(share * current[-1].gait + current[-1].tags)
 
     def _list_options(self, i: int, states: _BeamStates) -> _Options:
-        """Return what all states can do at a step: play on, jump, or lead to a wanted frame."""
+        """Return what all states can do at a step: play on, jump, or lead to a wanted frame.
+
+        Where a jump is to be, nothing else is done, if any state has come to it.
+        """
+        if len(kept := self._find_keepers(i, states)):
+            targets = np.full(len(kept), self._kept[i][1])
+            prices = price_jumps(self.footage, states.frame[kept], targets) + _JUMP
+            return _Options(kept, targets, prices, np.ones(len(kept), bool))
         goes_on = np.flatnonzero(self._can_play[states.frame])
         options = [
             _Options(
@@ -258,10 +282,17 @@ class Beam:
                 price=joined.price + self.wanted.entry[joined.entered] * joined.jumped
             )
         usable = self._can_play[joined.entered] & (joined.price < BARRED)
-        usable &= ~self._find_barred(states.frame[joined.parent], joined)
+        usable &= ~self._find_barred(i, states.frame[joined.parent], joined)
         if not usable.any():  # a clip ends, and nothing follows: better this than nothing
             usable = self._can_play[joined.entered]
         return joined.take(np.flatnonzero(usable))
+
+    def _find_keepers(self, i: int, states: _BeamStates) -> np.ndarray:
+        """Return the states from which the jump that has to be at a step can be made."""
+        if i not in self._kept:
+            return np.zeros(0, int)
+        leaving, target = self._kept[i]
+        return np.flatnonzero((states.frame == leaving) & self._can_play[target])
 
     def _find_jumpers(self, i: int, states: _BeamStates) -> np.ndarray:
         """Return the states that may jump at a step."""
@@ -286,10 +317,12 @@ class Beam:
             result.append(_Options(jumpers, targets, prices, np.ones(len(jumpers), bool)))
         return result
 
-    def _find_barred(self, sources: np.ndarray, options: _Options) -> np.ndarray:
-        """Return which options (O,) are jumps that are forbidden."""
+    def _find_barred(self, i: int, sources: np.ndarray, options: _Options) -> np.ndarray:
+        """Return which options (O,) of a step are jumps that are forbidden."""
         result = np.zeros(len(sources), bool)
-        for (first, stop), (to_first, to_stop) in self.wanted.barred:
+        for (first, stop), (to_first, to_stop), begin, end in self.wanted.barred:
+            if not begin <= i * self.stride < end:
+                continue
             leaves = (sources >= first) & (sources < stop)
             enters = (options.entered >= to_first) & (options.entered < to_stop)
             result |= leaves & enters & options.jumped

@@ -15,12 +15,13 @@ from .footage import Footage
 from .guide import sample_path
 from .pins import find_limb, measure_pin
 from .reach import compute_reach, find_before
-from .shot import Mark, Pin, Shot, TimedPath
+from .shot import KeptJump, Mark, Pin, Shot, TimedPath
 
 _AROUND = 1.0  # seconds around a mark in which it may be passed
 _PATH_MEAN, _PATH_USUAL, _PATH_MOST = 0.01, 0.025, 0.1  # metres: mean, in 95 %, and at most
 _PATH_FACING = np.radians(9.0)  # in 95 %
 _PIN = 0.01  # metres
+_KEPT = 1.5  # ticks by which a jump that is kept may be earlier or later
 _CLOSE = 0.9  # share of the data's fastest from which on a way is too fast
 
 
@@ -34,6 +35,7 @@ def report_shot(
         "marks": [_report_mark(take, shot, mark, footage) for mark in shot.marks],
         "paths": [report_path(take, path) for path in shot.paths],
         "pins": [_report_pin(take, pin) for pin in shot.pins],
+        "kept": [_report_kept(take, plan, closed, jump, footage) for jump in shot.kept],
     }
     outcomes = [each for kind in told.values() for each in kind]
     return {
@@ -180,6 +182,27 @@ def _report_pin(take: Take, pin: Pin) -> dict[str, Any]:
         "time_error": 0.0,
         **_conclude(problems),
     }
+
+
+def _report_kept(
+    take: Take, plan: ShotPlan, closed: Closed, jump: KeptJump, footage: Footage
+) -> dict[str, Any]:
+    """Return whether a jump that has to be is in a take."""
+    left, to = (find_frame(footage.database, frame) for frame in (jump.source, jump.target))
+    at = np.flatnonzero(plan.jumps[1:]) + 1
+    at = at[(plan.frames[at - 1] == left) & (plan.frames[at] == to)]
+    ticks = np.searchsorted(np.floor(closed.plan_ticks + 1e-6), at)
+    late = (ticks / take.fps - jump.time).tolist()
+    nearest = min(late, key=abs, default=None)
+    problems = []
+    if nearest is None or abs(nearest) > _KEPT / take.fps:
+        problems.append(
+            f"the jump to '{jump.target}' is not made at {jump.time:g} s, because what is asked "
+            "for around it leaves no time; move that, or unpin the jump"
+        )
+    ends = {"time": jump.time, "from": jump.source, "to": jump.target}
+    told = {"time_error": None if nearest is None else _round(nearest)}
+    return ends | told | _conclude(problems)
 
 
 def _round(value: Any) -> float:

@@ -55,7 +55,8 @@ def revise(
     whole = end >= len(plan.frames)
     at = int(np.searchsorted(ticks, begin)) if begin else 0  # the tick of the take there
     own = guide.extend(len(plan.frames) + stride).cut(at, at + end - begin + round(footage.fps))
-    frames = {tick - at: frame for tick, frame in wanted.frames.items() if tick - at > 0}
+    # frames and jumps that are asked for are at their own ticks of the plan, as marks are closed
+    frames = {tick - begin: frame for tick, frame in wanted.frames.items() if tick > begin}
     if not whole:
         away = _find_place(closed, end) - own.way[end - begin]
         away[2] = planar.wrap(away[2])
@@ -65,6 +66,8 @@ def revise(
     local = replace(
         wanted,
         frames=frames,
+        kept={tick - begin: jump for tick, jump in wanted.kept.items() if begin < tick < end},
+        barred=[each.shift(begin) for each in wanted.barred],
         dislikes=[Dislike(d.tick - at, d.gait, d.tags) for d in wanted.dislikes],
         gait_shares=None if wanted.gait_shares is None else wanted.gait_shares[at:],
     )

@@ -38,6 +38,10 @@ def shrink_shot(shot: Shot, size: float, pace: float) -> Shot:
         position=shrink(shot.position),
         marks=tuple(sorted(marks, key=lambda mark: mark.time)),
         paths=tuple(paths),
+        forbidden=tuple(
+            replace(jump, start=jump.start / pace, stop=jump.stop / pace) for jump in shot.forbidden
+        ),
+        kept=tuple(replace(jump, time=jump.time / pace) for jump in shot.kept),
         obstacles=tuple(
             box._replace(center=shrink(box.center), size=shrink(box.size)) for box in shot.obstacles
         ),

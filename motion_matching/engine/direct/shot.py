@@ -64,10 +64,24 @@ class Pin:
 
 @dataclass(frozen=True)
 class ForbiddenJump:
-    """A jump that is not wanted: from around a frame to around another, as CLIP:FRAME."""
+    """A jump that is not wanted: from around a frame to around another, as CLIP:FRAME.
+
+    It is forbidden from `start` to `stop` in seconds, which is everywhere unless given.
+    """
 
     source: str
     target: str
+    start: float = 0.0
+    stop: float = LONGEST_SHOT
+
+
+@dataclass(frozen=True)
+class KeptJump:
+    """A jump that has to be: from a frame just to another, as CLIP:FRAME, at a time in seconds."""
+
+    source: str
+    target: str
+    time: float
 
 
 @dataclass(frozen=True)
@@ -91,6 +105,7 @@ class Shot:
     seed: int = 0
     name: str = field(default="direct", compare=False)
     pieces: tuple[Piece, ...] = ()
+    kept: tuple[KeptJump, ...] = ()
 
     @property
     def current(self) -> Shot:

@@ -12,7 +12,7 @@ from ..database.frame_names import find_frame
 from ..errors import DatabaseError, SettingsError
 from .obstruction import Obstruction
 from .pins import find_limb
-from .shot import Mark, Shot, TimedPath
+from .shot import KeptJump, Mark, Shot, TimedPath
 
 
 def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> None:
@@ -30,10 +30,22 @@ def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> N
                 )
     for jump in shot.forbidden:
         find_frame(database, jump.source), find_frame(database, jump.target)
+    for kept in shot.kept:
+        _check_kept(kept, shot, database)
     for _, tags in shot.list_tags():
         if tags and (problem := database.explain_missing_tags(tags, settings.end_guard)):
             raise DatabaseError(problem)
     _check_obstacles(shot, settings.collision_radius)
+
+
+def _check_kept(jump: KeptJump, shot: Shot, database: Database) -> None:
+    """Check that a jump that has to be can be."""
+    name = f"The jump to '{jump.target}' that is kept at {jump.time:g} s"
+    if not 0.0 < jump.time < shot.seconds:
+        raise SettingsError(f"{name} is outside of the shot; unpin it, or make the shot longer.")
+    for frame in (jump.source, jump.target):
+        if not database.playable[find_frame(database, frame)]:
+            raise SettingsError(f"{name} needs '{frame}', which is tagged 'no_use'; unpin it.")
 
 
 def _check_times(shot: Shot, fps: float) -> None:

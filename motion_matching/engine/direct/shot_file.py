@@ -23,7 +23,17 @@ from ..json_files import (
     expect_text,
     expect_whole_number,
 )
-from .shot import GAITS, LONGEST_SHOT, ForbiddenJump, Mark, Piece, Pin, Shot, TimedPath
+from .shot import (
+    GAITS,
+    LONGEST_SHOT,
+    ForbiddenJump,
+    KeptJump,
+    Mark,
+    Piece,
+    Pin,
+    Shot,
+    TimedPath,
+)
 
 _SHORTEST_SHOT = 0.5  # seconds
 _MARK_KEYS = (
@@ -31,7 +41,7 @@ _MARK_KEYS = (
     *("tolerance", "facing_tolerance"),
 )
 _SHOT_KEYS = (
-    *("start", "seconds", "gait", "marks", "paths", "pins", "forbid"),
+    *("start", "seconds", "gait", "marks", "paths", "pins", "forbid", "keep"),
     *("obstacles", "walls", "seed", "name", "pieces"),
 )
 
@@ -72,9 +82,13 @@ def _to_dict(shot: Shot) -> dict[str, Any]:
             for path in shot.paths
         ],
         "pins": [vars(pin) for pin in shot.pins],
-        "forbid": [{"from": jump.source, "to": jump.target} for jump in shot.forbidden],
+        "forbid": [_forbidden_to_dict(jump) for jump in shot.forbidden],
         "seed": shot.seed,
     }
+    if shot.kept:
+        data["keep"] = [
+            {"from": jump.source, "to": jump.target, "time": jump.time} for jump in shot.kept
+        ]
     if shot.obstacles:
         data["obstacles"] = [box._asdict() for box in shot.obstacles]
     if shot.walls:
@@ -84,6 +98,14 @@ def _to_dict(shot: Shot) -> dict[str, Any]:
             {"start": piece.start, "stop": piece.stop, "scene": _to_dict(piece.shot)}
             for piece in shot.pieces
         ]
+    return data
+
+
+def _forbidden_to_dict(jump: ForbiddenJump) -> dict[str, Any]:
+    """Return a jump that is forbidden, with its times if it is not so everywhere."""
+    data: dict[str, Any] = {"from": jump.source, "to": jump.target}
+    if (jump.start, jump.stop) != (0.0, LONGEST_SHOT):
+        data |= {"start": jump.start, "stop": jump.stop}
     return data
 
 
@@ -116,6 +138,7 @@ def _from_dict(data: Any, name: str) -> Shot:
         expect_whole_number(data.get("seed", 0), "'seed'", 0),
         expect_name(data.get("name", name), "'name'"),
         read("pieces", _read_piece, "piece"),
+        read("keep", _read_kept, "entry of 'keep'"),
     )
 
 
@@ -172,10 +195,26 @@ def _read_pin(data: Any, where: str, seconds: float) -> Pin:
 
 
 def _read_forbidden(data: Any, where: str, _seconds: float) -> ForbiddenJump:
-    expect_object(data, where, ("from", "to"))
-    return ForbiddenJump(
-        *(expect_text(data.get(key), f"'{key}' of {where}") for key in ("from", "to"))
+    expect_object(data, where, ("from", "to", "start", "stop"))
+    ends = ("start", 0.0), ("stop", LONGEST_SHOT)
+    start, stop = (
+        expect_number(data.get(key, value), f"'{key}' of {where}", 0.0, LONGEST_SHOT)
+        for key, value in ends
     )
+    if stop <= start:
+        raise EntryError(f"'stop' of {where} is not after its 'start'; give a later time")
+    return ForbiddenJump(*_read_ends(data, where), start, stop)
+
+
+def _read_kept(data: Any, where: str, seconds: float) -> KeptJump:
+    expect_object(data, where, ("from", "to", "time"))
+    time = _expect_time(data.get("time"), f"'time' of {where}", seconds)
+    return KeptJump(*_read_ends(data, where), time)
+
+
+def _read_ends(data: Any, where: str) -> tuple[str, str]:
+    source, target = (expect_text(data.get(key), f"'{key}' of {where}") for key in ("from", "to"))
+    return source, target
 
 
 def _read_piece(data: Any, where: str, seconds: float) -> Piece:

@@ -7,7 +7,7 @@ import numpy as np
 from ..control.settings import PerformerSettings
 from ..database.frame_names import find_frame
 from ..maths.easing import smoothstep
-from .beam import Dislike, Wanted
+from .beam import Barred, Dislike, Wanted
 from .footage import Footage
 from .guide import Guide
 from .obstruction import Obstruction
@@ -47,9 +47,21 @@ def collect_wishes(
         _weigh_gaits(shot, guide, footage),
         _make_noise(shot.seed, footage),
         [
-            (_get_surroundings(jump.source, footage), _get_surroundings(jump.target, footage))
+            Barred(
+                _get_surroundings(jump.source, footage),
+                _get_surroundings(jump.target, footage),
+                round(jump.start * guide.fps),
+                round(jump.stop * guide.fps) + 1,
+            )
             for jump in shot.forbidden
         ],
+        {
+            round(jump.time * guide.fps): (
+                find_frame(footage.database, jump.source) + 1,
+                find_frame(footage.database, jump.target),
+            )
+            for jump in shot.kept
+        },
         obstruction=obstruction,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 
 from ...engine.direct import shot_file
-from ...engine.direct.shot import Shot
+from ...engine.direct.shot import LONGEST_SHOT, KeptJump, Shot
 from ...engine.errors import MotionMatchingError
 from ...engine.json_files import EntryError, expect_number, expect_text
 from ..blender import id_properties
@@ -31,6 +31,7 @@ def store_shot(
     stored: Any = action
     seed = shot.current.seed
     stored[SHOT] = {"shot": text, "frame": frame, "jumps": json.dumps(jumps), "seed": str(seed)}
+    store_kept(action, shot.current.kept)
 
 
 def is_directed(action: bpy.types.Action | None) -> bool:
@@ -54,6 +55,31 @@ def read_jumps(action: bpy.types.Action) -> list[dict[str, Any]]:
     except ValueError:
         return []
     return [each for each in listed if isinstance(each, dict) and each.keys() >= _JUMP]
+
+
+def store_kept(action: bpy.types.Action, kept: Sequence[KeptJump]) -> None:
+    """Store on a directed take which of its jumps later solves keep."""
+    listed = [{"from": each.source, "to": each.target, "time": each.time} for each in kept]
+    stored: Any = action
+    stored[SHOT]["kept"] = json.dumps(listed)
+
+
+def read_kept(action: bpy.types.Action) -> list[KeptJump]:
+    """Return the jumps of a directed take that later solves keep; none if they were edited."""
+    stored = id_properties.read(action, SHOT) if is_directed(action) else None
+    text = stored.get("kept") if isinstance(stored, dict) else None
+    try:
+        listed = json.loads(text) if isinstance(text, str) else []
+        return [
+            KeptJump(
+                expect_text(each["from"], "a jump"),
+                expect_text(each["to"], "a jump"),
+                expect_number(each["time"], "a time", 0.0, LONGEST_SHOT),
+            )
+            for each in listed
+        ]
+    except (ValueError, TypeError, KeyError, EntryError):
+        return []
 
 
 def read_seed(action: bpy.types.Action) -> int | None:

@@ -189,24 +189,57 @@ Outside of the range nothing changes"""
         span = now.frame_preview_start, now.frame_preview_end
         action, obj = get_active_take(context).action, get_active_armature(context)
         return app.direct.solving.solve_piece_steps(
-            obj, action, lambda shot, frame: app.direct.jumps.vary(shot, frame, span)
+            obj, action, lambda shot, frame: app.direct.jumps.vary(shot, action, frame, span)
         )
 
 
+class MOTION_MATCHING_OT_pin_jump(Operator, bpy.types.Operator):
+    """Keep the jump at the playhead in all that is solved from this take on, or release it"""
+
+    bl_idname = "motion_matching.pin_jump"
+    bl_label = "Pin"
+    requires = (*CHARACTER, has_take, has_jumps)
+
+    def run(self, context: bpy.types.Context) -> str:
+        action = get_active_take(context).action
+        jump = app.direct.jumps.find_jump(action, context.scene.frame_current)
+        pinned = app.direct.jumps.pin(action, jump)
+        return f"The jump at frame {jump.frame} is {'kept' if pinned else 'no longer kept'}"
+
+
+class MOTION_MATCHING_OT_replace_jump(SteppedOperator, bpy.types.Operator):
+    """Solve the seconds around the jump at the playhead with another one in its place, and bake \
+that into a new action. The jump may still be made elsewhere"""
+
+    bl_idname = "motion_matching.replace_jump"
+    bl_label = "Another"
+    requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        return _solve_without(context, only_here=True)
+
+
+def _solve_without(context: bpy.types.Context, *, only_here: bool) -> app.steps.Steps[str]:
+    """Solve the active take without the jump at the playhead."""
+    action, obj = get_active_take(context).action, get_active_armature(context)
+    jump = app.direct.jumps.find_jump(action, context.scene.frame_current)
+    return app.direct.solving.solve_piece_steps(
+        obj,
+        action,
+        lambda shot, _: app.direct.jumps.forbid(shot, action, jump, only_here=only_here),
+    )
+
+
 class MOTION_MATCHING_OT_forbid_jump(SteppedOperator, bpy.types.Operator):
-    """Solve the seconds around the jump at the playhead without it, and bake that into a new \
-action. The rest of the take stays as it is"""
+    """Solve the seconds around the jump at the playhead without it, and forbid it in all that is \
+solved from the new take on. The rest of the take stays as it is"""
 
     bl_idname = "motion_matching.forbid_jump"
     bl_label = "Without This Jump"
     requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        action, obj = get_active_take(context).action, get_active_armature(context)
-        jump = app.direct.jumps.find_jump(action, context.scene.frame_current)
-        return app.direct.solving.solve_piece_steps(
-            obj, action, lambda shot, frame: app.direct.jumps.forbid(shot, jump)
-        )
+        return _solve_without(context, only_here=False)
 
 
 class MOTION_MATCHING_OT_go_to_jump(Operator, bpy.types.Operator):

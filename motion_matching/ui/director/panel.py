@@ -189,6 +189,11 @@ class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
         if jump:
             draw_wrapped_text(layout, jump.label, "NONE")
         column = layout.column(align=True)
+        row = column.row(align=True)
+        pinned = jump is not None and jump.is_pinned
+        pin: Any = "PINNED" if pinned else "UNPINNED"
+        row.operator("motion_matching.pin_jump", icon=pin, depress=pinned)
+        draw_work_button(row, "motion_matching.replace_jump", icon="FILE_REFRESH")
         draw_work_button(column, "motion_matching.forbid_jump", icon="CANCEL")
         draw_work_button(column, "motion_matching.direct_range", icon="PREVIEW_RANGE")
 

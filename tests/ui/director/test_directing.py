@@ -484,3 +484,38 @@ def test_flipping_replaces_the_take_on_the_directors_track(obj):
         assert [strip.action for strip in track.strips] == [action]
         assert data.action is None
         assert ops.flip_take() == {"FINISHED"}
+
+
+def test_a_jump_is_pinned_and_another_one_is_found(obj):
+    add_marks()
+    ops.direct()
+    first, now = obj.motion_matching.takes[0].action, bpy.context.scene
+    jump = next(each for each in jumps.list_jumps(first) if each.frame > 24)
+    now.frame_set(jump.frame)
+    assert ops.pin_jump() == {"FINISHED"}
+    assert jumps.find_jump(first, jump.frame).is_pinned
+    draw_panels()
+
+    # it stays where all is solved again from marks that have changed
+    obj.motion_matching.director.seed = 7
+    assert ops.direct() == {"FINISHED"}
+    second = obj.motion_matching.takes[1].action
+    pairs = {(each.source, each.target): each for each in jumps.list_jumps(second)}
+    assert abs(pairs[jump.source, jump.target].frame - jump.frame) <= 1
+    assert pairs[jump.source, jump.target].is_pinned
+    assert "of 4 marks" not in outcomes.get_state(obj)[1]
+
+    # unpinned, it gives way to another
+    assert ops.pin_jump() == {"FINISHED"}
+    assert not jumps.find_jump(second, jump.frame).is_pinned
+    assert ops.replace_jump() == {"FINISHED"}
+    third = obj.motion_matching.takes[2].action
+    near = [each for each in jumps.list_jumps(third) if abs(each.frame - jump.frame) < 48]
+    assert (jump.source, jump.target) not in {(each.source, each.target) for each in near}
+    forbidden = stored_shots.read_shot(third)[0].current.forbidden[-1]
+    assert forbidden.stop - forbidden.start <= 5.0
+    before = read_channels(third)
+    assert ops.direct_again() == {"FINISHED"}
+    again = read_channels(obj.motion_matching.takes[3].action)
+    for key in before:
+        np.testing.assert_allclose(again[key], before[key], atol=1e-6, err_msg=str(key))
