@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,11 +31,10 @@ class TakeJump:
     price: float | None
     is_pinned: bool = False
 
-    @property
-    def label(self) -> str:
-        """The jump in words, for people."""
-        price = "" if self.price is None else f", {format_price(self.price)}"
-        return f"{self.source} to {self.target}{price}"
+    def list_facts(self) -> list[tuple[str, str]]:
+        """Return what people want to know of the jump: the name of each fact, and its value."""
+        facts = [("From", self.source), ("To", self.target)]
+        return facts if self.price is None else [*facts, ("Price", format_price(self.price))]
 
 
 def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
@@ -66,7 +65,11 @@ def _is_same(kept: KeptJump, told: Mapping[str, Any]) -> bool:
 
 def find_jump(action: bpy.types.Action | None, frame: int) -> TakeJump | None:
     """Return the last jump up to a frame, or the first one after it."""
-    jumps = list_jumps(action)
+    return choose_jump(list_jumps(action), frame)
+
+
+def choose_jump(jumps: Sequence[TakeJump], frame: int) -> TakeJump | None:
+    """Return the last of some jumps up to a frame, or the first one after it."""
     earlier = [jump for jump in jumps if jump.frame <= frame]
     return earlier[-1] if earlier else next(iter(jumps), None)
 

@@ -179,15 +179,18 @@ class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, take = self.layout, get_active(settings.takes, settings.take_index)
-        frame = bpy.context.scene.frame_current
-        jump = app.direct.jumps.find_jump(take.action, frame) if take else None
+        jumps = app.direct.jumps.list_jumps(take.action) if take else []
+        jump = app.direct.jumps.choose_jump(jumps, bpy.context.scene.frame_current)
         row = layout.row(align=True)
         back = row.operator("motion_matching.go_to_jump", text="", icon="PREV_KEYFRAME")
         set_options(back, backward=True)
-        row.label(text=f"Jump at {jump.frame}" if jump else "No Jump")
+        label = row.row()
+        label.alignment = "CENTER"
+        place = f"{jumps.index(jump) + 1} of {len(jumps)}, at {jump.frame}" if jump else ""
+        label.label(text=place or "No Jump")
         row.operator("motion_matching.go_to_jump", text="", icon="NEXT_KEYFRAME")
         if jump:
-            draw_wrapped_text(layout, jump.label, "NONE")
+            _draw_jump(layout, jump)
         column = layout.column(align=True)
         row = column.row(align=True)
         pinned = jump is not None and jump.is_pinned
@@ -196,6 +199,15 @@ class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
         draw_work_button(row, "motion_matching.replace_jump", icon="FILE_REFRESH")
         draw_work_button(column, "motion_matching.forbid_jump", icon="CANCEL")
         draw_work_button(column, "motion_matching.direct_range", icon="PREVIEW_RANGE")
+
+
+def _draw_jump(layout: bpy.types.UILayout, jump: app.direct.jumps.TakeJump) -> None:
+    """Draw from and to which frame a jump leads, and what it costs, each on a line."""
+    column = layout.column(align=True)
+    for name, value in jump.list_facts():
+        row = column.split(factor=0.2)
+        row.label(text=name)
+        row.label(text=value)
 
 
 class MOTION_MATCHING_PT_shot(_DirectorPanel, bpy.types.Panel):
