@@ -17,6 +17,7 @@ from ..panel_base import (
     StateHeader,
     add_tall_row,
     draw_right,
+    draw_table,
     draw_work_button,
     draw_wrapped_text,
     set_options,
@@ -190,7 +191,7 @@ class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
         label.label(text=place or "No Jump")
         row.operator("motion_matching.go_to_jump", text="", icon="NEXT_KEYFRAME")
         if jump:
-            _draw_jump(layout, jump)
+            draw_table(layout, jump.list_facts(), 0.2)
         column = layout.column(align=True)
         row = column.row(align=True)
         pinned = jump is not None and jump.is_pinned
@@ -199,15 +200,6 @@ class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
         draw_work_button(row, "motion_matching.replace_jump", icon="FILE_REFRESH")
         draw_work_button(column, "motion_matching.forbid_jump", icon="CANCEL")
         draw_work_button(column, "motion_matching.direct_range", icon="PREVIEW_RANGE")
-
-
-def _draw_jump(layout: bpy.types.UILayout, jump: app.direct.jumps.TakeJump) -> None:
-    """Draw from and to which frame a jump leads, and what it costs, each on a line."""
-    column = layout.column(align=True)
-    for name, value in jump.list_facts():
-        row = column.split(factor=0.2)
-        row.label(text=name)
-        row.label(text=value)
 
 
 class MOTION_MATCHING_PT_shot(_DirectorPanel, bpy.types.Panel):
