@@ -126,7 +126,13 @@ def _write(arguments: argparse.Namespace, done: Directed, director: Director, ou
 def summarize_outcomes(report: Mapping[str, Any]) -> list[str]:
     """Return lines about how a shot was met: the sum, and each thing that was missed."""
     lines = [f"  {report['reached']} of {report['asked']} marks, paths and pins are met"]
-    kinds = {"marks": "mark", "paths": "path", "pins": "pin", "kept": "kept jump"}
+    kinds = {
+        "marks": "mark",
+        "paths": "path",
+        "pins": "pin",
+        "kept": "kept jump",
+        "tempos": "tempo",
+    }
     for kind, name in kinds.items():
         for each in report[kind]:
             if not each["reached"]:

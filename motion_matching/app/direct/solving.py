@@ -199,7 +199,7 @@ def _store_outcomes(
     by_uid = {each.session_uid: each for each in bpy.data.objects}
     missed = []
     kinds: list[tuple[Noted, str]] = [(request.marks, "marks"), (request.pins, "pins")]
-    for noted, kind in (*kinds, ((), "paths"), ((), "kept")):
+    for noted, kind in (*kinds, ((), "paths"), ((), "kept"), ((), "tempos")):
         entries = [
             each | {"reason": shots.to_frames(str(each["reason"]), request.frame)}
             for each in report[kind]

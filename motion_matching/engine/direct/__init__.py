@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         shot,
         shot_checks,
         shot_file,
+        tempo,
         variations,
         wishes,
     )

@@ -51,14 +51,14 @@ def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]
     """
     fps, last = guide.fps, guide.tick_count - 1
     x, y, yaw = guide.way[0].tolist()
-    anchors = [Anchor(0, (x, y), yaw)]
+    anchors, plan_ticks = [Anchor(0, (x, y), yaw)], guide.plan_ticks
     for i, mark in enumerate(shot.marks):
         if i in near:
             mark = replace(mark, position=None)
         tick = min(round(mark.time * fps), last)
         wants = mark.position is not None or mark.facing is not None or mark.frame is not None
         if wants and tick > 0:
-            plan_tick = None if mark.frame is None else float(tick)
+            plan_tick = None if mark.frame is None else float(round(plan_ticks[tick]))
             anchors.append(Anchor(tick, mark.position, mark.facing, plan_tick))
         end = min(round((mark.time + mark.hold) * fps), last)
         if mark.hold and mark.position is not None and end > tick:
@@ -66,7 +66,8 @@ def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]
     stride = get_stride(fps)
     for jump in shot.kept:
         tick = round(jump.time * fps)
-        anchors.append(Anchor(tick, plan_tick=float(round(tick / stride) * stride)))
+        step = round(round(plan_ticks[tick]) / stride)
+        anchors.append(Anchor(tick, plan_tick=float(step * stride)))
     return sorted(anchors, key=lambda anchor: anchor.tick)
 
 
@@ -81,10 +82,11 @@ def close_on_anchors(
 
     These are what only large corrections would hold, worst first.
     """
-    kept = _leave_out_far(anchors, way, guide.fps)
+    along = guide.put_on_take(way)
+    kept = _leave_out_far(anchors, along, guide.fps)
     for _ in range(_PASSES):
         closed = close(way, guide, kept, origin)
-        worst = _find_worst(kept, closed, way, bounds)
+        worst = _find_worst(kept, closed, along, bounds)
         if not worst:
             break
         kept = [_give_up(each, worst[i]) if i in worst else each for i, each in enumerate(kept)]

@@ -110,9 +110,10 @@ class _Closing:
         self.way, self.guide, self.anchors = way, guide, anchors
         self.dt, self.count = 1.0 / guide.fps, guide.tick_count
         self.rates = np.gradient(way, axis=0)
-        self.ticks = origin + np.arange(self.count)
+        self.ticks = origin + guide.plan_ticks
+        self.paces = guide.rates  # of the plan
         # by the plan as it is: to move it must not make corrections cheaper
-        step = self.rates[: self.count - 1] / self.dt
+        step = guide.put_on_take(self.rates)[: self.count - 1] / self.dt
         speed, spin = np.hypot(step[:, 0], step[:, 1]), np.abs(step[:, 2])
         lead = _LEAD * speed + _LEAD_SLACK
         turn = _TWIST * (speed / _ARM + spin) + _TWIST_SLACK
@@ -120,7 +121,7 @@ class _Closing:
 
     def solve(self) -> Closed:
         """Return the solution after some rounds."""
-        unknowns = np.column_stack([self.way[: self.count], self.ticks])
+        unknowns = np.column_stack([self.guide.put_on_take(self.way)[: self.count], self.ticks])
         last = len(self.way) - 1.001
         for _ in range(_ROUNDS):
             residuals, slopes = self._linearize(unknowns)
@@ -140,14 +141,14 @@ class _Closing:
             unknowns[:, 3],
             residuals[:, :2],
             residuals[:, 2],
-            residuals[:, 3] + 1.0,
+            residuals[:, 3] + self.paces,
         )
 
     def _linearize(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return corrections (T - 1, 4), and their slopes (T - 1, 4, 8) by two ticks' unknowns.
 
         Corrections are the root's step less the data's between the same ticks of the plan, seen
-        from the character, in m/s and rad/s, and the rate of time less one.
+        from the character, in m/s and rad/s, and the rate of time less that which is asked for.
         """
         tick = unknowns[:, 3]
         low = np.minimum(tick.astype(int), len(self.way) - 2)
@@ -163,7 +164,7 @@ class _Closing:
         )
         turned = unknowns[1:, 2] - yaw - (base[1:, 2] - plan_yaw)
         residuals = np.column_stack(
-            [(step - data) / self.dt, turned / self.dt, tick[1:] - tick[:-1] - 1.0]
+            [(step - data) / self.dt, turned / self.dt, tick[1:] - tick[:-1] - self.paces[:-1]]
         )
         c, s = np.cos(yaw), np.sin(yaw)
         slopes = np.zeros((self.count - 1, 4, 8))

@@ -32,6 +32,7 @@ from .scaling import shrink_settings, shrink_shot
 from .seams import put_piece
 from .shot import Piece, Shot
 from .shot_checks import check_shot
+from .tempo import compute_rates, put_on_plan
 from .wishes import collect_wishes, find_obstruction
 
 TAKE_STATES, PREVIEW_STATES = 320, 80  # kept by the search
@@ -65,6 +66,7 @@ class _Task:
 
     shot: Shot
     guide: Guide
+    plan_guide: Guide  # by ticks of the plan
     anchors: list[Anchor]
     wanted: Wanted
 
@@ -139,11 +141,16 @@ class Director:
         shot = replace(shot or done.shot.current, pieces=())
         task = self._prepare(shot)
         _check_piece(task.guide, done.guide, start, stop, shot.seconds)
+        if shot.tempos != done.shot.current.tempos:
+            raise SettingsError(
+                "A piece cannot be slower or faster than it was, as the rest would be moved in "
+                "time; direct all of the shot again."
+            )
         fps = self.footage.database.fps
         span = Revision(round(start * fps), min(round(stop * fps), done.take.frame_count), states)
         wanted, guide = task.wanted, task.guide
-        solved = done.plan, done.closed
-        revised = revise(self.footage, self.table, guide, wanted, solved, span)
+        solved, along, asked = (done.plan, done.closed), task.plan_guide, guide.plan_ticks
+        revised = revise(self.footage, self.table, along, wanted, solved, span, asked)
         ticks = done.closed.plan_ticks
         first, last = (int(np.searchsorted(ticks, at)) for at in (revised.begin, revised.end))
         closed = self._close_piece(task, revised, done.closed, first, last)
@@ -228,8 +235,10 @@ class Director:
         small, near = leave_out_unreachable(small, footage)
         blocked = find_obstruction(small, self.settings.collision_radius / footage.size)
         guide = make_guide(small, footage.fps, settings, near, self._can_stand, blocked)
-        wanted = collect_wishes(small, guide, footage, self.settings, blocked)
-        return _Task(small, guide, list_anchors(small, guide, near), wanted)
+        guide = replace(guide, rates=compute_rates(small, guide.fps, guide.tick_count))
+        on_plan, along = put_on_plan(small, guide), guide.put_on_plan()
+        wanted = collect_wishes(on_plan, along, footage, self.settings, blocked)
+        return _Task(small, guide, along, list_anchors(small, guide, near), wanted)
 
     def _play(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Directed:
         desired = guide.way * [self.footage.size, self.footage.size, 1.0]
@@ -238,7 +247,7 @@ class Director:
         return Directed(take, shot, plan, closed, guide, report)
 
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
-        extended = task.guide.extend(round(_EXTRA * task.guide.fps))
+        extended = task.plan_guide.extend(round(_EXTRA * task.guide.fps))
         beam = Beam(self.footage, self.table, extended, task.wanted, states)
         return beam.search(self._find_start(task), progress)
 
@@ -262,12 +271,15 @@ class Director:
         states: int,
     ) -> ShotPlan:
         """Return a plan that is searched again around marks that it misses."""
-        guide, (plan, closed) = task.guide.tighten(missed), solved
-        around = round(_AROUND * guide.fps)
+        plan, closed = solved
+        asked, around = task.guide.plan_ticks, round(_AROUND * task.guide.fps)
+        guide = task.plan_guide.tighten([round(asked[tick]) for tick in missed])
+        last = task.guide.tick_count - 1
         for first, stop in _merge([(tick - around, tick + around) for tick in missed]):
-            revision = Revision(max(first, 0), min(stop, guide.tick_count - 1), _WIDER * states)
-            solution = plan, closed
-            plan = revise(self.footage, self.table, guide, task.wanted, solution, revision).plan
+            revision = Revision(max(first, 0), min(stop, last), _WIDER * states)
+            solution, wanted = (plan, closed), task.wanted
+            found = revise(self.footage, self.table, guide, wanted, solution, revision, asked)
+            plan = found.plan
         return plan
 
 

@@ -44,6 +44,7 @@ class Guide:
     - `way` (T, 3): x, y and yaw; `far` (T,) in metres and `twist` (T,) in radians: the allowed
       deviations; `firm` (T,): how much deviations count
     - `stands` (T,): the character stands still; `follows` (T,): the way itself is asked for
+    - `rates` (T,): how fast what is found along it is to be played, from each tick to the next
     """
 
     fps: float
@@ -53,6 +54,12 @@ class Guide:
     firm: np.ndarray
     stands: np.ndarray
     follows: np.ndarray
+    rates: np.ndarray
+
+    @property
+    def plan_ticks(self) -> np.ndarray:
+        """Where in its plan (T,) a take is at each tick, if it is played as asked."""
+        return np.append(0.0, np.cumsum(self.rates[:-1]))
 
     @property
     def tick_count(self) -> int:
@@ -70,7 +77,32 @@ class Guide:
             np.append(self.firm, np.full(ticks, 0.2)),
             np.append(self.stands, np.repeat(self.stands[-1], ticks)),
             np.append(self.follows, np.zeros(ticks, bool)),
+            np.append(self.rates, np.ones(ticks)),
         )
+
+    def put_on_plan(self) -> Guide:
+        """Return the guide by ticks of the plan, at the data's own rate, for the search."""
+        if np.all(self.rates == 1.0):
+            return self
+        at = self.plan_ticks
+        count = int(np.ceil(at[-1])) + 1
+        takes = np.interp(np.arange(count), at, np.arange(self.tick_count))
+        nearest = np.round(takes).astype(int)
+        loose = (self.far, self.twist, self.firm)
+        return Guide(
+            self.fps,
+            interpolate_rows(self.way, takes),
+            *(interpolate_rows(column[:, None], takes)[:, 0] for column in loose),
+            self.stands[nearest],
+            self.follows[nearest],
+            np.ones(count),
+        )
+
+    def put_on_take(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows (P, D) of the plan's ticks by those of the take."""
+        if np.all(self.rates == 1.0):
+            return rows
+        return interpolate_rows(rows, np.minimum(self.plan_ticks, len(rows) - 1.0))
 
     def tighten(self, ticks: Sequence[int]) -> Guide:
         """Return the guide with deviations around these ticks costing more."""
@@ -80,7 +112,7 @@ class Guide:
 
     def cut(self, first: int, stop: int) -> Guide:
         """Return the ticks from `first` to before `stop`."""
-        columns = self.way, self.far, self.twist, self.firm, self.stands, self.follows
+        columns = self.way, self.far, self.twist, self.firm, self.stands, self.follows, self.rates
         return Guide(self.fps, *(column[first:stop] for column in columns))
 
     def join(self, away: np.ndarray, tick: int) -> Guide:
@@ -88,6 +120,13 @@ class Guide:
         t = (np.arange(self.tick_count) - tick) / self.fps
         way = self.way + smoothstep(1.0 + t / _JOIN)[:, None] * away
         return replace(self, way=way).tighten([tick])
+
+
+def interpolate_rows(rows: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return rows (K, D) between those (R, D) at indices (K,) that need not be whole."""
+    low = np.minimum(at.astype(int), len(rows) - 2)
+    mix = (at - low)[:, None]
+    return np.asarray(rows[low] * (1.0 - mix) + rows[low + 1] * mix)
 
 
 class _Knot(NamedTuple):
@@ -139,7 +178,8 @@ def make_guide(
     firm = np.ones(count)
     for time in marks:
         firm += _FIRM * np.exp(-0.5 * ((t - time) / _FIRM_TIME) ** 2)
-    guide = Guide(fps, way, far, twist, firm, stands, np.zeros(count, bool))
+    ones = np.ones(count)
+    guide = Guide(fps, way, far, twist, firm, stands, np.zeros(count, bool), ones)
     for path in shot.paths:
         guide = _lay_path(guide, path, t)
     return guide
@@ -406,4 +446,4 @@ def _lay_path(guide: Guide, path: TimedPath, t: np.ndarray) -> Guide:
     slow = np.linalg.norm(rates[:, :2], axis=1) < _SLOW
     stands[on] = slow & (np.abs(rates[:, 2]) < _SLOW_TURN)
     way[:, 2] = np.unwrap(way[:, 2])
-    return Guide(guide.fps, way, far, twist, firm, stands, follows)
+    return Guide(guide.fps, way, far, twist, firm, stands, follows, guide.rates)

@@ -15,12 +15,13 @@ from .footage import Footage
 from .guide import sample_path
 from .pins import find_limb, measure_pin
 from .reach import compute_reach, find_before
-from .shot import KeptJump, Mark, Pin, Shot, TimedPath
+from .shot import KeptJump, Mark, Pin, Shot, Tempo, TimedPath
 
 _AROUND = 1.0  # seconds around a mark in which it may be passed
 _PATH_MEAN, _PATH_USUAL, _PATH_MOST = 0.01, 0.025, 0.1  # metres: mean, in 95 %, and at most
 _PATH_FACING = np.radians(9.0)  # in 95 %
 _PIN = 0.01  # metres
+_TEMPO = 0.5  # share of a change of tempo from which on it is met
 _KEPT = 1.5  # ticks by which a jump that is kept may be earlier or later
 _CLOSE = 0.9  # share of the data's fastest from which on a way is too fast
 
@@ -35,6 +36,7 @@ def report_shot(
         "marks": [_report_mark(take, shot, mark, footage) for mark in shot.marks],
         "paths": [report_path(take, path) for path in shot.paths],
         "pins": [_report_pin(take, pin) for pin in shot.pins],
+        "tempos": [_report_tempo(tempo, closed, take.fps) for tempo in shot.tempos],
         "kept": [_report_kept(take, plan, closed, jump, footage) for jump in shot.kept],
     }
     outcomes = [each for kind in told.values() for each in kind]
@@ -182,6 +184,20 @@ def _report_pin(take: Take, pin: Pin) -> dict[str, Any]:
         "time_error": 0.0,
         **_conclude(problems),
     }
+
+
+def _report_tempo(tempo: Tempo, closed: Closed, fps: float) -> dict[str, Any]:
+    """Return how fast a range is played on average."""
+    first, stop = round(tempo.start * fps), round(tempo.stop * fps)
+    rate = float(closed.rate[first : max(stop, first + 1)].mean())
+    problems = []
+    if (rate - 1.0) * (tempo.rate - 1.0) < _TEMPO * (tempo.rate - 1.0) ** 2:
+        problems.append(
+            f"the motion from {tempo.start:g} s to {tempo.stop:g} s is played {rate:.2f} times as "
+            "fast, because the marks in it leave no more; move them, or make the range longer"
+        )
+    ends = {"start": tempo.start, "stop": tempo.stop, "rate": _round(rate)}
+    return ends | _conclude(problems)
 
 
 def _report_kept(

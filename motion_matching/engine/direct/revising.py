@@ -40,11 +40,13 @@ def revise(
     wanted: Wanted,
     solved: tuple[ShotPlan, Closed],
     revision: Revision,
+    asked: np.ndarray,
 ) -> Revised:
     """Return a plan whose piece is searched again; it joins the frames of the rest.
 
     It begins and ends where the closed take is then. Where the rest is on its way to a jump, the
-    end is moved a little later.
+    end is moved a little later. The guide is by ticks of the plan: those `asked` for (T,), by ticks
+    of the take.
     """
     plan, closed = solved
     stride, ticks = get_stride(footage.fps), closed.plan_ticks
@@ -53,7 +55,8 @@ def revise(
     wished = len(plan.frames) if revision.stop >= last else int(ticks[revision.stop])
     end = min(_find_end(footage, plan, -(-wished // stride), stride) * stride, len(plan.frames))
     whole = end >= len(plan.frames)
-    at = int(np.searchsorted(ticks, begin)) if begin else 0  # the tick of the take there
+    tick = int(np.searchsorted(ticks, begin)) if begin else 0  # of the take there
+    at = round(asked[min(tick, len(asked) - 1)])
     own = guide.extend(len(plan.frames) + stride).cut(at, at + end - begin + round(footage.fps))
     # frames and jumps that are asked for are at their own ticks of the plan, as marks are closed
     frames = {tick - begin: frame for tick, frame in wanted.frames.items() if tick > begin}

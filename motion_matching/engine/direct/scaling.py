@@ -41,6 +41,10 @@ def shrink_shot(shot: Shot, size: float, pace: float) -> Shot:
         forbidden=tuple(
             replace(jump, start=jump.start / pace, stop=jump.stop / pace) for jump in shot.forbidden
         ),
+        tempos=tuple(
+            replace(tempo, start=tempo.start / pace, stop=tempo.stop / pace)
+            for tempo in shot.tempos
+        ),
         kept=tuple(replace(jump, time=jump.time / pace) for jump in shot.kept),
         obstacles=tuple(
             box._replace(center=shrink(box.center), size=shrink(box.size)) for box in shot.obstacles

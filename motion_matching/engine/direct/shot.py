@@ -11,6 +11,7 @@ Point = tuple[float, float]
 
 LONGEST_SHOT = 600.0  # seconds
 MOST_VARIATIONS = 20  # of a shot
+SLOWEST, FASTEST = 0.9, 1.1  # tempos that leave room for marks, within what is not seen
 GAITS = ("walk", "run")
 
 
@@ -85,6 +86,15 @@ class KeptJump:
 
 
 @dataclass(frozen=True)
+class Tempo:
+    """A range in seconds in which the motion is played at a rate, such as 0.9 for slower."""
+
+    start: float
+    stop: float
+    rate: float
+
+
+@dataclass(frozen=True)
 class Shot:
     """A scene for one character, of `seconds`, from a start position and heading.
 
@@ -106,6 +116,7 @@ class Shot:
     name: str = field(default="direct", compare=False)
     pieces: tuple[Piece, ...] = ()
     kept: tuple[KeptJump, ...] = ()
+    tempos: tuple[Tempo, ...] = ()
 
     @property
     def current(self) -> Shot:

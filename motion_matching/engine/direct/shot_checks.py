@@ -32,6 +32,7 @@ def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> N
         find_frame(database, jump.source), find_frame(database, jump.target)
     for kept in shot.kept:
         _check_kept(kept, shot, database)
+    _check_tempos(shot)
     for _, tags in shot.list_tags():
         if tags and (problem := database.explain_missing_tags(tags, settings.end_guard)):
             raise DatabaseError(problem)
@@ -46,6 +47,23 @@ def _check_kept(jump: KeptJump, shot: Shot, database: Database) -> None:
     for frame in (jump.source, jump.target):
         if not database.playable[find_frame(database, frame)]:
             raise SettingsError(f"{name} needs '{frame}', which is tagged 'no_use'; unpin it.")
+
+
+def _check_tempos(shot: Shot) -> None:
+    """Check that ranges that are slower or faster are within the shot and apart."""
+    ordered = sorted(shot.tempos, key=lambda tempo: tempo.start)
+    for tempo in ordered:
+        if not 0.0 <= tempo.start < tempo.stop <= shot.seconds:
+            raise SettingsError(
+                f"The tempo from {tempo.start:g} s to {tempo.stop:g} s is not within the "
+                f"{shot.seconds:g} s of the shot; move it."
+            )
+    for tempo, after in itertools.pairwise(ordered):
+        if after.start < tempo.stop:
+            raise SettingsError(
+                f"Two tempos overlap from {after.start:g} s to {tempo.stop:g} s; let one end "
+                "before the other."
+            )
 
 
 def _check_times(shot: Shot, fps: float) -> None:

@@ -24,14 +24,17 @@ from ..json_files import (
     expect_whole_number,
 )
 from .shot import (
+    FASTEST,
     GAITS,
     LONGEST_SHOT,
+    SLOWEST,
     ForbiddenJump,
     KeptJump,
     Mark,
     Piece,
     Pin,
     Shot,
+    Tempo,
     TimedPath,
 )
 
@@ -42,7 +45,7 @@ _MARK_KEYS = (
 )
 _SHOT_KEYS = (
     *("start", "seconds", "gait", "marks", "paths", "pins", "forbid", "keep"),
-    *("obstacles", "walls", "seed", "name", "pieces"),
+    *("tempos", "obstacles", "walls", "seed", "name", "pieces"),
 )
 
 
@@ -89,6 +92,8 @@ def _to_dict(shot: Shot) -> dict[str, Any]:
         data["keep"] = [
             {"from": jump.source, "to": jump.target, "time": jump.time} for jump in shot.kept
         ]
+    if shot.tempos:
+        data["tempos"] = [vars(tempo) for tempo in shot.tempos]
     if shot.obstacles:
         data["obstacles"] = [box._asdict() for box in shot.obstacles]
     if shot.walls:
@@ -139,6 +144,7 @@ def _from_dict(data: Any, name: str) -> Shot:
         expect_name(data.get("name", name), "'name'"),
         read("pieces", _read_piece, "piece"),
         read("keep", _read_kept, "entry of 'keep'"),
+        read("tempos", _read_tempo, "tempo"),
     )
 
 
@@ -210,6 +216,16 @@ def _read_kept(data: Any, where: str, seconds: float) -> KeptJump:
     expect_object(data, where, ("from", "to", "time"))
     time = _expect_time(data.get("time"), f"'time' of {where}", seconds)
     return KeptJump(*_read_ends(data, where), time)
+
+
+def _read_tempo(data: Any, where: str, seconds: float) -> Tempo:
+    expect_object(data, where, ("start", "stop", "rate"))
+    start = _expect_time(data.get("start"), f"'start' of {where}", seconds)
+    stop = _expect_time(data.get("stop"), f"'stop' of {where}", seconds)
+    if stop <= start:
+        raise EntryError(f"'stop' of {where} is not after its 'start'; give a later time")
+    rate = expect_number(data.get("rate"), f"'rate' of {where}", SLOWEST, FASTEST)
+    return Tempo(start, stop, rate)
 
 
 def _read_ends(data: Any, where: str) -> tuple[str, str]:
