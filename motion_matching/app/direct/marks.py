@@ -17,12 +17,13 @@ from ...engine.control.performer import Placement
 from ...engine.errors import MotionMatchingError, SettingsError
 from ...scene.direct import empties, timeline
 from .. import callbacks
+from ..characters import get_placement
 from ..typed import settings_of
 
 if TYPE_CHECKING:
     from ...ui.director.properties import MotionMatchingMark
 
-MARK, PIN = "MARK", "PIN"
+MARK, PIN, TEMPO = "MARK", "PIN", "TEMPO"
 
 
 def mark_of(empty: bpy.types.Object) -> MotionMatchingMark:
@@ -36,7 +37,7 @@ def is_mark_of(empty: bpy.types.Object, obj: bpy.types.Object) -> bool:
 
 
 def list_marks(obj: bpy.types.Object, kind: str = MARK) -> list[bpy.types.Object]:
-    """Return the marks, or the pins, of an armature in the order of their frames."""
+    """Return the marks, or the pins or tempos, of an armature in the order of their frames."""
     collection = settings_of(obj).director.marks
     found: Any = [] if collection is None else collection.objects
     chosen = [each for each in found if is_mark_of(each, obj) and mark_of(each).kind == kind]
@@ -69,7 +70,7 @@ def set_frame(empty: bpy.types.Object, frame: int) -> None:
 def _find_marker_name(empty: bpy.types.Object) -> str:
     """Return the name of a mark's timeline marker: its own, or that from before it was renamed."""
     mark = mark_of(empty)
-    if mark.kind == PIN:
+    if mark.kind != MARK:
         return ""
     before = mark.marker_name
     if before in ("", empty.name) or timeline.find_marker(empty.name):
@@ -104,6 +105,21 @@ def add_pin(
     _claim(empty, obj, PIN, frames[0])
     mark_of(empty).limb, mark_of(empty).frame_end = limb, frames[1]
     return empty
+
+
+def add_tempo(obj: bpy.types.Object, rate: float, frames: tuple[int, int]) -> bpy.types.Object:
+    """Add a range of frames in which an armature is to be slower or faster."""
+    name = "Slower" if rate < 1.0 else "Faster"
+    place = get_placement(obj, frames[0])
+    empty = empties.add_axes(_ensure_collection(obj), name, place)
+    _claim(empty, obj, TEMPO, frames[0])
+    mark_of(empty).rate, mark_of(empty).frame_end = rate, frames[1]
+    return empty
+
+
+def list_all(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Return all marks, pins and tempos of an armature."""
+    return [each for kind in (MARK, PIN, TEMPO) for each in list_marks(obj, kind)]
 
 
 def _claim(empty: bpy.types.Object, obj: bpy.types.Object, kind: str, frame: int) -> None:
@@ -187,6 +203,8 @@ def describe(empty: bpy.types.Object) -> str:
     mark: Any = mark_of(empty)
     if mark.kind == PIN:
         return f"to {mark.frame_end}"
+    if mark.kind == TEMPO:
+        return f"to {mark.frame_end}, {mark.rate:.0%}"
     wanted = {(True, True): "", (True, False): "Place", (False, True): "Facing"}
     parts = [
         wanted.get((mark.use_place, mark.use_facing), "" if _asks_more(mark) else "Nothing"),

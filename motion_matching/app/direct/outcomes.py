@@ -14,7 +14,7 @@ from . import marks
 Outcome = Literal["", "met", "missed", "changed"]
 _ASKED = (
     *("kind", "use_place", "use_facing", "hold", "moment", "gait", "use_tags", "tags"),
-    *("tolerance", "facing_tolerance", "limb", "frame_end"),
+    *("tolerance", "facing_tolerance", "limb", "frame_end", "rate"),
 )
 
 
@@ -61,7 +61,7 @@ def get_state(obj: bpy.types.Object) -> tuple[str, str] | None:
     director = settings_of(obj).director
     if director.marks is None:
         return None
-    listed = marks.list_marks(obj) + marks.list_marks(obj, marks.PIN)
+    listed = marks.list_all(obj)
     if not listed:
         return None
     outcomes = [get_outcome(empty) for empty in listed]

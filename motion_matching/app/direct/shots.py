@@ -15,7 +15,7 @@ from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.database.frame_names import find_frame
 from ...engine.database.tags import parse_names
-from ...engine.direct.shot import LONGEST_SHOT, Mark, Piece, Pin, Shot, TimedPath
+from ...engine.direct.shot import LONGEST_SHOT, Mark, Piece, Pin, Shot, Tempo, TimedPath
 from ...engine.errors import SettingsError
 from ...scene.blender.actions import get_scene_fps
 from ...scene.direct import empties
@@ -36,7 +36,7 @@ Noted = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True)
 class Request:
-    """A shot that begins at a frame, and its marks and pins: session_uids, and what they asked for.
+    """A shot that begins at a frame, and its marks, pins and tempos: session_uids, and requests.
 
     `put_marks` adds the marks of one that was not made from marks, once it is solved. A `piece` of
     it is solved anew. It is solved in so many `variations`.
@@ -46,6 +46,7 @@ class Request:
     frame: int
     marks: Noted = ()
     pins: Noted = ()
+    tempos: Noted = ()
     put_marks: Callable[[bpy.types.Object], Noted] | None = None
     piece: Piece | None = None
     variations: int = 1
@@ -57,7 +58,8 @@ def build_request(obj: bpy.types.Object, database: Database) -> Request:
     bpy.context.view_layer.update()
     start, fps = get_start(obj), get_scene_fps(bpy.context.scene)
     listed, pinned = marks.list_marks(obj), marks.list_marks(obj, marks.PIN)
-    end = _find_end(obj, listed, pinned)
+    tempos = marks.list_marks(obj, marks.TEMPO)
+    end = _find_end(obj, listed, [*pinned, *tempos])
     _check_length((end - start) / fps)
     read = [_read_mark(empty, start, end, fps, database) for empty in listed]
     position, facing = _find_start(obj, start, listed)
@@ -72,8 +74,9 @@ def build_request(obj: bpy.types.Object, database: Database) -> Request:
         seed=director.seed,
         name="Directed",
         kept=jumps.list_kept(obj, start, end),
+        tempos=tuple(_read_tempo(empty, start, end, fps) for empty in tempos),
     )
-    return Request(shot, start, _note(listed), _note(pinned))
+    return Request(shot, start, _note(listed), _note(pinned), _note(tempos))
 
 
 def _note(listed: list[bpy.types.Object]) -> Noted:
@@ -117,14 +120,14 @@ def to_frames(text: str, frame: int) -> str:
 
 
 def _find_end(
-    obj: bpy.types.Object, listed: list[bpy.types.Object], pinned: list[bpy.types.Object]
+    obj: bpy.types.Object, listed: list[bpy.types.Object], ranges: list[bpy.types.Object]
 ) -> int:
     """Return the last frame of a shot: the given one, or a second after all that is asked for."""
     director, fps = settings_of(obj).director, get_scene_fps(bpy.context.scene)
     if director.use_range:
         return director.frame_end
     ends = [marks.get_frame(each) + marks.mark_of(each).hold * fps for each in listed]
-    ends += [marks.mark_of(each).frame_end for each in pinned]
+    ends += [marks.mark_of(each).frame_end for each in ranges]
     ends += [director.path_end] if director.path else []
     return math.ceil(max(ends, default=get_start(obj)) + _AFTER_LAST * fps)
 
@@ -208,13 +211,25 @@ def _read_mark(
     )
 
 
+def _read_tempo(empty: bpy.types.Object, start: int, end: int, fps: float) -> Tempo:
+    mark, frame = marks.mark_of(empty), marks.get_frame(empty)
+    _check_range(f"The tempo '{empty.name}' holds", (frame, mark.frame_end), start, end)
+    span = (frame - start) / fps, (mark.frame_end - start) / fps
+    return Tempo(*span, to_plain_value(mark.rate))
+
+
+def _check_range(text: str, frames: tuple[int, int], start: int, end: int) -> None:
+    """Check that what a text names is within a shot. Raises SettingsError."""
+    if not start <= frames[0] < frames[1] <= end:
+        raise SettingsError(
+            f"{text} from frame {frames[0]} to {frames[1]}, and the shot lasts from {start} to "
+            f"{end}; give it frames within that, the first before the last."
+        )
+
+
 def _read_pin(empty: bpy.types.Object, start: int, end: int, fps: float) -> Pin:
     mark, frame = marks.mark_of(empty), marks.get_frame(empty)
-    if not start <= frame < mark.frame_end <= end:
-        raise SettingsError(
-            f"The pin '{empty.name}' holds from frame {frame} to {mark.frame_end}, and the shot "
-            f"lasts from {start} to {end}; give it frames within that, the first before the last."
-        )
+    _check_range(f"The pin '{empty.name}' holds", (frame, mark.frame_end), start, end)
     place = _find_matrix(empty, frame).translation
     point = place.x, place.y, place.z
     if not all(map(math.isfinite, point)):
@@ -228,11 +243,7 @@ def _read_path(obj: bpy.types.Object, start: int, end: int, fps: float) -> tuple
     curve, first, last = director.path, director.path_start, director.path_end
     if curve is None:
         return ()
-    if not start <= first < last <= end:
-        raise SettingsError(
-            f"The path '{curve.name}' is followed from frame {first} to {last}, and the shot lasts "
-            f"from {start} to {end}; give it frames within that, the first before the last."
-        )
+    _check_range(f"The path '{curve.name}' is followed", (first, last), start, end)
     path = placements.read_curve_path(curve)
     points = np.vstack([path.points, path.points[:1]]) if path.cyclic else path.points
     gone = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1)))

@@ -199,7 +199,8 @@ def _store_outcomes(
     by_uid = {each.session_uid: each for each in bpy.data.objects}
     missed = []
     kinds: list[tuple[Noted, str]] = [(request.marks, "marks"), (request.pins, "pins")]
-    for noted, kind in (*kinds, ((), "paths"), ((), "kept"), ((), "tempos")):
+    kinds += [(request.tempos, "tempos"), ((), "paths"), ((), "kept")]
+    for noted, kind in kinds:
         entries = [
             each | {"reason": shots.to_frames(str(each["reason"]), request.frame)}
             for each in report[kind]

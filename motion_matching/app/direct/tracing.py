@@ -142,7 +142,7 @@ def make_shot(taken: Take, database: Database, seed: int) -> Shot:
 
 def _put_marks(shot: Shot, frame: int, obj: bpy.types.Object) -> tuple[tuple[int, str], ...]:
     """Replace the marks of an armature by those of a shot, which begins at a frame."""
-    for empty in marks.list_marks(obj) + marks.list_marks(obj, marks.PIN):
+    for empty in marks.list_all(obj):
         marks.remove_mark(obj, empty)
     fps, director = get_scene_fps(bpy.context.scene), settings_of(obj).director
     director.use_range, director.frame_start = True, frame

@@ -88,11 +88,15 @@ class Guide:
         count = int(np.ceil(at[-1])) + 1
         takes = np.interp(np.arange(count), at, np.arange(self.tick_count))
         nearest = np.round(takes).astype(int)
-        loose = (self.far, self.twist, self.firm)
+        far, twist, firm = interpolate_rows(
+            np.column_stack([self.far, self.twist, self.firm]), takes
+        ).T
         return Guide(
             self.fps,
             interpolate_rows(self.way, takes),
-            *(interpolate_rows(column[:, None], takes)[:, 0] for column in loose),
+            far,
+            twist,
+            firm,
             self.stands[nearest],
             self.follows[nearest],
             np.ones(count),

@@ -15,7 +15,7 @@ from mathutils import Matrix, Vector
 from ...engine.control.performer import Placement
 from ..blender.handle import fit_name
 
-_ARROW, _SPHERE = 0.6, 0.06  # metres
+_ARROW, _SPHERE, _AXES = 0.6, 0.06, 0.2  # metres
 _LYING = math.radians(90.0)
 _UPRIGHT = 0.2  # share of an arrow that lies on the ground, below which it has no direction there
 _NUMBER_BYTES = 4
@@ -48,6 +48,13 @@ def add_sphere(
     """Add an empty at a point that a limb is to be at."""
     empty = _add_empty(collection, name, "SPHERE", _SPHERE)
     empty.location = point
+    return empty
+
+
+def add_axes(collection: bpy.types.Collection, name: str, placement: Placement) -> bpy.types.Object:
+    """Add an empty at a placement that shows nothing but where it is."""
+    empty = _add_empty(collection, name, "PLAIN_AXES", _AXES)
+    empty.location = (placement.x, placement.y, 0.0)
     return empty
 
 

@@ -22,7 +22,12 @@ from ..operator_base import (
 from ..typed_properties import choice, integer, switch
 from .properties import LIMBS, VARIATIONS
 
-_PIN_SECONDS = 1.0
+_PIN_SECONDS, _TEMPO_SECONDS = 1.0, 2.0
+_RATES = {"SLOWER": 0.9, "FASTER": 1.1}
+_PACES = (
+    ("SLOWER", "Slower Here", "A tenth slower than the data"),
+    ("FASTER", "Faster Here", "A tenth faster than the data"),
+)
 _WHERE = (
     ("CURSOR", "3D Cursor", "Where the 3D cursor is, and as it is turned about Z"),
     ("CHARACTER", "Character", "Where the character is on this frame, and as it faces"),
@@ -89,8 +94,27 @@ second. Parent it to an object that the limb is to stay on"""
         return f"Added '{pin.name}' from frame {frames[0]} to {frames[1]}"
 
 
+class MOTION_MATCHING_OT_add_tempo(Operator, bpy.types.Operator):
+    """Play the motion slower or faster in the preview range, or in two seconds from the current \
+frame on. Marks are met on their frames all the same"""
+
+    bl_idname = "motion_matching.add_tempo"
+    bl_label = "Add Tempo"
+
+    pace: str = choice("SLOWER", "Tempo", "How to play the motion there", _PACES)
+
+    def run(self, context: bpy.types.Context) -> str:
+        now, obj = context.scene, get_active_armature(context)
+        rate = scene.blender.actions.get_scene_fps(now)
+        frames = now.frame_current, now.frame_current + round(_TEMPO_SECONDS * rate)
+        if now.use_preview_range:
+            frames = now.frame_preview_start, now.frame_preview_end
+        tempo = app.direct.marks.add_tempo(obj, _RATES[self.pace], frames)
+        return f"Added '{tempo.name}' from frame {frames[0]} to {frames[1]}"
+
+
 class MOTION_MATCHING_OT_remove_mark(Operator, bpy.types.Operator):
-    """Remove the active mark or pin, and its marker on the timeline"""
+    """Remove the active mark, pin or tempo, and its marker on the timeline"""
 
     bl_idname = "motion_matching.remove_mark"
     bl_label = "Remove Mark"

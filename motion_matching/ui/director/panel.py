@@ -25,6 +25,7 @@ from ..panel_base import (
 )
 from ..properties import MotionMatchingSettings
 
+_ICONS = {"MARK": "EMPTY_SINGLE_ARROW", "PIN": "PINNED", "TEMPO": "TIME"}
 _OUTCOMES = {"": "BLANK1", "met": "CHECKMARK", "missed": "ERROR", "changed": "FILE_REFRESH"}
 
 
@@ -33,8 +34,7 @@ class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
 
     def draw_row(self, layout: bpy.types.UILayout, item: bpy.types.Object) -> None:
         mark = app.direct.marks.mark_of(item)
-        is_pin = mark.kind == app.direct.marks.PIN
-        icon: Any = "PINNED" if is_pin else "EMPTY_SINGLE_ARROW"
+        icon: Any = _ICONS[mark.kind]
         split = layout.split(factor=0.28)
         split.label(text=str(app.direct.marks.get_frame(item)), icon=icon)
         row = split.row(align=True)
@@ -80,6 +80,7 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
         here = row.operator("motion_matching.add_mark", text="", icon="ARMATURE_DATA")
         set_options(here, where="CHARACTER")
         row.operator_menu_enum("motion_matching.add_pin", "limb", text="", icon="PINNED")
+        row.operator_menu_enum("motion_matching.add_tempo", "pace", text="", icon="TIME")
         if director.marks:
             row = layout.row()
             row.template_list(
@@ -129,9 +130,9 @@ def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
         draw_wrapped_text(layout, mark.reason, "ERROR")
     column = split_layout(layout)
     column.prop(mark, "frame")
-    if mark.kind == app.direct.marks.PIN:
+    if mark.kind != app.direct.marks.MARK:
         column.prop(mark, "frame_end")
-        column.prop(mark, "limb")
+        column.prop(mark, "limb" if mark.kind == app.direct.marks.PIN else "rate")
         return
     row = column.row(heading="Meet")
     row.prop(mark, "use_place", toggle=True)

@@ -27,6 +27,7 @@ VARIATIONS: Any = {"min": 2, "max": 20, "soft_max": 6}
 _KINDS = (
     ("MARK", "Mark", "Where the character is to be on a frame, and what it is to do"),
     ("PIN", "Pin", "Where a hand or foot is to be over a range of frames"),
+    ("TEMPO", "Tempo", "How fast the motion is played over a range of frames"),
 )
 LIMBS = (
     ("left_hand", "Left Hand", "The end of the left forearm"),
@@ -118,7 +119,15 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
         unit="ROTATION",
     )
     limb: str = choice("left_hand", "Limb", "What is to be at the pin", LIMBS)
-    frame_end: int = integer(0, "End", "Last frame of the pin", **_FRAME)
+    frame_end: int = integer(0, "End", "Last frame of the pin or tempo", **_FRAME)
+    rate: float = number(
+        1.0,
+        "Rate",
+        "How fast the motion is played in these frames: below 1 slower, above 1 faster",
+        min=0.9,
+        max=1.1,
+        subtype="FACTOR",
+    )
     asked: str = hidden_text("Asked", "What it asked for when it was solved last")
     reason: str = hidden_text("Reason", "Why the last solve missed it")
 

@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app.direct import jumps, outcomes
+from motion_matching.app.direct import jumps, marks, outcomes
 from motion_matching.scene.direct import stored_shots
 from tests.scene.keys import read_channels
 from tests.ui.characters import create_character, expect_refusal
-from tests.ui.director.marked import add_marks, read_place
+from tests.ui.director.marked import FRAMES, PLACES, add_marks, read_place
 from tests.ui.drawn import draw_panels
 
 ops = bpy.ops.motion_matching
@@ -141,3 +141,31 @@ def test_a_jump_is_pinned_and_another_one_is_found(obj):
     again = read_channels(obj.motion_matching.takes[3].action)
     for key in before:
         np.testing.assert_allclose(again[key], before[key], atol=1e-6, err_msg=str(key))
+
+
+def test_a_range_is_made_slower_and_marks_are_met(obj):
+    add_marks()
+    now = bpy.context.scene
+    now.frame_set(64)
+    assert ops.add_tempo(pace="SLOWER") == {"FINISHED"}
+    tempo = marks.get_active_mark(obj)
+    settings = marks.mark_of(tempo)
+    assert (tempo.name, settings.frame, settings.frame_end) == ("Slower", 64, 64 + 48)
+    draw_panels()
+    assert ops.direct() == {"FINISHED"}
+    assert outcomes.get_state(obj) == ("CHECKMARK", "Solved"), settings.reason
+    [asked] = stored_shots.read_shot(obj.motion_matching.takes[0].action)[0].tempos
+    assert asked.rate == pytest.approx(0.9)
+    for frame, place in zip(FRAMES, PLACES, strict=True):
+        assert np.linalg.norm((read_place(obj, frame) - place)[:2]) < 0.01
+    settings.rate = 1.1
+    assert outcomes.get_outcome(tempo) == "changed"
+    now.use_preview_range, now.frame_preview_start, now.frame_preview_end = True, 100, 150
+    assert ops.add_tempo(pace="FASTER") == {"FINISHED"}
+    second = marks.get_active_mark(obj)
+    assert (marks.mark_of(second).frame, marks.mark_of(second).frame_end) == (100, 150)
+    expect_refusal(ops.direct, "Two tempos overlap", "frame 100", "frame 112")
+    marks.mark_of(second).frame_end = 90
+    expect_refusal(ops.direct, "'Faster'", "from frame 100 to 90")
+    assert ops.remove_mark() == {"FINISHED"}
+    assert marks.list_marks(obj, marks.TEMPO) == [tempo]
