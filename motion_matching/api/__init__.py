@@ -24,7 +24,7 @@ from ..engine.database.sources import Source
 from ..engine.database.tags import TagRange
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.direct.director import Director
-from ..engine.direct.shot import ForbiddenJump, Mark, Pin, Shot, TimedPath
+from ..engine.direct.shot import ForbiddenJump, KeptJump, Mark, Pin, Shot, Tempo, TimedPath
 from ..engine.errors import (
     DatabaseError,
     MotionDataError,
@@ -53,12 +53,13 @@ from .takes import make_performance, measure, perform
 __all__ = (
     "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "Database",
     "DatabaseError", "DirectedTake", "Director", "Feature", "FieldController", "ForbiddenJump",
-    "FrameInspection", "Inspection", "Intent", "Mark", "MotionDataError", "MotionMatchingError",
-    "OddPosture", "Performance", "PerformerSettings", "Pin", "RetargetSettings", "RigError",
-    "Schema", "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds",
-    "TagRange", "Take", "TimedPath", "build", "describe_frame", "direct", "direct_variations",
-    "find_odd_postures", "inspect", "inspect_frame", "load", "load_features", "make_demo_clips",
-    "make_performance", "measure", "open", "open_director", "open_field", "perform",
-    "read_actions", "retarget_action", "retarget_file", "save", "save_field", "summarize",
-    "train", "write_action", "write_blend", "write_bvh",
+    "FrameInspection", "Inspection", "Intent", "KeptJump", "Mark", "MotionDataError",
+    "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings", "Pin",
+    "RetargetSettings", "RigError", "Schema", "SettingsError", "Shot", "SimulationBoneSettings",
+    "Skeleton", "Source", "Speeds", "TagRange", "Take", "Tempo", "TimedPath", "build",
+    "describe_frame", "direct", "direct_variations", "find_odd_postures", "inspect",
+    "inspect_frame", "load", "load_features", "make_demo_clips", "make_performance", "measure",
+    "open", "open_director", "open_field", "perform", "read_actions", "retarget_action",
+    "retarget_file", "save", "save_field", "summarize", "train", "write_action", "write_blend",
+    "write_bvh",
 )  # fmt: skip

@@ -13,19 +13,21 @@ from .shot import LONGEST_SHOT, Mark, Shot, TimedPath
 _RATE = 10.0  # points of the way in a second
 
 
-def build_shot(performance: Performance, settings: PerformerSettings) -> Shot:
+def build_shot(performance: Performance, settings: PerformerSettings, skipped: int = 0) -> Shot:
     """Return the shot whose character is where the performance's simulation object would be.
 
-    Raises SettingsError for a performance that is too long.
+    It begins after the ticks that are `skipped`. Raises SettingsError for one that is too long.
     """
-    if performance.seconds > LONGEST_SHOT:
+    seconds = performance.seconds - skipped / performance.fps
+    if seconds > LONGEST_SHOT:
         raise SettingsError(
-            f"The performance '{performance.name}' is {performance.seconds:.0f} s long, but only "
+            f"The performance '{performance.name}' is {seconds:.0f} s long, but only "
             f"{LONGEST_SHOT:g} s can be directed at once; shorten it."
         )
     fps = performance.fps
     way = rollout.simulate(performance, settings, fps)
-    way = np.vstack([[*performance.position, performance.facing], way])
+    way = np.vstack([[*performance.position, performance.facing], way])[skipped:]
+    x, y, yaw = way[0].tolist()
     count = len(way)
     every = max(round(fps / _RATE), 1)
     ticks = np.unique([*range(0, count, every), count - 1])
@@ -34,11 +36,11 @@ def build_shot(performance: Performance, settings: PerformerSettings) -> Shot:
         tuple((x, y) for x, y in way[ticks, :2].tolist()),
         tuple(way[ticks, 2].tolist()),
     )
-    changes = _list_changes(performance)
+    changes = _list_changes(performance, skipped)
     return Shot(
-        performance.seconds,
-        performance.position,
-        performance.facing,
+        seconds,
+        (x, y),
+        yaw,
         changes[0].gait or "walk",
         changes[1:] if changes[0].tags == () else changes,
         (path,),
@@ -49,9 +51,9 @@ def build_shot(performance: Performance, settings: PerformerSettings) -> Shot:
     )
 
 
-def _list_changes(performance: Performance) -> tuple[Mark, ...]:
+def _list_changes(performance: Performance, skipped: int) -> tuple[Mark, ...]:
     """Return marks at which a performance asks for another gait or other tags; the first at 0."""
-    kinds = [(intent.gait > 0.5, intent.tags) for intent in performance.intents]
+    kinds = [(intent.gait > 0.5, intent.tags) for intent in performance.intents[skipped:]]
     marks = []
     for tick, (runs, tags) in enumerate(kinds):
         if tick == 0 or kinds[tick - 1] != kinds[tick]:

@@ -105,6 +105,10 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
         column = layout.column(align=True)
         draw_work_button(column, "motion_matching.direct_again", icon="FILE_REFRESH")
         draw_work_button(column, "motion_matching.direct_take", icon="TRACKING_BACKWARDS")
+        follow = column.operator(
+            "motion_matching.bake_again", text="Follow This Take", icon="CON_FOLLOWPATH"
+        )
+        set_options(follow, method="DIRECTOR")
 
 
 def _draw_flipping(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:

@@ -133,6 +133,16 @@ bake that into a new action without going live"""
         return self.along
 
 
+_FOLLOW = (
+    "Solve the way of the active take with the director, which knows all of it, and bake that into "
+    "a new action: the same way with fewer jumps"
+)
+_METHODS = (
+    ("CONTROLLER", "Controller", "The method of the panel Controller, which sees what comes next"),
+    ("DIRECTOR", "Director", "The director, which knows all of the way, and jumps less"),
+)
+
+
 class MOTION_MATCHING_OT_bake_again(SteppedOperator, bpy.types.Operator):
     """Perform the active take again with the current database and settings, and bake it into a \
 new action. Feet are planted where its contact markers say; you can move these in the Action \
@@ -149,8 +159,19 @@ Editor"""
         "contacts anew; only useful while the same frames are played",
     )
 
+    method: str = choice(
+        "CONTROLLER", "Method", "What finds the motion", _METHODS, options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return _FOLLOW if properties.method == "DIRECTOR" else f"{cls.__doc__}"
+
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        take = scene.blender.handle.Handle.from_block(get_active_take(context).action, "actions")
+        action = get_active_take(context).action
+        if self.method == "DIRECTOR":
+            return app.direct.following.follow_steps(get_active_armature(context), action)
+        take = scene.blender.handle.Handle.from_block(action, "actions")
 
         def build_request_steps(
             uid: int, database: Database, settings: PerformerSettings

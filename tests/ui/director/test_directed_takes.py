@@ -169,3 +169,19 @@ def test_a_range_is_made_slower_and_marks_are_met(obj):
     expect_refusal(ops.direct, "'Faster'", "from frame 100 to 90")
     assert ops.remove_mark() == {"FINISHED"}
     assert marks.list_marks(obj, marks.TEMPO) == [tempo]
+
+
+def test_a_script_is_baked_again_by_the_director(obj):
+    assert ops.bake_script(script="figure_eight", seconds=6.0) == {"FINISHED"}
+    places = [read_place(obj, frame) for frame in (1, 60, 120)]
+    assert ops.bake_again(method="DIRECTOR") == {"FINISHED"}
+    first, second = (take.action for take in obj.motion_matching.takes)
+    assert stored_shots.is_directed(second)
+    assert not stored_shots.is_directed(first)
+    assert abs(first.frame_range[1] - second.frame_range[1]) <= 1.0
+    for frame, place in zip((1, 60, 120), places, strict=True):
+        assert np.linalg.norm((read_place(obj, frame) - place)[:2]) < 0.5, frame
+    [path] = stored_shots.read_shot(second)[0].paths
+    assert path.times[-1] == pytest.approx(6.0, abs=0.1)
+    draw_panels()
+    expect_refusal(ops.bake_again, "does not hold what was performed")

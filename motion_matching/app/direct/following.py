@@ -1,0 +1,38 @@
+"""Bake a recording or a script again with the director: the same way, all of which is known."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...engine.direct import from_performance
+from ...engine.errors import SettingsError
+from ...scene.blender.handle import Handle
+from .. import takes
+from ..build import load_or_build_steps
+from ..characters import get_armature
+from ..settings import get_performer_settings
+from ..steps import Steps
+from . import solving
+from .shots import Request
+
+
+def follow_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
+    """Solve the way on which the simulation object of a take goes; return what to report.
+
+    Raises SettingsError for takes of several recordings, or of a part of the body.
+    """
+    uid, take = obj.session_uid, Handle.from_block(action, "actions")
+    database = yield from load_or_build_steps(obj)
+    obj = get_armature(uid)
+    action = takes.find_take_action(take)
+    parts = takes.read_parts_on_ground(obj, action)
+    if len(parts) > 1 or parts[0].collection:
+        raise SettingsError(
+            f"The take '{action.name}' was recorded in several pieces, or for a part of the body; "
+            "use Direct This Take instead, which puts marks along it."
+        )
+    [part] = parts
+    settings = get_performer_settings(obj, database)
+    shot = from_performance.build_shot(part.performance, settings, part.lead_in)
+    request = Request(shot, round(part.frame))
+    return (yield from solving.solve_steps(get_armature(uid), lambda *_: request))
