@@ -43,6 +43,12 @@ NEW_SETTINGS = {
     "price_weight": 0.0,
     "skip_ahead": False,
     "wait": True,
+    "look": 0.0,
+    "look_ahead": 0.7,
+    "look_halflife": 0.15,
+    "look_limit": 1.396263,
+    "look_tilt": 0.785398,
+    "look_spine": 0.2,
 }
 ops = bpy.ops.motion_matching
 

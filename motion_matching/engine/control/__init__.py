@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         least_squares,
         leg_bending,
         legs,
+        looking,
         method,
         performance,
         performer,

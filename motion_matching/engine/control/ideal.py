@@ -7,6 +7,7 @@ import numpy as np
 from ..motion.simulation_bone import SIMULATION_BONE_NAME
 from ..motion.skeleton import Skeleton
 from .legs import LegGeometry
+from .looking import Gaze
 from .method import Explanation, Goal, Motion
 from .settings import PerformerSettings
 from .start_state import MovingPose
@@ -24,6 +25,7 @@ class Ideal:
     hips = 0
     acceleration_limits = np.ones((2, 1), np.float32)
     legs: tuple[LegGeometry, ...] = ()
+    gaze: Gaze | None = None
 
     def __init__(self, fps: float) -> None:
         self.fps = fps

@@ -22,6 +22,7 @@ class Intent(NamedTuple):
     walking (0) to running (1). `tags` restrict the search to frames with all of them. `jump_to`
     requests one jump to a frame with a tag. `push` adds a velocity in m/s once, but not to a path.
     `enter` has motion matching jump to one frame, such as 'walk_01:120', if the database has it.
+    `look_at` is a point in the world, in metres, that the head turns to if `look` is set.
     """
 
     move: tuple[float, float] = (0.0, 0.0)
@@ -33,3 +34,4 @@ class Intent(NamedTuple):
     jump_to: str | None = None
     push: tuple[float, float] | None = None
     enter: str | None = None
+    look_at: tuple[float, float, float] | None = None

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..motion.skeleton import Skeleton
 from .legs import LegGeometry
+from .looking import Gaze
 from .played_toes import PlayedToes
 from .settings import PerformerSettings
 from .start_state import MovingPose
@@ -94,7 +95,8 @@ class Method(Protocol):
     leads from there to what was entered, whose pose is that of this instant.
 
     `acceleration_limits` (2, B) are linear and angular, of each bone against its parent; `legs` are
-    in the order of contacts. `explain` returns the last search, None before the first.
+    in the order of contacts. `gaze` is what turns for a look, None if there is no known head.
+    `explain` returns the last search, None before the first.
     """
 
     @property
@@ -107,6 +109,8 @@ class Method(Protocol):
     def acceleration_limits(self) -> np.ndarray: ...
     @property
     def legs(self) -> tuple[LegGeometry, ...]: ...
+    @property
+    def gaze(self) -> Gaze | None: ...
     @property
     def trajectory_times(self) -> tuple[float, ...]: ...
     def apply(self, settings: PerformerSettings) -> None: ...

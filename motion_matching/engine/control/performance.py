@@ -48,6 +48,12 @@ _BEFORE = MappingProxyType(
         "price_weight": 0.0,
         "skip_ahead": False,
         "wait": True,
+        "look": 0.0,
+        "look_ahead": 0.7,
+        "look_halflife": 0.15,
+        "look_limit": math.radians(80.0),
+        "look_tilt": math.radians(45.0),
+        "look_spine": 0.2,
     }
 )
 
@@ -343,7 +349,14 @@ def _intent_from_dict(data: Mapping[str, Any], where: str) -> Intent:
         jump_to=read_optional("jump_to", expect_text),
         enter=read_optional("enter", expect_text),
         push=read_optional("push", expect_pair, LARGEST_SPEED),
+        look_at=read_optional("look_at", _point_from_list),
     )
+
+
+def _point_from_list(data: Any, where: str) -> tuple[float, float, float]:
+    numbers = expect_list(data, where, 3)
+    x, y, z = (expect_number(n, f"a number of {where}", -FARTHEST, FARTHEST) for n in numbers)
+    return x, y, z
 
 
 def _path_from_dict(data: Any, where: str) -> FuturePath:

@@ -14,6 +14,7 @@ from .ground import FLAT, Ground
 from .inertialization import Inertializer
 from .intent import Intent
 from .joints import Joints
+from .looking import Look
 from .method import Goal, Jump, Method, Motion
 from .performance import Performance
 from .settings import PerformerSettings
@@ -67,6 +68,7 @@ class Performer:
         self.dt = 1.0 / method.fps
         self._simulation = SimulationObject(settings, ground)
         self._feet = create_foot_lock(method.legs, ground)
+        self._look = Look(method.gaze)
         self._inertializer = Inertializer.from_settings(
             method.acceleration_limits, settings, self.dt
         )
@@ -92,6 +94,7 @@ class Performer:
         motion = self.method.reset()
         self._inertializer.reset()
         self._feet.reset()
+        self._look.reset()
         x, y = self.ground.slide(position, position, self.settings.collision_radius)
         self._placement = (x, y, facing)
         self.last_transition: Transition | None = None
@@ -144,6 +147,7 @@ class Performer:
             place = compose_places(place, own)
             jump = Jump(*moving, *jump[3:])
         self._inertializer.reset()
+        self._look.reset()
         self._enter(jump)
         self._stands = False
         self._placement = place
@@ -200,7 +204,7 @@ class Performer:
         )
         self._placement = self._slide(goal_pose)
         self._past.record(*self._placement)
-        return self._build_frame(motion, pose)
+        return self._build_frame(motion, pose, intent)
 
     def _measure_seam(self, jump: Jump, following: np.ndarray) -> float:
         poses = self._inertializer.preview(jump, following)
@@ -280,11 +284,22 @@ class Performer:
             simulation.x, simulation.y = x, y
         return x, y, goal[2]
 
-    def _build_frame(self, motion: Motion, pose: np.ndarray) -> Frame:
+    def _turn_head(self, pose: np.ndarray, intent: Intent) -> None:
+        """Have the head of a pose look where the character is asked to go, or at a point."""
+        if not self._look.is_needed(self.settings):
+            return
+        simulation, yaw = self._simulation, self._placement[2]
+        # by the way that the object turns, so that the head does not turn the other way
+        heading = simulation.find_turn(self.settings.look_ahead) + wrap(simulation.yaw - yaw)
+        self._look.apply(pose, heading, intent.look_at, self.settings, self.dt)
+
+    def _build_frame(self, motion: Motion, pose: np.ndarray, intent: Intent | None = None) -> Frame:
         x, y, yaw = self._placement
         half = 0.5 * yaw
         height = self._feet.update_height(x, y, self.settings, self.dt)
         pose[:, 0] = (x, y, height, math.cos(half), 0.0, 0.0, math.sin(half))
+        if intent is not None:
+            self._turn_head(pose, intent)
         unlocked, locked = pose, (False,) * len(motion.contacts)
         if self.settings.foot_lock:
             pose = unlocked.copy()

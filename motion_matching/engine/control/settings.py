@@ -160,6 +160,42 @@ class PerformerSettings:
         "Where the character stands: step into place and play on through the standing motion of "
         "the data",
     )
+    look: float = describe(
+        0.0,
+        "Look",
+        "How far the head turns to where the character is asked to go, or to the object that it "
+        "looks at; higher: responds sooner to the eye, 0: as in the motion",
+        "share",
+    )
+    look_ahead: float = _seconds(
+        0.7,
+        "Ahead",
+        "How far ahead on a curve, or on the way to a target, the head looks; longer: turns sooner",
+        soft_most=2.0,
+    )
+    look_halflife: float = _seconds(
+        0.15, "Look Time", "Time in which half of a look is made; longer: calmer, later"
+    )
+    look_limit: float = _angle(
+        math.radians(80.0),
+        "Neck Turn",
+        "Farthest that the head turns from the chest; higher: looks farther around",
+        most=math.pi,
+    )
+    look_tilt: float = _angle(
+        math.radians(45.0),
+        "Neck Tilt",
+        "Farthest that the head looks up or down at an object; higher: looks farther up and down",
+        most=0.5 * math.pi,
+        soft_most=0.5 * math.pi,
+    )
+    look_spine: float = describe(
+        0.2,
+        "Spine Part",
+        "Share of a look that the spine makes; higher: shoulders and arms turn along more",
+        "share",
+        most=0.5,
+    )
     inertialization: str = describe(
         "spring",
         "Blend By",

@@ -154,6 +154,15 @@ class SimulationObject:
             now = time
         return states
 
+    def find_turn(self, ahead: float) -> float:
+        """Return by how much, in radians, its heading has to change for the desired one.
+
+        Along a path that is the heading some seconds ahead.
+        """
+        path = self._intent.path
+        desired = self.desired_yaw if path is None else _sample_path(path, ahead).yaw
+        return wrap(desired - self.yaw)
+
     def step(self, dt: float) -> None:
         """Advance by `dt` seconds."""
         path, (state,) = self._intent.path, self.predict_states((dt,))

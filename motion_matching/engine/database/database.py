@@ -18,6 +18,7 @@ from ..control.feet_apart import measure_feet_apart
 from ..control.idling import Idles
 from ..control.knee_limit import measure_knees
 from ..control.legs import LegGeometry, measure_legs
+from ..control.looking import Gaze, measure_gaze
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..json_files import EntryError, expect_list, expect_number, expect_text
 from ..maths import planar, quat
@@ -315,11 +316,17 @@ class Database:
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
         kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
-        kept |= {"standing", "followers", "toes"}
+        kept |= {"standing", "followers", "toes", "gaze"}
         if np.array_equal(result.playable, self.playable):
             kept |= {"normalization", "successors"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})
         return result
+
+    @cached_property
+    def gaze(self) -> Gaze | None:
+        """What turns for a look of the character, None if it has no known head."""
+        every = max(self.frame_count // _LEG_SAMPLES, 1)
+        return measure_gaze(self.skeleton, self.roles, self.poses[::every])
 
     @cached_property
     def character_legs(self) -> tuple[LegGeometry, ...]:

@@ -101,6 +101,7 @@ class MotionField:
         # the simulation object's point, as the character's own is at time 0; and the goal's
         self.trajectory_times = (1.0 / self.fps, _AHEAD)
         self.legs = measure_character_legs(database)
+        self.gaze = database.gaze
         self.hips = database.roles.hips
         self.acceleration_limits = np.array(database.limits)
         self.foresight = foresight

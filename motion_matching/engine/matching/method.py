@@ -47,6 +47,7 @@ class MotionMatching:
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
         self.legs = measure_character_legs(database)
+        self.gaze = database.gaze
         self.hips = database.roles.hips
         self.acceleration_limits = np.array(database.limits)
         schema = database.schema

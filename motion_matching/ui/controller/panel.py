@@ -125,6 +125,8 @@ def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
         return controller.clamp and waits
     if name in _FOOT_LOCK_SETTINGS:
         return controller.foot_lock
+    if name.startswith("look_"):
+        return controller.look > 0.0
     if name == "synchronization":
         return controller.displacement == "synchronize"
     if name.startswith("adjust_") and controller.displacement != "adjust":
@@ -246,6 +248,14 @@ class MOTION_MATCHING_PT_blending(_SettingsPanel, bpy.types.Panel):
     bl_label = "Blending"
     bl_options = {"DEFAULT_CLOSED"}
     names = ("blend_stretch", "blend_root")
+
+
+class MOTION_MATCHING_PT_look(_SettingsPanel, bpy.types.Panel):
+    """How the head looks ahead of the body"""
+
+    bl_label = "Look"
+    bl_options = {"DEFAULT_CLOSED"}
+    names = ("look", "look_ahead", "look_halflife", "look_limit", "look_tilt", "look_spine")
 
 
 class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):

@@ -77,6 +77,12 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     continuing_bias: float
     price_weight: float
     idle: bool
+    look: float
+    look_ahead: float
+    look_halflife: float
+    look_limit: float
+    look_tilt: float
+    look_spine: float
     inertialization: str
     inertialization_halflife: float
     blend_time: float
