@@ -17,6 +17,7 @@ from ..engine.database.database import Database
 from ..engine.database.tags import parse_names
 from ..engine.errors import DatabaseError, MotionMatchingError, RigError
 from ..engine.field.field_controller import get_field_controller
+from ..engine.maths.scalar_quat import Vector
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
 from ..live.inputs.base import Input, Start
@@ -71,7 +72,9 @@ class BakePlan:
         obj = get_armature(uid)
         start = _read_start(obj, database, self.frame)
         performed = place_performance(performed.with_tags(tags), start.placement)
-        performed = replace(performed, start=start.state)
+        looks = self._sample_look_at(obj, performed.seconds, performed.fps)
+        intents = (intent._replace(look_at=looks()) for intent in performed.intents)
+        performed = replace(performed, start=start.state, intents=tuple(intents))
         part = TakePart(add_obstacles(obj, performed), self.frame)
         return BakeRequest(f"{self.label} {self.gait.title()}", (part,))
 
@@ -97,11 +100,12 @@ class BakePlan:
             play, self.along, self.gait, settings, database.fps, ground, get_target
         )
         chosen = ChosenMethod.from_object(obj)
+        look_at = self._sample_look_at(obj, seconds, database.fps, leader.lead_in)
 
         def perform(report: ReportProgress) -> Performance:
             method = chosen.create_method(database, settings)
             stepper = Stepper(Performer(method, settings, ground), leader, walls)
-            stepper.tags = tags
+            stepper.tags, stepper.find_look_at = tags, look_at
             if field := get_field_controller(method):
                 stepper.adapt_intent, stepper.method_name = field.adapt_intent, field.name
             length = seconds or leader.lap_seconds
@@ -125,6 +129,25 @@ class BakePlan:
         frames = self.frame + get_scene_fps(bpy.context.scene) * times
         found = placements.sample_placements(target, frames.tolist())
         return partial(next, iter(found), found[-1])
+
+    def _sample_look_at(
+        self, obj: bpy.types.Object, seconds: float, fps: float, lead_in: int = 0
+    ) -> Callable[[], Vector | None]:
+        """Return a function whose calls, one a tick, return the point that is looked at then.
+
+        The first of them are those of what leads in, before the first frame.
+        """
+        target = settings_of(obj).controller.look_at
+        if target is None:
+            return lambda: None
+        count = 1
+        if placements.is_animated(target):
+            seconds = seconds or self._measure_rest_of_scene()
+            count += lead_in + math.ceil(seconds * fps)
+        times = (np.arange(count) - lead_in * (count > 1)) / fps
+        frames = self.frame + get_scene_fps(bpy.context.scene) * times
+        points = placements.sample_points(target, frames.tolist())
+        return partial(next, iter(points), points[-1])
 
 
 def _read_start(obj: bpy.types.Object, database: Database, frame: int) -> Start:

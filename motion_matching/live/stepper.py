@@ -21,7 +21,8 @@ class Stepper:
 
     `walls` are those of the performer's ground, for performances to save. `tags`, which the
     database has to have, are added to those of the input. `adapt_intent` adapts recorded intents to
-    the method, and `method_name` is its name in performances.
+    the method, and `method_name` is its name in performances. `find_look_at` is called at each tick
+    whose intent does not say itself which point the character looks at.
     """
 
     def __init__(self, performer: Performer, source: Input, walls: tuple[Wall, ...] = ()) -> None:
@@ -29,6 +30,7 @@ class Stepper:
         self.tags: frozenset[str] = frozenset()
         self.adapt_intent: Callable[[Intent], Intent] = lambda intent: intent
         self.method_name = ""
+        self.find_look_at: Callable[[], tuple[float, float, float] | None] = lambda: None
         self._pending: dict[str, Any] = {}  # settings that change with the next tick
         self._messages: list[str] = []
 
@@ -59,6 +61,8 @@ class Stepper:
         intent = self.source.get_intent(situation)
         if self.tags:
             intent = intent._replace(tags=intent.tags | self.tags)
+        if intent.look_at is None and (point := self.find_look_at()):
+            intent = intent._replace(look_at=point)
         self._receive(intent)
         self._before, self._frame = frame, self.performer.step(self.adapt_intent(intent))
         self._history.add(intent, change)

@@ -93,6 +93,7 @@ class LiveSession:
         )
         self._has_new_weights = self._has_new_curve = False
         self._curve_bytes = b""  # of the curve as it is followed
+        session.find_look_at = self._find_look_at
         self._goal = steering.find_leader(session.source, PointInput)
         self.follows_curve = steering.find_leader(session.source, PathInput) is not None
         self._end_reason = ""  # why it has to end
@@ -255,6 +256,15 @@ class LiveSession:
         """Send the character to a point of the ground, as it is seen."""
         if self._goal:
             self._goal.point = self.display_transform.invert_point(x, y)
+
+    def _find_look_at(self) -> tuple[float, float, float] | None:
+        """Return the point at which the character looks, which is chosen as it is seen."""
+        obj = self.armature.find()
+        target = settings_of(obj).controller.look_at if obj else None
+        if target is None:
+            return None
+        place = target.matrix_world.translation
+        return (*self.display_transform.invert_point(place.x, place.y), place.z)
 
     def get_moving_ground(self) -> list[list[tuple[float, float]]]:
         """Return lines of the ground as they pass by, if the character stays in its place."""

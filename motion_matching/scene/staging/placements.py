@@ -50,6 +50,14 @@ def sample_placements(obj: bpy.types.Object, frames: Sequence[float]) -> list[Pl
     return list(map(_to_placement, sample_matrices(obj, frames)))
 
 
+def sample_points(
+    obj: bpy.types.Object, frames: Sequence[float]
+) -> list[tuple[float, float, float]]:
+    """Return an object's positions at frames of the current scene."""
+    places = (matrix.translation for matrix in sample_matrices(obj, frames))
+    return [(place.x, place.y, place.z) for place in places]
+
+
 def sample_matrices(obj: bpy.types.Object, frames: Sequence[float]) -> list[Matrix]:
     """Return an object's world matrices at frames of the current scene.
 

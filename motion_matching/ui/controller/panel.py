@@ -255,7 +255,10 @@ class MOTION_MATCHING_PT_look(_SettingsPanel, bpy.types.Panel):
 
     bl_label = "Look"
     bl_options = {"DEFAULT_CLOSED"}
-    names = ("look", "look_ahead", "look_halflife", "look_limit", "look_tilt", "look_spine")
+    names = (
+        *("look", "look_at", "look_ahead"),
+        *("look_halflife", "look_limit", "look_tilt", "look_spine"),
+    )
 
 
 class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):

@@ -15,6 +15,7 @@ from ..typed_properties import (
     described,
     hidden_text,
     integer,
+    pointer,
     settings_group,
     switch,
     text,
@@ -83,6 +84,12 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     look_limit: float
     look_tilt: float
     look_spine: float
+    look_at: bpy.types.Object = pointer(
+        bpy.types.Object,
+        "Look At",
+        "Object that the head turns to, unless it is behind; it may move. Empty: the head turns to "
+        "where the character is asked to go",
+    )
     inertialization: str
     inertialization_halflife: float
     blend_time: float
