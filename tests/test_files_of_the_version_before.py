@@ -43,6 +43,7 @@ NEW_SETTINGS = {
     "price_weight": 0.0,
     "skip_ahead": False,
     "wait": True,
+    "object_waits": True,
     "look": 0.0,
     "look_ahead": 0.7,
     "look_halflife": 0.15,

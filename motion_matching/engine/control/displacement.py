@@ -5,7 +5,8 @@ A mode says which of them follows the other; clamping then limits how far apart 
 Source: article 002, from Synchronization to Clamping. Two additions are for data that cannot
 follow. A character that lags behind is turned by more than its own turning allows, because its
 steps go astray as long as it faces elsewhere. And where it may be pulled only by a share of its
-motion, the simulation object waits for it instead of dragging it over the ground.
+motion, the simulation object waits for it instead of dragging it over the ground. Without
+`object_waits` there are neither, as in the article.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def place_character(
     """Return where the character, led by the data at a velocity (x, y, turn), is after a tick.
 
     Synchronizing also moves the simulation object. So does clamping where adjustment is limited by
-    velocity: there the object waits. All other modes leave the object where it is. Of a character
+    velocity, if the object waits. All other modes leave the object where it is. Of a character
     that stands, `feet` say how far off (x, y) they are planted; adjusting moves it above them.
     """
     if settings.displacement == "synchronize":
@@ -45,7 +46,8 @@ def place_character(
         if feet is not None:
             character = _lean(character, feet, simulation.yaw, dt)
     if settings.clamp:
-        if settings.displacement == "adjust" and settings.adjust_by_velocity:
+        adjusts = settings.displacement == "adjust" and settings.adjust_by_velocity
+        if adjusts and settings.object_waits:
             simulation.wait_for(character[0], character[1], settings.clamp_distance)
         character = _clamp(character, simulation, settings)
     return character
@@ -73,8 +75,8 @@ def _adjust(
 ) -> GroundPose:
     """Damp the character toward the simulation object, by a share of its own motion if so set.
 
-    From half of the clamp distance on, its steps increasingly count as turning too: each as the
-    angle that moves feet `FOOT_RADIUS` from its axis as far.
+    From half of the clamp distance on, its steps increasingly count as turning too, if the object
+    waits: each as the angle that moves feet `FOOT_RADIUS` from its axis as far.
     """
     (x, y, yaw), (vx, vy, turn_rate) = character, velocity
     share = 1.0 - compute_remainder(settings.adjust_position_halflife, dt)
@@ -86,10 +88,14 @@ def _adjust(
         most = settings.adjust_position_ratio * step
         if length > most:
             dx, dy = dx * most / length, dy * most / length
-        away = math.hypot(simulation.x - (x + dx), simulation.y - (y + dy))
-        lag = min(max(2.0 * (away / (settings.clamp_distance + 1e-5)) - 1.0, 0.0), 1.0)
-        own_turn = abs(turn_rate) * dt + lag * step / FOOT_RADIUS
+        own_turn = abs(turn_rate) * dt
+        if settings.object_waits:
+            away = math.hypot(simulation.x - (x + dx), simulation.y - (y + dy))
+            lag = min(max(2.0 * (away / (settings.clamp_distance + 1e-5)) - 1.0, 0.0), 1.0)
+            own_turn += lag * step / FOOT_RADIUS
         turn = clamp(turn, settings.adjust_rotation_ratio * own_turn)
+        if not settings.object_waits:
+            return x + dx, y + dy, yaw + turn
     return x + dx, y + dy, yaw + limit_turn(turn, turn_rate * dt, settings.turn_limit * dt)
 
 

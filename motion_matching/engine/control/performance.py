@@ -48,6 +48,7 @@ _BEFORE = MappingProxyType(
         "price_weight": 0.0,
         "skip_ahead": False,
         "wait": True,
+        "object_waits": True,
         "look": 0.0,
         "look_ahead": 0.7,
         "look_halflife": 0.15,

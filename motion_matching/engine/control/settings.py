@@ -269,6 +269,13 @@ class PerformerSettings:
         "Limit of the turn, as a share of its own turning; higher: follows more closely, more foot "
         "sliding",
     )
+    object_waits: bool = describe(
+        True,
+        "Object Waits",
+        "Have the simulation object wait for a character that may be pulled no nearer, which turns "
+        "faster while it lags; off: as published, the steering is followed exactly and Clamp drags "
+        "the character along, more foot sliding",
+    )
     clamp: bool = describe(
         True,
         "Clamp",

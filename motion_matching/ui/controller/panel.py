@@ -120,9 +120,9 @@ def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
     """Tell whether a setting makes a difference with the others as they are."""
     if name in ("clamp_distance", "clamp_angle"):
         return controller.clamp
-    if name == "catch_up":  # only there does the object wait
+    if name in ("object_waits", "catch_up"):
         waits = controller.displacement == "adjust" and controller.adjust_by_velocity
-        return controller.clamp and waits
+        return controller.clamp and waits and (name == "object_waits" or controller.object_waits)
     if name in _FOOT_LOCK_SETTINGS:
         return controller.foot_lock
     if name.startswith("look_"):
@@ -277,6 +277,7 @@ class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):
         "clamp",
         "clamp_distance",
         "clamp_angle",
+        "object_waits",
         "catch_up",
         "collision_radius",
     )

@@ -102,6 +102,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     adjust_by_velocity: bool
     adjust_position_ratio: float
     adjust_rotation_ratio: float
+    object_waits: bool
     clamp: bool
     clamp_distance: float
     clamp_angle: float

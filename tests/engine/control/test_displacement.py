@@ -9,9 +9,11 @@ import pytest
 
 from motion_matching.engine.control import displacement
 from motion_matching.engine.control.intent import FuturePath, Intent
+from motion_matching.engine.control.rollout import simulate
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import SimulationObject
 from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.takes import takes
 
 DT = 1 / 60
 
@@ -145,6 +147,38 @@ def test_the_object_waits_for_a_character_that_must_not_be_dragged():
     object_, place, steps = run_ahead(adjust_by_velocity=False)
     assert -place[1] >= 2.0 * steps - 0.15 - 1e-9
     assert object_.y == pytest.approx(-2.0 * steps)
+
+
+def test_clamping_can_leave_the_object_alone_and_drag_the_character():
+    object_, place, steps = run_ahead(object_waits=False)
+    assert object_.y == pytest.approx(-2.0 * steps), "it is never held back"
+    assert math.dist((object_.x, object_.y), place[:2]) <= 0.15 + 1e-9
+    assert -place[1] >= 2.0 * steps - 0.15 - 1e-9
+
+
+@pytest.mark.parametrize("away", [0.0, 0.1, 5.0])
+def test_plain_adjustment_turns_by_a_share_of_the_own_turn_however_late(away):
+    for ratio, turn_rate in ((0.5, 0.5), (0.3, -2.0), (1.0, 0.0)):
+        object_ = make_simulation_object(away, 0.0, 3.0)
+        changes = {"object_waits": False, "adjust_rotation_ratio": ratio, "clamp": False}
+        x, _, yaw = place_character((0.0, 0.0, 0.0), object_, turn_rate=turn_rate, **changes)
+        assert yaw == pytest.approx(ratio * abs(turn_rate) * DT)
+        assert x <= 0.5 * 1.0 * DT + 1e-12
+
+
+def test_the_object_goes_exactly_as_steered_if_it_does_not_wait(demo_database, settings):
+    script = {"gait": "run", "seconds": 20.0, "seed": 0}
+    ways = []
+    for waits in (True, False):
+        changed = settings.with_changes({"object_waits": waits})
+        wanted = takes.prepare_performance(demo_database, changed, "flips", **script)
+        take = takes.perform(demo_database, changed, wanted)
+        alone = simulate(take.performance, changed, take.fps)
+        ways.append(np.abs(take.simulation - alone)[:, :2].max())
+        apart = np.linalg.norm((take.character - take.simulation)[:, :2], axis=1)
+        assert apart.max() <= changed.clamp_distance + 1e-6
+    assert ways[1] < 1e-9
+    assert ways[0] > 0.01, "it waits otherwise"
 
 
 @pytest.mark.parametrize(("catch_up", "left"), [(0.1, 0.0), (0.0, 0.4)])
