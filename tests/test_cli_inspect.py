@@ -72,6 +72,18 @@ def test_nothing_is_told_of_a_database_without_odd_postures(
     assert "odd postures: none" in capsys.readouterr().out
 
 
+def test_the_fastest_speeds_are_told_beside_the_medians(
+    walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.json"
+    assert run("inspect", walk, "--report", report) == 0
+    text, data = capsys.readouterr().out, json.loads(report.read_text())
+    top, run_speeds = data["top_speeds"], data["speeds"]["run"]
+    assert top["forward"] > run_speeds["forward"]
+    assert f"fastest for a second in all: {top['forward']:.2f} m/s forward" in text
+    assert "(medians)" in text
+
+
 def test_the_report_maps_the_poses(walk: Path, tmp_path: Path) -> None:
     report, plot = tmp_path / "report.json", tmp_path / "plot.svg"
     assert run("inspect", walk, "--report", report, "--plot", plot, "--quiet") == 0

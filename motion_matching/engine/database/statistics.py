@@ -118,7 +118,8 @@ def describe(database: Database) -> str:
         f"{schema.dimensions} feature dimensions, normalized per {schema.normalization}:",
         *(f"  {f.label:40s} weight {f.weight:g}" for f in schema.features),
         f"walking {walk.forward:.2f} m/s forward, {walk.side:.2f} to the side, {walk.back:.2f} "
-        f"back; running {run.forward:.2f}, {run.side:.2f}, {run.back:.2f}",
+        f"back; running {run.forward:.2f}, {run.side:.2f}, {run.back:.2f} (medians)",
+        f"fastest for a second in all: {_format_top_speeds(database)}",
         *_format_tags(database),
     ]
     return "\n".join(lines)
@@ -132,6 +133,7 @@ def to_dict(database: Database) -> dict[str, Any]:
         "fps": database.fps,
         "clips": sorted({r.clip for r in database.ranges}),
         "speeds": {"walk": asdict(walk), "run": asdict(run)},
+        "top_speeds": asdict(measure_top_speeds(database)),
         "turn_limit": measure_turn_limit(database),
         "strafe": measure_strafing(database),
         "features": database.schema.to_dict(),
@@ -153,6 +155,13 @@ def measure_tags(database: Database) -> dict[str, dict[str, Any]]:
             "bias": [float(bias.min()), float(bias.max())],
         }
     return statistics
+
+
+def _format_top_speeds(database: Database) -> str:
+    """Return the fastest speed in each direction that the data has."""
+    top = measure_top_speeds(database)
+    words = (f"{getattr(top, name):.2f} m/s {name}" for name in DIRECTIONS if getattr(top, name))
+    return ", ".join(words) or "it never moves for a second"
 
 
 def _format_tags(database: Database) -> list[str]:

@@ -27,6 +27,7 @@ from .strands import sample_evenly
 
 Array = np.ndarray
 METRE = 60.0  # units of the picture
+_DATA_COLOUR, _OBJECT_COLOUR = "#3b6ea8", "#e08a1e"  # as in histograms
 MAX_STRANDS, MAX_POSES = 800, 2000
 _LINE_LENGTH = 80  # characters of a line of what to capture next
 
@@ -49,8 +50,11 @@ def _format_colours(speeds: Array) -> list[str]:
     return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in rgb.tolist()]
 
 
-def _draw_both_strands(database: Database, tracks: Sequence[Array]) -> tuple[str, str]:
-    """Draw strands of data and simulation object at one scale; beyond the data nothing matches."""
+def _draw_both_strands(database: Database, tracks: Sequence[Array]) -> tuple[str, str, str]:
+    """Draw strands of data and simulation object at one scale, and both laid over each other.
+
+    Beyond the data nothing matches.
+    """
     data = strands.from_database(database, MAX_STRANDS)
     simulation = strands.from_tracks(tracks, database.fps, MAX_STRANDS)
     scale = min(METRE, 0.5 * (HEIGHT - 2 * MARGIN) / max(data.reach, simulation.reach, 1.0))
@@ -59,19 +63,40 @@ def _draw_both_strands(database: Database, tracks: Sequence[Array]) -> tuple[str
     return (
         _draw_strands("strands", data_title, data, scale),
         _draw_strands("strands of the simulation object", object_title, simulation, scale),
+        _lay_over(data, simulation, scale),
     )
 
 
 def _draw_strands(name: str, title: str, sample: strands.Strands, scale: float) -> str:
-    lines = []
-    origin = np.array([0.5 * WIDTH, 0.5 * HEIGHT])
-    for colour, path in zip(_format_colours(sample.speeds), sample.paths, strict=True):
+    lines = _draw_paths(sample.paths, _format_colours(sample.speeds), scale)
+    legend = f"1 m; dark: standing, light: {strands.MAX_SPEED:g} m/s"
+    return make_picture(name, title, [*lines, *_draw_rule(scale, legend)])
+
+
+def _lay_over(data: strands.Strands, simulation: strands.Strands, scale: float) -> str:
+    """Draw strands of the simulation object on those of the data, each in a colour of its own."""
+    lines = [
+        *_draw_paths(data.paths, [_DATA_COLOUR] * len(data.paths), scale),
+        *_draw_paths(simulation.paths, [_OBJECT_COLOUR] * len(simulation.paths), scale),
+    ]
+    title = "Both: data, and on it the simulation object in orange"
+    return make_picture("strands laid over each other", title, [*lines, *_draw_rule(scale, "1 m")])
+
+
+def _draw_paths(paths: Array, colours: Sequence[str], scale: float) -> list[str]:
+    """Return a line for each path (n, P, 2) in metres, from the middle of a picture."""
+    origin, lines = np.array([0.5 * WIDTH, 0.5 * HEIGHT]), []
+    for colour, path in zip(colours, paths, strict=True):
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (origin - scale * path).tolist())
         lines.append(f'<polyline stroke="{colour}" points="{points}"/>')
+    return lines
+
+
+def _draw_rule(scale: float, legend: str) -> tuple[str, str]:
+    """Return a line as long as a metre, and what is written above it."""
     y, right = HEIGHT - 20, MARGIN + scale
     rule = f'<line x1="{MARGIN:g}" y1="{y:g}" x2="{right:g}" y2="{y:g}" stroke="#222"/>'
-    legend = f"1 m; dark: standing, light: {strands.MAX_SPEED:g} m/s"
-    return make_picture(name, title, [*lines, rule, make_label(MARGIN, HEIGHT - 24, legend)])
+    return rule, make_label(MARGIN, HEIGHT - 24, legend)
 
 
 def _draw_coverage(covered: Coverage) -> str:

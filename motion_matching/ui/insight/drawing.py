@@ -23,6 +23,7 @@ from .. import colors, drawing
 
 _LABEL = 2.0  # metres from the start of strands to their name
 _STRAND = 1.5  # width
+Builder = Callable[[Any], Any]
 _MAP = 220.0  # size of the map
 _MAX_POSES = 3000
 _DOT, _HEAD = 0.006, 0.018  # shares of the map's size
@@ -60,26 +61,31 @@ def _draw_scene() -> None:
     obj = app.characters.get_active_armature(bpy.context)
     if obj is None:
         return
-    for name, strands, matrix in _place_strands(obj):
+    for name, strands, matrix, build in _place_strands(obj):
         with drawing.push_matrix(matrix):
-            drawing.draw_lines([(_get_batch(name, strands, _build_strand_batch), _STRAND)])
+            drawing.draw_lines([(_get_batch(name, strands, build), _STRAND)])
     inspector = runtime.inspector if settings_of(obj).insight.show_features else None
     is_own = inspector is not None and inspector.armature.uid == obj.session_uid
     if is_own and inspector.inspected and runtime.trail is None:
         _draw_features(inspector)
 
 
-def _place_strands(obj: bpy.types.Object) -> list[tuple[str, Any, Matrix]]:
-    """Return the shown strands with their name, and where on the ground they start."""
+def _place_strands(obj: bpy.types.Object) -> list[tuple[str, Any, Matrix, Builder]]:
+    """Return the shown strands with their name, where they start, and what builds their batch."""
     report, settings = runtime.coverage_reports.get(obj.session_uid), settings_of(obj).insight
     if report is None:
         return []
     x, y, yaw = runtime.trail.placement if _is_live(obj) else app.characters.get_placement(obj)
     ground = _compute_matrix(x, y, obj.matrix_world[2][3], yaw)
-    result = [("Data", report.strands, ground)] if settings.show_strands else []
-    if settings.show_simulation:
+    by_speed: Builder = _build_strand_batch
+    result = [("Data", report.strands, ground, by_speed)] if settings.show_strands else []
+    if settings.show_simulation and settings.show_strands and settings.lay_over:
+        above = Matrix.Translation((0.0, 0.0, drawing.ABOVE_GROUND))
+        on_top = "On Top: Simulation Object", report.simulation, ground @ above
+        result.append((*on_top, _build_plain_strand_batch))
+    elif settings.show_simulation:
         aside = Matrix.Translation((report.simulation_offset, 0.0, 0.0))
-        result.append(("Simulation Object", report.simulation, ground @ aside))
+        result.append(("Simulation Object", report.simulation, ground @ aside, by_speed))
     return result
 
 
@@ -92,8 +98,9 @@ def _draw_labels(obj: bpy.types.Object) -> None:
     """Name the strands, behind the point where they start."""
     context, color = bpy.context, drawing.get_text_color()
     blf.size(0, drawing.TEXT * context.preferences.system.ui_scale)
-    for name, _, matrix in _place_strands(obj):
-        position = matrix @ Vector((0.0, _LABEL, 0.0))
+    for line, (name, _, matrix, build) in enumerate(_place_strands(obj)):
+        farther = 0.25 * line if build is _build_plain_strand_batch else 0.0
+        position = matrix @ Vector((0.0, _LABEL + farther, 0.0))
         pixel = location_3d_to_region_2d(context.region, context.region_data, position)
         if pixel is not None:
             drawing.draw_text(name, pixel.x - 0.5 * blf.dimensions(0, name)[0], pixel.y, color)
@@ -101,6 +108,12 @@ def _draw_labels(obj: bpy.types.Object) -> None:
 
 def _build_strand_batch(strands: Any) -> drawing.Batch | None:
     return drawing.build_line_batch(*build_strand_segments(strands))
+
+
+def _build_plain_strand_batch(strands: Any) -> drawing.Batch | None:
+    pairs, colours = build_strand_segments(strands)
+    colours[:, :3] = colors.get_color("contact")[:3]  # unlike all colours of speeds
+    return drawing.build_line_batch(pairs, colours)
 
 
 def build_strand_segments(strands: Any) -> tuple[np.ndarray, np.ndarray]:

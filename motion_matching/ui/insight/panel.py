@@ -79,6 +79,9 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
         strands = column.column(heading="Strands")
         strands.prop(insight, "show_strands")
         strands.prop(insight, "show_simulation")
+        on_top = strands.column()
+        on_top.active = insight.show_strands and insight.show_simulation
+        on_top.prop(insight, "lay_over")
         charts = column.column(heading="Charts")
         charts.prop(insight, "show_coverage")
         charts.prop(insight, "show_histograms")

@@ -82,6 +82,11 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         "Draw where the simulation object leads within a second, to the left of the data's "
         "strands: where it goes and they do not, nothing can be matched",
     )
+    lay_over: bool = switch(
+        False,
+        "On Top",
+        "Draw the strands of the simulation object on those of the data, in one colour",
+    )
     show_coverage: bool = switch(
         True,
         "Coverage Map",

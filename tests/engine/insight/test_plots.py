@@ -82,6 +82,21 @@ def test_strands_of_the_simulation_object_have_the_same_scale(database: Database
     assert simulation[:, 1].max() > 0.3 * plots.METRE > data[:, 1].max()
 
 
+def test_strands_are_laid_over_each_other_in_two_colours(database: Database, tmp_path: Path):
+    root = draw_plot(database, tmp_path)
+    both = get_strands(root, "strands laid over each other")
+    apart = [
+        *get_strands(root, "strands"),
+        *get_strands(root, "strands of the simulation object"),
+    ]
+    assert all(np.array_equal(a, b) for a, b in zip(both, apart, strict=True))
+    picture = find_group(root, "strands laid over each other")
+    colours = [line.get("stroke") for line in picture.iter(f"{SVG}polyline")]
+    count = len(get_strands(root, "strands"))
+    assert len(set(colours[:count])) == len(set(colours[count:])) == 1
+    assert colours[0] != colours[-1]
+
+
 def test_cells_with_frames_are_filled_and_holes_are_outlined(database: Database, tmp_path: Path):
     root = draw_plot(database, tmp_path)
     map_ = inspection.inspect(database, PerformerSettings(), {}).covered

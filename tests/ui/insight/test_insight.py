@@ -90,6 +90,22 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     assert found.simulation_offset + found.simulation.paths[..., 0].min() > paths[..., 0].max()
     assert len(found.simulation.paths) > 100
 
+    # or on top of them, in a colour that no speed has
+    def place():
+        return [(name, matrix) for name, _, matrix, _ in insight_drawing._place_strands(obj)]
+
+    (_, data_place), (_, beside) = place()
+    assert beside.translation.x > data_place.translation.x + 1.0
+    shown.lay_over = True
+    (_, data_place), (name, on_top) = place()
+    assert name.startswith("On Top")
+    np.testing.assert_allclose(on_top.translation[:2], data_place.translation[:2], atol=1e-6)
+    assert draw_panels() > 5
+    shown.show_strands = False  # there is nothing to lie on
+    [(name, alone)] = place()
+    np.testing.assert_allclose(alone.translation, beside.translation, atol=1e-6)
+    shown.lay_over, shown.show_strands = False, True
+
     # stale when the database or the controller changes, current when the change is reverted
     status.refresh(obj)
     assert not insight.explain_staleness(obj, found)
