@@ -40,9 +40,8 @@ def ease_legs(
         first = _get_rotations(poses, bones)
         turned = quat.inv_mul(_get_rotations(before, bones), first)
         turns = quat.to_scaled_angle_axis(quat.positive(turned))
-        # nothing is blended back to a knee that a jump has bent backward
-        kept = firm[:, i] | _is_bent_backward(before, skeleton, leg)
         # beside those that stay, less and less, for legs not to part from them
+        kept = firm[:, i]
         free = np.clip(count_frames_to(kept) / reach, 0.0, 1.0) if kept.any() else 1.0
         limits = _Limits.measure(_place(before, skeleton, bones), leg, fps, most)
         places = _place(poses, skeleton, bones)
@@ -113,25 +112,9 @@ def _set_rotations(
 
 def _place(poses: np.ndarray, skeleton: Skeleton, bones: list[int]) -> np.ndarray:
     """Return the places (T, N, 3) of bones in the world, each the parent of the next."""
-    return _compute_world(poses, skeleton, bones)[1]
-
-
-def _compute_world(
-    poses: np.ndarray, skeleton: Skeleton, bones: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return rotations and places of bones in the world, from those above alone."""
     path = skeleton.get_chain_to_root(bones[-1])[::-1]
     world = quat.compute_world(poses[:, :, path], np.arange(len(path)) - 1)
-    rotations, places = (each[:, -len(bones) :] for each in world)
-    return rotations, places
-
-
-def _is_bent_backward(poses: np.ndarray, skeleton: Skeleton, leg: LegGeometry) -> np.ndarray:
-    rotations, places = _compute_world(poses, skeleton, list(leg.chain[leg.thigh : leg.foot + 1]))
-    knee = leg.shin - leg.thigh
-    upper, lower = places[:, knee] - places[:, 0], places[:, -1] - places[:, knee]
-    hinge = quat.mul_vec(rotations[:, knee], np.array(leg.hinge))
-    return np.sum(np.cross(lower, upper) * hinge, axis=-1) < 0.0
+    return world[1][:, -len(bones) :]
 
 
 def _accelerate(places: np.ndarray, fps: float) -> np.ndarray:
