@@ -99,9 +99,9 @@ def plant_feet(
     """Return poses (T, 7, B) in which toes stand during `ranges`, from poses before foot locking.
 
     More than half a second from any range a leg stays as it is, unless its foot is below the ground
-    or lower than in the data, or its knee is bent backward or too far. Without `data`, toes move as in the poses themselves. Where planting
-    would make a joint leap, at more than `most` in m/s², a toe gives way, except in `firm` ranges.
-    Toes begin at `starts` (L, 2) on the ground, if given.
+    or lower than in the data, or its knee is bent backward or too far. Without `data`, toes move as
+    in the poses themselves. Where planting would make a joint leap, at more than `most` in m/s², a
+    toe gives way, except in `firm` ranges. Toes begin at `starts` (L, 2) on the ground, if given.
     """
     if len(poses) < 3:
         return poses
@@ -130,8 +130,8 @@ def plant_feet(
         lowest, buffer = leg.foot_height + floor, settings.stretch_buffer
         bend_leg(leg, poses, rotations, positions, parents, targets, lowest, buffer)
         floors.append(floor)
-    held = build_contact_mask(firm, count, len(legs))
-    ease_legs(poses, unlocked, skeleton, legs, fps, most, held)
+    held, planted = (build_contact_mask(each, count, len(legs)) for each in (firm, within))
+    ease_legs(poses, unlocked, skeleton, legs, fps, most, held, planted)
     _raise_sunk_toes(poses, parents, legs, floors, settings.stretch_buffer, fps)
     poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
     return poses.astype(np.float32)
