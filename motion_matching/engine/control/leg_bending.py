@@ -12,6 +12,7 @@ from ..maths import quat
 from .legs import CLOSE, FIRM, LegGeometry
 
 _PEEL = 0.35  # radians by which a heel comes up freely for the leg to reach; hardly twice that
+_BACKWARD = 0.5  # radians up to which a knee bent backward is hardly bent forward instead
 _STRAIGHT = 0.2  # sine of the bend below which the knee's hinge is more exact than the leg's plane
 
 
@@ -119,6 +120,48 @@ def open_knees(
     opened = quat.mul(turn, rotations[:, shin])
     poses[folded, 3:, shin] = quat.inv_mul(above_knee, opened)
     poses[folded, 3:, foot] = quat.inv_mul(quat.mul(turn, above_ankle), rotations[:, foot])
+    return True
+
+
+def straighten_knees(
+    leg: LegGeometry,
+    poses: np.ndarray,
+    rotations: np.ndarray,
+    positions: np.ndarray,
+    parents: np.ndarray,
+) -> bool:
+    """Straighten knees of `poses` (T, 7, B) in place that are bent backward, as by a fading jump.
+
+    Knees bent far backward are bent forward instead. Ankles stay on their way from the hip, and
+    feet keep their attitude. World rotations are (T, B, 4), positions (T, B, 3). Returns whether
+    any knee was bent backward.
+    """
+    thigh, shin, foot = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot))
+    upper = positions[:, shin] - positions[:, thigh]
+    lower = positions[:, foot] - positions[:, shin]
+    hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
+    sine = np.sum(np.cross(lower, upper) * hinge, axis=-1)
+    backward = sine < 0.0
+    if not backward.any():
+        return False
+    upper, lower, hinge, sine = upper[backward], lower[backward], hinge[backward], sine[backward]
+    rotations = rotations[backward]
+    # only what is across the hinge turns about it
+    along = np.sum(upper * hinge, axis=-1) * np.sum(lower * hinge, axis=-1)
+    angle = np.arctan2(sine, np.sum(upper * lower, axis=-1) - along)
+    # one that passes straight for a moment does not swing forward and back
+    forward = -angle - _BACKWARD * np.tanh(-angle / _BACKWARD)
+    at_knee = quat.from_angle_axis(angle - forward, hinge)
+    at_hip = quat.between(upper + quat.mul_vec(at_knee, lower), upper + lower)
+    whole = quat.mul(at_hip, at_knee)
+    above_hip, above_knee, above_ankle = (rotations[:, parents[b]] for b in (thigh, shin, foot))
+    turned = (
+        (thigh, above_hip, quat.mul(at_hip, rotations[:, thigh])),
+        (shin, quat.mul(at_hip, above_knee), quat.mul(whole, rotations[:, shin])),
+        (foot, quat.mul(whole, above_ankle), rotations[:, foot]),
+    )
+    for bone, above, rotation in turned:
+        poses[backward, 3:, bone] = quat.inv_mul(above, rotation)
     return True
 
 

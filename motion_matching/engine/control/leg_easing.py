@@ -15,7 +15,8 @@ from .legs import LegGeometry
 
 _REACH = 0.1  # seconds around a leap within which bends are evened out, less and less
 _WIDTH = 0.02  # seconds over which each pass evens them out
-_PASSES = 24
+_PASSES = 24  # at most, and half as many without planted legs
+_BESIDE = 0.5  # least share of a pass that a swing takes beside where its toe stands
 _LEAST = 1e-6  # rad/s: no knee is slower, so that none is divided by zero
 _SHARE = 0.99  # of the fastest that a knee bends in the data: poses are rounded
 
@@ -28,48 +29,81 @@ def ease_legs(
     fps: float,
     most: float,
     firm: np.ndarray,
+    planted: np.ndarray | None = None,
 ) -> None:
     """Even out in place how legs of `poses` (T, 7, B) differ from `before`, where a joint leaps.
 
     That is where one accelerates by more than `most` in m/s², or a knee bends faster than in the
-    data, and more than `before`. Legs stay as they are in `firm` frames (T, L).
+    data, and more than `before`. Legs stay as they are in `firm` frames (T, L), and where they are
+    `planted` (T, L) as far as evening out their swings is enough.
     """
     reach = round(_REACH * fps) + 1
     for i, leg in enumerate(legs):
-        bones = list(leg.chain[leg.thigh :])
-        first = _get_rotations(poses, bones)
-        turned = quat.inv_mul(_get_rotations(before, bones), first)
-        turns = quat.to_scaled_angle_axis(quat.positive(turned))
-        # nothing is blended back to a knee that a jump has bent backward
-        kept = firm[:, i] | _is_bent_backward(before, skeleton, leg)
-        # beside those that stay, less and less, for legs not to part from them
-        free = np.clip(count_frames_to(kept) / reach, 0.0, 1.0) if kept.any() else 1.0
-        limits = _Limits.measure(_place(before, skeleton, bones), leg, fps, most)
-        places = _place(poses, skeleton, bones)
-        excess = limits.compute_excess(places)
+        own = _Leg.measure(poses, before, skeleton, leg)
+        first, places = _get_rotations(poses, own.bones), own.places.copy()
+        limits = _Limits.measure(_place(before, skeleton, own.bones), leg, fps, most)
+        eased = np.zeros(len(poses), bool)
+        if planted is not None:
+            kept = firm[:, i] | planted[:, i]
+            free = np.maximum(_compute_share(kept, reach), _BESIDE * ~kept)
+            eased |= own.even_out(limits, free, _PASSES // 2)
+        eased |= own.even_out(limits, _compute_share(firm[:, i], reach), _PASSES)
+        # a leap of the motion itself, which its planting had taken out, would come back
         plain = limits._replace(accelerations=most, rates=_SHARE * leg.knee_rate)
-        hardest, eased = plain.compute_excess(places), np.zeros(len(poses), bool)
-        for _ in range(_PASSES):
+        hardest, excess = (plain.compute_excess(each) for each in (places, own.places))
+        for start, stop in find_runs(eased):
+            around = slice(max(start - 1, 0), stop + 1)
+            if excess[around].max() > max(hardest[around].max(), 1.0):
+                frames = np.arange(start, stop)
+                _set_rotations(poses, frames, own.bones, first[frames])
+
+
+def _compute_share(kept: np.ndarray, reach: int) -> np.ndarray:
+    """Return how far (T,) frames may change: beside those `kept` less, for legs not to part."""
+    return np.clip(count_frames_to(kept) / reach, 0.0, 1.0) if kept.any() else np.ones(len(kept))
+
+
+class _Leg(NamedTuple):
+    """A leg in `poses` (T, 7, B): its N `bones`, and their `places` (T, N, 3) in the world.
+
+    They are turned by `turns` (T, N, 3) from where they are `before`. Easing changes all in place.
+    """
+
+    poses: np.ndarray
+    before: np.ndarray
+    skeleton: Skeleton
+    bones: list[int]
+    turns: np.ndarray
+    places: np.ndarray
+
+    @classmethod
+    def measure(
+        cls, poses: np.ndarray, before: np.ndarray, skeleton: Skeleton, leg: LegGeometry
+    ) -> _Leg:
+        """Return a leg of poses (T, 7, B), and how it differs from those before."""
+        bones = list(leg.chain[leg.thigh :])
+        turned = quat.inv_mul(_get_rotations(before, bones), _get_rotations(poses, bones))
+        turns = quat.to_scaled_angle_axis(quat.positive(turned))
+        return cls(poses, before, skeleton, bones, turns, _place(poses, skeleton, bones))
+
+    def even_out(self, limits: _Limits, free: np.ndarray, passes: int) -> np.ndarray:
+        """Even out turns around leaps, as far as frames are `free` (T,); return which changed."""
+        reach, width = round(_REACH * limits.fps) + 1, _WIDTH * limits.fps
+        eased, excess = np.zeros(len(free), bool), limits.compute_excess(self.places)
+        for _ in range(passes):
             leaps = excess > 1.0
             if not leaps.any():
                 break
             share = free * np.clip(1.0 - count_frames_to(leaps) / reach, 0.0, 1.0)
             near = np.flatnonzero(share)
             eased[near] = True
-            turns = turns + share[:, None, None] * (_blur(turns, _WIDTH * fps) - turns)
-            rotations = quat.mul(
-                _get_rotations(before[near], bones), quat.from_scaled_angle_axis(turns[near])
-            )
-            _set_rotations(poses, near, bones, rotations)
-            places[near] = _place(poses[near], skeleton, bones)
-            excess = limits.compute_excess(places)
-        # a leap of the motion itself, which its planting had taken out, would come back
-        excess = plain.compute_excess(places)
-        for start, stop in find_runs(eased):
-            around = slice(max(start - 1, 0), stop + 1)
-            if excess[around].max() > max(hardest[around].max(), 1.0):
-                frames = np.arange(start, stop)
-                _set_rotations(poses, frames, bones, first[frames])
+            self.turns[:] += share[:, None, None] * (_blur(self.turns, width) - self.turns)
+            offsets = quat.from_scaled_angle_axis(self.turns[near])
+            rotations = quat.mul(_get_rotations(self.before[near], self.bones), offsets)
+            _set_rotations(self.poses, near, self.bones, rotations)
+            self.places[near] = _place(self.poses[near], self.skeleton, self.bones)
+            excess = limits.compute_excess(self.places)
+        return eased
 
 
 class _Limits(NamedTuple):
@@ -113,25 +147,9 @@ def _set_rotations(
 
 def _place(poses: np.ndarray, skeleton: Skeleton, bones: list[int]) -> np.ndarray:
     """Return the places (T, N, 3) of bones in the world, each the parent of the next."""
-    return _compute_world(poses, skeleton, bones)[1]
-
-
-def _compute_world(
-    poses: np.ndarray, skeleton: Skeleton, bones: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return rotations and places of bones in the world, from those above alone."""
     path = skeleton.get_chain_to_root(bones[-1])[::-1]
     world = quat.compute_world(poses[:, :, path], np.arange(len(path)) - 1)
-    rotations, places = (each[:, -len(bones) :] for each in world)
-    return rotations, places
-
-
-def _is_bent_backward(poses: np.ndarray, skeleton: Skeleton, leg: LegGeometry) -> np.ndarray:
-    rotations, places = _compute_world(poses, skeleton, list(leg.chain[leg.thigh : leg.foot + 1]))
-    knee = leg.shin - leg.thigh
-    upper, lower = places[:, knee] - places[:, 0], places[:, -1] - places[:, knee]
-    hinge = quat.mul_vec(rotations[:, knee], np.array(leg.hinge))
-    return np.sum(np.cross(lower, upper) * hinge, axis=-1) < 0.0
+    return world[1][:, -len(bones) :]
 
 
 def _accelerate(places: np.ndarray, fps: float) -> np.ndarray:

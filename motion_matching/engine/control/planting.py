@@ -19,7 +19,7 @@ from .contact_lock import compute_lift_share
 from .contact_ranges import ContactRange, build_contact_mask
 from .ground import FLAT, Ground, compute_step_height, compute_step_heights
 from .least_squares import solve_least_squares
-from .leg_bending import bend_leg, open_knees
+from .leg_bending import bend_leg, open_knees, straighten_knees
 from .leg_easing import ease_legs
 from .legs import LegGeometry
 from .plants_apart import FootTrack, compute_asides, make_track, move_plants_apart
@@ -99,17 +99,18 @@ def plant_feet(
     """Return poses (T, 7, B) in which toes stand during `ranges`, from poses before foot locking.
 
     More than half a second from any range a leg stays as it is, unless its foot is below the ground
-    or lower than in the data. Without `data`, toes move as in the poses themselves. Where planting
-    would make a joint leap, at more than `most` in m/s², a toe gives way, except in `firm` ranges.
-    Toes begin at `starts` (L, 2) on the ground, if given.
+    or lower than in the data, or its knee is bent backward or too far. Without `data`, toes move as
+    in the poses themselves. Where planting would make a joint leap, at more than `most` in m/s², a
+    toe gives way, except in `firm` ranges. Toes begin at `starts` (L, 2) on the ground, if given.
     """
     if len(poses) < 3:
         return poses
     poses, parents = poses.astype(np.float64), skeleton.parents
     rotations, positions = _compute_world(poses, parents)
-    opened = [open_knees(leg, poses, rotations, positions, parents) for leg in legs]
-    if any(opened):
-        rotations, positions = _compute_world(poses, parents)
+    for mend in (open_knees, straighten_knees):
+        mended = [mend(leg, poses, rotations, positions, parents) for leg in legs]
+        if any(mended):
+            rotations, positions = _compute_world(poses, parents)
     unlocked = poses.copy()
     count, stands = len(poses), poses[:, 2, 0]
     floors, tracks = [], []
@@ -129,8 +130,8 @@ def plant_feet(
         lowest, buffer = leg.foot_height + floor, settings.stretch_buffer
         bend_leg(leg, poses, rotations, positions, parents, targets, lowest, buffer)
         floors.append(floor)
-    held = build_contact_mask(firm, count, len(legs))
-    ease_legs(poses, unlocked, skeleton, legs, fps, most, held)
+    held, planted = (build_contact_mask(each, count, len(legs)) for each in (firm, within))
+    ease_legs(poses, unlocked, skeleton, legs, fps, most, held, planted)
     _raise_sunk_toes(poses, parents, legs, floors, settings.stretch_buffer, fps)
     poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
     return poses.astype(np.float32)

@@ -74,6 +74,27 @@ def test_legs_that_are_to_stand_firm_stay_as_they_were_bent(demo_database):
     assert np.any(eased[63:70] != bent[63:70])
 
 
+def test_a_swing_is_evened_out_before_a_leg_that_stands(demo_database):
+    """A toe that stands stays in place where its leg leaps as it lands."""
+    still, bent = bend_at_once(demo_database)
+    eased, planted = bent.copy(), np.zeros((120, 2), bool)
+    planted[60:, 0] = True
+    legs, firm = measure_character_legs(demo_database), np.zeros((120, 2), bool)
+    hardest = measure_accelerations(bent, demo_database).max()
+    ease_legs(eased, still, demo_database.skeleton, legs, FPS, 0.6 * hardest, firm, planted)
+    assert measure_accelerations(eased, demo_database).max() <= 0.6 * hardest
+    np.testing.assert_array_equal(eased[60:], bent[60:])
+
+
+def test_a_leg_that_stands_gives_way_where_its_swing_is_too_short(demo_database):
+    still, bent = bend_at_once(demo_database)
+    eased, planted = bent.copy(), np.ones((120, 2), bool)
+    planted[58:60, 0] = False
+    legs, firm = measure_character_legs(demo_database), np.zeros((120, 2), bool)
+    ease_legs(eased, still, demo_database.skeleton, legs, FPS, MOST, firm, planted)
+    assert measure_accelerations(eased, demo_database).max() <= MOST
+
+
 def test_no_leg_leaps_harder_for_being_eased(demo_database):
     """Back to a motion that leaps itself there is nothing to even out."""
     still, bent = bend_at_once(demo_database)
