@@ -41,6 +41,7 @@ NEW_SETTINGS = {
     "blend_stretch": 3.0,
     "blend_root": True,
     "price_weight": 0.0,
+    "prediction": "spring",
     "skip_ahead": False,
     "wait": True,
     "object_waits": True,

@@ -46,6 +46,7 @@ _BEFORE = MappingProxyType(
         "blend_stretch": 3.0,
         "blend_root": True,
         "price_weight": 0.0,
+        "prediction": "spring",
         "skip_ahead": False,
         "wait": True,
         "object_waits": True,

@@ -254,7 +254,7 @@ class Performer:
         x, y, yaw = self._placement
         c, s = math.cos(yaw), math.sin(yaw)
         points: list[tuple[float, ...]] = [self._past.sample(t) for t in self._past_times]
-        points += [state[:5] for state in self._simulation.predict_states(self._future_times)]
+        points += [state[:5] for state in self._simulation.foresee(self._future_times)]
         return [
             TrajectoryPoint(
                 c * (px - x) + s * (py - y),

@@ -25,6 +25,16 @@ DISPLACEMENTS = MappingProxyType(
         "independent": ("Independent", "Neither follows the other"),
     }
 )
+PREDICTIONS = MappingProxyType(
+    {  # in the order of Blender's property, which stores positions
+        "spring": ("As It Moves", "As the simulation object will move"),
+        "horizon": (
+            "By the Horizon",
+            "Evenly to the desired velocity and heading, which it has at the last time that is "
+            "compared",
+        ),
+    }
+)
 INERTIALIZATIONS = MappingProxyType(
     {  # in the order of Blender's property, which stores positions
         "spring": ("Spring", "Half of a jump fades in each halflife, quickly at first"),
@@ -77,6 +87,12 @@ class PerformerSettings:
     )
     rotation_halflife: float = _seconds(
         0.27, "Heading", "Time in which half of a turn is made; longer: wider turns"
+    )
+    prediction: str = describe(
+        "spring",
+        "Predict",
+        "The trajectory that a search asks for; it does not change how the simulation object moves",
+        choices=PREDICTIONS,
     )
     turn_limit: float = describe(
         math.tau,

@@ -137,11 +137,42 @@ class SimulationObject:
         return compute_desired_velocity(self._intent.move, yaw, *self._speeds)
 
     def predict(self, times: Sequence[float]) -> list[TrajectoryPoint]:
-        """Return the trajectory at ascending times in seconds; headings turn the goal along."""
-        return [TrajectoryPoint(*state[:5]) for state in self.predict_states(times)]
+        """Return the trajectory to compare at ascending times in seconds, the last the horizon."""
+        return [TrajectoryPoint(*state[:5]) for state in self.foresee(times)]
+
+    def foresee(self, times: Sequence[float]) -> list[State]:
+        """Return the states behind the trajectory.
+
+        They are how the object will move, where headings turn the goal along; or, if so set, they
+        go evenly to what is desired (article 004: ExponentialDecay, whose remainder is linear).
+        """
+        if self._settings.prediction == "horizon" and self._intent.path is None and times:
+            return self._predict_evenly(times)
+        return self.predict_states(times)
+
+    def _predict_evenly(self, times: Sequence[float]) -> list[State]:
+        """Return states that have the desired velocity and heading at the last of some times."""
+        horizon, state, states = times[-1], self._get_state(), []
+        vx, vy, turn = self.vx, self.vy, wrap(self.desired_yaw - self.yaw)
+        ax, ay = (self.desired_vx - vx) / horizon, (self.desired_vy - vy) / horizon
+        rate = clamp(turn / horizon, self._settings.turn_limit)
+        catch_x, catch_y = self._catching_up
+        now = 0.0
+        for time in times:
+            steps = 1 if self._is_open else math.ceil((time - now) / _CONTACT_STEP - 1e-6)
+            dt = (time - now) / steps
+            for _ in range(steps):
+                middle = now + 0.5 * dt
+                x = state[0] + (vx + ax * middle + catch_x) * dt
+                y = state[1] + (vy + ay * middle + catch_y) * dt
+                now += dt
+                after = x, y, state[2] + rate * dt, vx + ax * now, vy + ay * now, ax, ay, rate
+                state = after if self._is_open else self._slide(state, after)
+            states.append(state)
+        return states
 
     def predict_states(self, times: Sequence[float]) -> list[State]:
-        """Return the states behind the trajectory."""
+        """Return the states in which the object will be at ascending times in seconds."""
         path = self._intent.path
         state = self._get_state()
         states, now, free = [], 0.0, True

@@ -20,7 +20,7 @@ from .fade_features import DEFAULT_TIMES, FADE_KINDS, LONGEST_FADE, FadeTimes, c
 
 BONE_KINDS = ("bone_position", "bone_velocity", *FADE_KINDS, "foot_contact")
 TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
-NORMALIZATIONS = ("feature", "dimension")
+NORMALIZATIONS = ("feature", "dimension", "none")
 BEYOND_RANGE = ("extrapolate", "hold")
 _KEYS = {"kind", "bone", "times", "weight", "axes", "time"}
 _CONSTANT_TOLERANCE = 1e-5
@@ -67,7 +67,8 @@ class Schema:
     """An ordered list of features and how they are normalized.
 
     `normalization` 'feature' divides all dimensions of a feature by their mean deviation (Holden),
-    'dimension' divides each by its own (notebook). `beyond_range` says where a trajectory leads
+    'dimension' divides each by its own (notebook), and 'none' compares metres, metres a second and
+    directions as they are (article 004). `beyond_range` says where a trajectory leads
     after the end of a clip: it goes on as the clip ended ('extrapolate'), or stays where the clip
     ended ('hold').
     """
@@ -501,6 +502,8 @@ def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
     """Return the statistics of raw features (D, N); constant dimensions do not count in means."""
     mean, deviation = raw.mean(axis=1, dtype=np.float64), raw.std(axis=1, dtype=np.float64)
     varies = deviation > _CONSTANT_TOLERANCE * np.maximum(1.0, np.abs(mean))
+    if schema.normalization == "none":
+        deviation[:] = 1.0
     for dimensions in schema.slices if schema.normalization == "feature" else ():
         moving = varies[dimensions]
         if moving.any():

@@ -230,6 +230,7 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
     method = "MATCHING"
     names = (
+        "prediction",
         "search_interval",
         "continuing_bias",
         "price_weight",

@@ -66,6 +66,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     strafe: bool
     velocity_halflife: float
     rotation_halflife: float
+    prediction: str
     stop_factor: float
     gait_halflife: float
     search_interval: float

@@ -44,6 +44,7 @@ _AXES = (
 _NORMALIZATIONS = (
     ("feature", "By Feature", "Divide all numbers of a feature by their average deviation"),
     ("dimension", "By Number", "Divide each number by its own deviation"),
+    ("none", "Not at All", "Compare metres, metres a second and directions as they are"),
 )
 _GOES_ON = "On as the clip ended, so that a clip cut in full stride does not seem to stop"
 _ENDS = (

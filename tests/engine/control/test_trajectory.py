@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motion_matching.engine.control.ground import Box, Boxes
 from motion_matching.engine.control.intent import FuturePath, Intent
 from motion_matching.engine.control.settings import PerformerSettings, Speeds
 from motion_matching.engine.control.trajectory import (
@@ -132,6 +133,42 @@ def test_the_prediction_comes_true_while_the_intent_stays_the_same():
             np.testing.assert_allclose(
                 (simulation.x, simulation.y, simulation.yaw), point[:3], atol=1e-9
             )
+
+
+EVEN = replace(SETTINGS, prediction="horizon")
+
+
+def test_an_even_prediction_is_the_decay_that_ends_at_the_horizon():
+    """As in article 004: each step takes the share dt / (horizon - t) of what is left."""
+    simulation = steer(Intent(velocity=(0.5, -1.0), facing=0.4), 0.3, EVEN)
+    simulation.steer(Intent(velocity=(-1.2, 0.3), facing=2.0), DT)
+    predicted = simulation.predict([0.25, 0.5, 1.0])
+    x, v = np.array([simulation.x, simulation.y]), np.array([simulation.vx, simulation.vy])
+    yaw, steps = simulation.yaw, 20_000
+    for step in range(steps):
+        share = 1.0 / (steps - step)
+        x = x + v / steps
+        v, yaw = v + share * ([-1.2, 0.3] - v), yaw + share * wrap(2.0 - yaw)
+        if step + 1 in (steps // 4, steps // 2, steps):
+            point = predicted[(steps // 4, steps // 2, steps).index(step + 1)]
+            np.testing.assert_allclose(point, [*x, yaw, *v], atol=2e-4)
+    np.testing.assert_allclose(predicted[-1][2:], [2.0, -1.2, 0.3], atol=1e-9)
+
+
+def test_an_even_prediction_does_not_change_how_the_object_moves():
+    intent = Intent(velocity=(1.0, 1.0), facing=2.0)
+    ours, springs_alone = (steer(intent, 0.7, settings) for settings in (EVEN, SETTINGS))
+    assert (ours.x, ours.y, ours.yaw) == (springs_alone.x, springs_alone.y, springs_alone.yaw)
+
+
+def test_an_even_prediction_stays_outside_obstacles_and_turns_within_the_limit():
+    wall = Boxes((Box((0.0, -1.0), (4.0, 0.4)),))
+    simulation = SimulationObject(replace(EVEN, turn_limit=1.0), wall)
+    simulation.steer(Intent(velocity=(0.3, -3.0), facing=2.5), DT)
+    points = simulation.predict([0.2, 0.4, 0.6, 0.8, 1.0])
+    assert min(point.y for point in points) > -0.8 + SETTINGS.collision_radius - 1e-3
+    assert points[-1].x > 0.1, "it slides along"
+    assert points[-1].yaw == pytest.approx(1.0)
 
 
 def test_the_prediction_uses_the_desired_velocity_at_each_heading():

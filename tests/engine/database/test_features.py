@@ -234,7 +234,7 @@ def test_a_schema_can_be_loaded_from_a_file(tmp_path: Path):
         '{"features": [{"kind": "trajectory_position", "times": ["soon"]}]}',
         '{"features": [{"kind": "trajectory_position", "times": [Infinity]}]}',
         '{"features": [{"kind": "trajectory_position", "times": [1.0], "bone": "hips"}]}',
-        '{"normalization": "none", "features": [{"kind": "bone_position", "bone": "hips"}]}',
+        '{"normalization": "by_luck", "features": [{"kind": "bone_position", "bone": "hips"}]}',
         '{"beyond_range": "guess", "features": [{"kind": "bone_position", "bone": "hips"}]}',
     ],
 )
@@ -637,6 +637,19 @@ def test_per_feature_normalization_shares_the_mean_deviation():
             feature.weight * (block - block.mean(axis=1, keepdims=True)) / block.std(axis=1).mean()
         )
         np.testing.assert_allclose(found.T[where], expected, atol=1e-4)
+
+
+def test_without_normalization_weights_scale_plain_differences():
+    """So that costs such as 3 of a position and 6 of a velocity can be set as they are told."""
+    features = (
+        Feature("bone_position", "hips", weight=3.0),
+        Feature("bone_velocity", "hips", weight=6.0),
+    )
+    schema = Schema(features, normalization="none")
+    raw = np.random.default_rng(5).normal(2.0, 7.0, (6, 40)).astype(np.float32)
+    found = compute_normalization(schema, raw).apply(raw.T, schema.weights)
+    expected = (raw[:, 3] - raw[:, 9]) * np.repeat([3.0, 6.0], 3)
+    np.testing.assert_allclose(found[3] - found[9], expected, rtol=1e-4, atol=1e-4)
 
 
 def test_per_dimension_normalization_gives_each_weight_as_deviation():
