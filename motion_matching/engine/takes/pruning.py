@@ -221,7 +221,7 @@ def _find_pieces(database: Database) -> list[np.ndarray]:
     for index, (origin, source) in enumerate(
         zip(database.ranges, database.range_sources, strict=True)
     ):
-        place = source.key, origin.first_source_frame, source.frames, source.cycle
+        place = source.key, origin.clip, origin.first_source_frame, source.frames, source.cycle
         alike.setdefault(place, []).append(index)
     counts = database.stops - database.starts
     pieces = []

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.sources import Source
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.maths.runs import find_runs
 from motion_matching.engine.takes import pruning, takes
+from tests.engine import animals
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +60,14 @@ def test_a_clip_and_its_mirror_image_stay_or_go_together(demo_database, pruned):
     mirrored = [both for both in by_place.values() if len(both) == 2]
     assert mirrored
     assert all(np.array_equal(*both) for both in mirrored)
+
+
+def test_sources_of_one_length_are_pieces_of_their_own():
+    sources = [Source(clip=motion.clip) for motion in animals.make_dog_motions(fps=30.0)]
+    dog = build(sources, BuildSettings(mirror=True))[0]
+    pieces = pruning._find_pieces(dog)
+    assert max(map(len, pieces)) <= 2 * 2 * dog.fps, "a clip and its mirror image, below 2 s"
+    assert np.array_equal(np.sort(np.concatenate(pieces)), np.arange(dog.frame_count))
 
 
 def test_a_smaller_database_plays_the_same_motion(demo_database, settings, pruned, tmp_path):
