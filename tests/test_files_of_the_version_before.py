@@ -34,7 +34,7 @@ KEYS = json.loads((BEFORE / "keys.json").read_text(encoding="utf-8"))[
 NEW_DEFAULTS = {"unlock_radius": 0.28}
 NEW_SETTINGS = {
     "idle": True,
-    "catch_up": 0.1,
+    "catch_up": 0.05,
     "strafe": True,
     "inertialization": "spring",
     "blend_time": 0.3,

@@ -311,7 +311,7 @@ class PerformerSettings:
         "sliding",
     )
     catch_up: float = _large_share(
-        0.1,
+        0.05,
         "Catch Up",
         "How much faster the simulation object goes to make up for waiting, as a share of its "
         "speed; 0: it stays behind where it had to wait",

@@ -81,6 +81,10 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
         path = session.performer.predict_path(times)
         predicted = [live.display_transform.transform_point(p.x, p.y) for p in path]
         add_line([frame.simulation_object[:2], *predicted], 6.0, "desired")
+        if live.database:
+            matched = _find_matched_placements(live.database, frame, [0.0, *times])
+            add_line([placement[:2] for placement in matched], 2.5, "chosen")
+        # a mark at each time that the features compare
         samples = [t for t in session.performer.method.trajectory_times if t >= _SOON]
         for p in session.performer.predict_path(samples):
             seen = live.display_transform.transform_placement(
@@ -89,8 +93,6 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
             for points in _build_facing_ring(seen, _SAMPLE):
                 add_line(points, 2.0, "desired")
         if live.database:
-            matched = _find_matched_placements(live.database, frame, [0.0, *times])
-            add_line([placement[:2] for placement in matched], 2.5, "chosen")
             for placement in _find_matched_placements(live.database, frame, samples):
                 for points in _build_facing_ring(placement, _SAMPLE):
                     add_line(points, 1.5, "chosen")
