@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,18 +84,6 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
         if live.database:
             matched = _find_matched_placements(live.database, frame, [0.0, *times])
             add_line([placement[:2] for placement in matched], 2.5, "chosen")
-        # a mark at each time that the features compare
-        samples = [t for t in session.performer.method.trajectory_times if t >= _SOON]
-        for p in session.performer.predict_path(samples):
-            seen = live.display_transform.transform_placement(
-                engine.control.performer.Placement(p.x, p.y, p.yaw)
-            )
-            for points in _build_facing_ring(seen, _SAMPLE):
-                add_line(points, 2.0, "desired")
-        if live.database:
-            for placement in _find_matched_placements(live.database, frame, samples):
-                for points in _build_facing_ring(placement, _SAMPLE):
-                    add_line(points, 1.5, "chosen")
     if play.show_ground:
         for points in live.get_moving_ground():
             add_line(points, 1.5, "guide")
@@ -106,6 +94,9 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
             add_line(_build_ring(*goal, _RING), 4.0, "desired")
     if play.show_contacts:
         lines += _build_contact_lines(live, live.shown.find(), frame)
+    if play.show_paths:
+        for points, color in _build_marks(live, frame):
+            add_line(points, 2.0, color)
     texts = _build_texts(live, frame) if play.show_text else ()
     warnings = tuple(item.text for item in live.warnings) if play.show_warnings else ()
     recorded = session.recorded_seconds if session.is_recording and play.show_recording else None
@@ -128,6 +119,25 @@ def _find_matched_placements(
         engine.control.performer.Placement(x + dx, y + dy, facing + turn)
         for (dx, dy), (*_, facing) in zip(offsets, track, strict=True)
     ]
+
+
+def _build_marks(
+    live: LiveSession, frame: Frame
+) -> Iterator[tuple[list[tuple[float, float]], str]]:
+    """Return small rings that face, and their colours, at the times that the features compare."""
+    performer = live.session.performer
+    times = [t for t in performer.method.trajectory_times if t >= _SOON]
+    placements = [
+        live.display_transform.transform_placement(
+            engine.control.performer.Placement(p.x, p.y, p.yaw)
+        )
+        for p in performer.predict_path(times)
+    ]
+    matched = _find_matched_placements(live.database, frame, times) if live.database else []
+    for color, seen in (("desired", placements), ("chosen", matched)):
+        for placement in seen:
+            for points in _build_facing_ring(placement, _SAMPLE):
+                yield points, color
 
 
 def _build_facing_ring(seen: Placement, radius: float) -> list[list[tuple[float, float]]]:
