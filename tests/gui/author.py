@@ -154,7 +154,9 @@ def measure_path_error(live):
 
     def measure_miss(performer, frame):
         wanted = performer.predict_path([1.0])[0]
-        return math.dist(hud._trace_matched_path(live.database, frame)[-1], (wanted.x, wanted.y))
+        return math.dist(
+            hud._find_matched_placements(live.database, frame, [1.0])[0][:2], (wanted.x, wanted.y)
+        )
 
     for key in ("W", "S", "D"):
         event(key, unicode=key.lower())
