@@ -47,6 +47,10 @@ class Content(NamedTuple):
     rig: str
     source_keys: Mapping[int, str]
 
+    def find_indices(self, count: int) -> dict[str, int]:
+        """Return the places in the list of `count` sources, by the keys that databases know."""
+        return {key: index for index, key in self.source_keys.items() if index < count}
+
     def to_text(self) -> str:
         """Return a text that is enough to describe changes."""
         settings = {name: _digest(value) for name, value in self.settings.items()}

@@ -51,7 +51,7 @@ NO_ODD_MOMENTS = OddMoments((), "", 0.0)
 def list_odd_moments(obj: bpy.types.Object, content: Content, database: Database) -> OddMoments:
     """List the odd postures of an armature's database; none for a database without its sources."""
     sources, found = settings_of(obj).sources, postures.find_odd_postures(database)
-    keys = {key: n for n, key in content.source_keys.items() if n < len(sources)}
+    keys = content.find_indices(len(sources))
     firsts: dict[int, int] = {}
     moments = []
     for one in sorted(found, key=lambda one: -one.deviation):

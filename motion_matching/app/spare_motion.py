@@ -21,8 +21,6 @@ from .steps import Steps, run_in_background_steps
 from .stored import content_to_find_steps
 from .typed import settings_of
 
-_SECONDS = 60.0  # of each script that tells which motion is played
-
 
 class SpareSourceRange(NamedTuple):
     """Frames `first` to `last` of a source of the list, as its tags count."""
@@ -46,7 +44,7 @@ def find_steps(obj: bpy.types.Object, keep: float) -> Steps[SpareMotion]:
     settings = get_performer_settings(get_armature(uid), database)
 
     def find(report: ReportProgress) -> Pruning:
-        tried = pruning.prepare_performances(database, settings, _SECONDS, 0)
+        tried = pruning.prepare_performances(database, settings, pruning.SECONDS, 0)
         played = pruning.count_played(database, settings, tried, partial(report, "Performing"))
         return pruning.find_spare_frames(database, played, keep)
 
@@ -60,13 +58,13 @@ def _locate(
 ) -> tuple[SpareSourceRange, ...]:
     """Return the spare frames by source. Raises DatabaseError if the database has other sources."""
     sources = settings_of(obj).sources
-    names = {key: n for n, key in content.source_keys.items() if n < len(sources)}
+    indices = content.find_indices(len(sources))
     ranges = []
     for one in pruning.list_ranges(database, result.spare):
         key = (database.range_sources or ())[one.range_index].key
-        if key not in names:
+        if key not in indices:
             raise DatabaseError("The sources were changed meanwhile; build the database again.")
-        source = sources[names[key]]
+        source = sources[indices[key]]
         first = find_first_frame(obj, source)
         ranges.append(SpareSourceRange(source.name, first + one.first, first + one.last - 1))
     return tuple(ranges)

@@ -18,7 +18,6 @@ from .values import parse_changes
 from .writing import write_together
 
 _TARGETS = {"output": (".npz",), "save_tags": (".json",), "report": (".json",)}
-_SECONDS = 60.0  # of each performance that it is tried with
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
@@ -27,7 +26,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     database = load_database(arguments.database)
     default = takes.make_default_settings(database)
     settings = default.with_changes(parse_changes(arguments.changes, default))
-    seconds = arguments.seconds or _SECONDS
+    seconds = arguments.seconds or pruning.SECONDS
     tried = pruning.prepare_performances(database, settings, seconds, arguments.seed or 0)
     tried += [performances.load(path) for path in arguments.performance or ()]
     report = partial(out.show_progress, "Performing")

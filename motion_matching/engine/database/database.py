@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -55,6 +56,13 @@ class Range:
     first_source_frame: float
     source_frames_per_frame: float
     loop: bool = False
+
+    def find_source_frame(self, offset: int) -> int:
+        """Return the source frame from which on a tag covers a frame of the range, and none before.
+
+        With more frames than the source has, that may be a few before.
+        """
+        return math.floor(self.first_source_frame + offset * self.source_frames_per_frame + 1e-6)
 
 
 # the types of its values, in their order

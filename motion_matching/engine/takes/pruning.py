@@ -27,6 +27,7 @@ from . import baking, takes
 from .comparison import MEASURES
 
 SCRIPTS = ("random", "turns", "stop_and_go", "strafe_circle")
+SECONDS = 60.0  # of each script
 _PIECE = 1.0  # seconds of a source that stay or go together: shorter, and all motion is jumps
 _PLAYED_SHARE = 0.8  # of the room, which played motion takes at most
 _ROUNDS = 50  # a fiftieth of what is missing is added at a time: what is far is measured anew
@@ -195,11 +196,9 @@ def list_ranges(database: Database, spare: np.ndarray) -> list[SpareRange]:
     for index, (start, stop, origin) in enumerate(
         zip(database.starts, database.stops, database.ranges, strict=True)
     ):
-        first, step = origin.first_source_frame, origin.source_frames_per_frame
         if not origin.mirrored:
             for run in find_runs(spare[start:stop]).tolist():
-                a, b = (round(first + frame * step) for frame in run)
-                result.append(SpareRange(index, origin.clip, a, b))
+                result.append(SpareRange(index, origin.clip, *map(origin.find_source_frame, run)))
     return result
 
 
@@ -252,10 +251,7 @@ def _find_protected(database: Database) -> np.ndarray:
 
 def _get_rows(database: Database) -> np.ndarray:
     """Return the features (N, D) as a search compares them."""
-    normalization = database.normalization
-    scale = normalization.compute_scale(database.schema.weights)
-    rows = (database.features - normalization.mean[:, None]) * scale[:, None]
-    return np.ascontiguousarray(rows.T[:, normalization.varies])
+    return database.normalization.apply(database.features.T, database.schema.weights)
 
 
 def _measure_distances(rows: np.ndarray, among: np.ndarray) -> np.ndarray:

@@ -11,9 +11,11 @@ from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
+from motion_matching.engine.database.tags import assign_tags
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.maths.runs import find_runs
 from motion_matching.engine.takes import pruning, takes
+from tests.demo import generate_clips
 from tests.engine import animals
 
 
@@ -120,6 +122,18 @@ def test_tags_say_which_frames_of_the_clips_are_spare(demo_database, pruned):
         step = demo_database.ranges[index].source_frames_per_frame
         found = [(round(t.start / step), round(t.stop / step)) for t in ranges]
         assert found == [tuple(run) for run in find_runs(spare).tolist()]
+
+
+def test_a_build_with_the_tags_excludes_the_same_frames():
+    """Also where clips are brought to another rate, so that frames lie between those of a clip."""
+    sources = [
+        Source(clip=clip) for clip in generate_clips() if clip.name.startswith("walk_curves")
+    ]
+    settings = BuildSettings(fps=24.0 * 1.1, mirror=True)
+    database = build(sources, settings)[0]
+    spare = pruning.find_spare_frames(database, np.zeros(database.frame_count), 0.3).spare
+    tagged = assign_tags(sources, pruning.list_tags(database, spare))
+    assert np.array_equal(build(tagged, settings)[0].playable, ~spare)
 
 
 @pytest.mark.parametrize("keep", [0.0, 1.0, -0.5, float("nan")])

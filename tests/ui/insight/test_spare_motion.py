@@ -5,8 +5,9 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.app import build, spare_motion, status
+from motion_matching.app import build, status
 from motion_matching.app.steps import run_to_end
+from motion_matching.engine.takes import pruning
 from motion_matching.ui.tags.operators import add_range
 from tests.ui.characters import create_character, expect_refusal
 from tests.ui.drawn import draw_panels
@@ -17,7 +18,7 @@ ops = bpy.ops.motion_matching
 @pytest.fixture
 def obj(monkeypatch):
     """A character with a database of two clips; scripts are short, as it has few frames."""
-    monkeypatch.setattr(spare_motion, "_SECONDS", 5.0)
+    monkeypatch.setattr(pruning, "SECONDS", 5.0)
     obj = create_character(clips=("walk_curves", "run_curves"))
     ops.add_actions()
     assert ops.build() == {"FINISHED"}
