@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..engine.control.settings import PerformerSettings
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
 from ..engine.field.field_controller import FieldController
@@ -16,14 +18,27 @@ from .values import load_controller_preset, parse_changes
 
 _METHODS = ("matching", "field")
 _LONGEST = 24  # letters of a name
+Change = Callable[[PerformerSettings], dict[str, Any]]
 
 
 class Variant(NamedTuple):
-    """What a take is performed with: a database, a field if that plays, and changed settings."""
+    """What a take is performed with: a database, a field if that plays, and settings.
+
+    `changes` are what the command changes of the settings that database and field come with.
+    """
 
     database: Database
     field: FieldController | None
+    settings: PerformerSettings
     changes: dict[str, Any]
+
+    @classmethod
+    def create(cls, database: Database, field: FieldController | None, change: Change) -> Variant:
+        """Return the variant with the changes that `change` returns for its default settings."""
+        default = takes.make_default_settings(database)
+        default = default.with_changes(field.settings if field else {})
+        changes = change(default)
+        return cls(database, field, default.with_changes(changes), changes)
 
 
 def find_variant(variant: Variant, arguments: argparse.Namespace) -> Variant:
@@ -48,10 +63,12 @@ def find_variant(variant: Variant, arguments: argparse.Namespace) -> Variant:
         given.controller = methods[0]
     if files or methods:
         field = load_field(given, database)
-    changes = load_controller_preset(presets[0]) if presets else variant.changes
-    trained = field.settings if field else {}
-    default = takes.make_default_settings(database).with_changes({**trained, **changes})
-    return Variant(database, field, {**changes, **parse_changes(settings, default)})
+    before = load_controller_preset(presets[0]) if presets else variant.changes
+
+    def change(default: PerformerSettings) -> dict[str, Any]:
+        return {**before, **parse_changes(settings, default.with_changes(before))}
+
+    return Variant.create(database, field, change)
 
 
 def name_both(arguments: argparse.Namespace) -> tuple[str, str]:

@@ -51,15 +51,12 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         render.check_format(arguments.preview)
     database = load_database(arguments.database)
     field = load_field(arguments, database)
-    trained = field.settings if field else {}
-    settings = takes.make_default_settings(database).with_changes(trained)
-    changes = _read_changes(arguments, settings)
-    settings = settings.with_changes(changes)
+    variant = Variant.create(database, field, partial(_read_changes, arguments))
+    settings = variant.settings
     performance = _create_performance(arguments, database, settings)
     if arguments.gait == "run" and settings.run == settings.walk:
         out.say("The database has no running, so 'run' uses its walking speed.")
     performance = _replace_obstacles(performance, arguments)
-    variant = Variant(database, field, changes)
     other = find_variant(variant, arguments) if arguments.beside else None
     contacts = _read_contacts(arguments, database)
     made = _make_take(performance, variant, contacts, arguments, out)
@@ -101,9 +98,8 @@ def _make_take(
     out: Output,
 ) -> _Made:
     """Perform a take with a database, a method and settings, and plant its feet."""
-    database, field, changes = variant
+    database, field, settings, changes = variant
     trained = field.settings if field else {}
-    settings = takes.make_default_settings(database).with_changes({**trained, **changes})
     # settings of the field and of this command override those of a recorded performance
     all_changes = {**performance.settings, **trained, **changes}
     performance, tags = replace(performance, settings=all_changes), parse_names(arguments.tags)

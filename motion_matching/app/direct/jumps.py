@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import bpy
 
@@ -51,16 +50,22 @@ def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
             str(each["from"]),
             str(each["to"]),
             each["price"],
-            any(_is_same(jump, each) for jump in kept),
+            any(_is_same(jump, float(each["second"]), each["from"], each["to"]) for jump in kept),
         )
         for each in told
     ]
 
 
-def _is_same(kept: KeptJump, told: Mapping[str, Any]) -> bool:
-    """Return whether a jump of a take's report is one that is kept."""
-    is_then = abs(kept.time - float(told["second"])) < _SAME
-    return is_then and (kept.source, kept.target) == (told["from"], told["to"])
+def _is_same(kept: KeptJump, second: float, source: str, target: str) -> bool:
+    """Return whether a jump of a take is one that is kept."""
+    is_then = abs(kept.time - second) < _SAME
+    return is_then and (kept.source, kept.target) == (source, target)
+
+
+def _leave_out(kept: Iterable[KeptJump], jump: TakeJump) -> list[KeptJump]:
+    """Return jumps that are kept, without one of a take."""
+    told = jump.second, jump.source, jump.target
+    return [each for each in kept if not _is_same(each, *told)]
 
 
 def find_jump(action: bpy.types.Action | None, frame: int) -> TakeJump | None:
@@ -85,8 +90,7 @@ def find_next_frame(action: bpy.types.Action, frame: int, step: int) -> int | No
 def pin(action: bpy.types.Action, jump: TakeJump) -> bool:
     """Have later solves keep a jump of a take, or no longer, if they do; return whether they do."""
     kept = stored_shots.read_kept(action)
-    told = {"second": jump.second, "from": jump.source, "to": jump.target}
-    others = [each for each in kept if not _is_same(each, told)]
+    others = _leave_out(kept, jump)
     pinned = len(others) == len(kept)
     new = [KeptJump(jump.source, jump.target, jump.second)] if pinned else []
     stored_shots.store_kept(action, [*others, *new])
@@ -120,8 +124,7 @@ def forbid(shot: Shot, action: bpy.types.Action, jump: TakeJump, *, only_here: b
     start, stop = max(jump.second - _AROUND, 0.0), min(jump.second + _AROUND, shot.seconds)
     span = (start, stop) if only_here else ()
     new = ForbiddenJump(jump.source, jump.target, *span)
-    told = {"second": jump.second, "from": jump.source, "to": jump.target}
-    kept = tuple(each for each in asked.kept if not _is_same(each, told))
+    kept = tuple(_leave_out(asked.kept, jump))
     return Piece(start, stop, replace(asked, forbidden=(*asked.forbidden, new), kept=kept))
 
 

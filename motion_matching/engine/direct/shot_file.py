@@ -89,9 +89,7 @@ def _to_dict(shot: Shot) -> dict[str, Any]:
         "seed": shot.seed,
     }
     if shot.kept:
-        data["keep"] = [
-            {"from": jump.source, "to": jump.target, "time": jump.time} for jump in shot.kept
-        ]
+        data["keep"] = [kept_to_dict(jump) for jump in shot.kept]
     if shot.tempos:
         data["tempos"] = [vars(tempo) for tempo in shot.tempos]
     if shot.obstacles:
@@ -143,7 +141,7 @@ def _from_dict(data: Any, name: str) -> Shot:
         expect_whole_number(data.get("seed", 0), "'seed'", 0),
         expect_name(data.get("name", name), "'name'"),
         read("pieces", _read_piece, "piece"),
-        read("keep", _read_kept, "entry of 'keep'"),
+        read("keep", read_kept, "entry of 'keep'"),
         read("tempos", _read_tempo, "tempo"),
     )
 
@@ -190,10 +188,7 @@ def _read_path(data: Any, where: str, seconds: float) -> TimedPath:
 
 def _read_pin(data: Any, where: str, seconds: float) -> Pin:
     expect_object(data, where, ("limb", "start", "stop", "position"))
-    start = _expect_time(data.get("start"), f"'start' of {where}", seconds)
-    stop = _expect_time(data.get("stop"), f"'stop' of {where}", seconds)
-    if stop <= start:
-        raise EntryError(f"'stop' of {where} is not after its 'start'; give a later time")
+    start, stop = _read_span(data, where, seconds)
     listed = expect_list(data.get("position"), f"'position' of {where}", 3)
     axis = f"a number of 'position' of {where}"
     x, y, z = (expect_number(value, axis, -FARTHEST, FARTHEST) for value in listed)
@@ -202,17 +197,18 @@ def _read_pin(data: Any, where: str, seconds: float) -> Pin:
 
 def _read_forbidden(data: Any, where: str, _seconds: float) -> ForbiddenJump:
     expect_object(data, where, ("from", "to", "start", "stop"))
-    ends = ("start", 0.0), ("stop", LONGEST_SHOT)
-    start, stop = (
-        expect_number(data.get(key, value), f"'{key}' of {where}", 0.0, LONGEST_SHOT)
-        for key, value in ends
-    )
-    if stop <= start:
-        raise EntryError(f"'stop' of {where} is not after its 'start'; give a later time")
+    always = {"start": 0.0, "stop": LONGEST_SHOT}
+    start, stop = _read_span(always | data, where, LONGEST_SHOT)
     return ForbiddenJump(*_read_ends(data, where), start, stop)
 
 
-def _read_kept(data: Any, where: str, seconds: float) -> KeptJump:
+def kept_to_dict(jump: KeptJump) -> dict[str, Any]:
+    """Return a jump that has to be as JSON data."""
+    return {"from": jump.source, "to": jump.target, "time": jump.time}
+
+
+def read_kept(data: Any, where: str, seconds: float = LONGEST_SHOT) -> KeptJump:
+    """Read such a jump of a shot of some seconds. Raises EntryError, which says `where`."""
     expect_object(data, where, ("from", "to", "time"))
     time = _expect_time(data.get("time"), f"'time' of {where}", seconds)
     return KeptJump(*_read_ends(data, where), time)
@@ -220,12 +216,18 @@ def _read_kept(data: Any, where: str, seconds: float) -> KeptJump:
 
 def _read_tempo(data: Any, where: str, seconds: float) -> Tempo:
     expect_object(data, where, ("start", "stop", "rate"))
-    start = _expect_time(data.get("start"), f"'start' of {where}", seconds)
-    stop = _expect_time(data.get("stop"), f"'stop' of {where}", seconds)
-    if stop <= start:
-        raise EntryError(f"'stop' of {where} is not after its 'start'; give a later time")
+    start, stop = _read_span(data, where, seconds)
     rate = expect_number(data.get("rate"), f"'rate' of {where}", SLOWEST, FASTEST)
     return Tempo(start, stop, rate)
+
+
+def _read_span(data: Any, where: str, seconds: float) -> tuple[float, float]:
+    start, stop = (
+        _expect_time(data.get(key), f"'{key}' of {where}", seconds) for key in ("start", "stop")
+    )
+    if stop <= start:
+        raise EntryError(f"'stop' of {where} is not after its 'start'; give a later time")
+    return start, stop
 
 
 def _read_ends(data: Any, where: str) -> tuple[str, str]:

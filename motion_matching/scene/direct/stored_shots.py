@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 
 from ...engine.direct import shot_file
-from ...engine.direct.shot import LONGEST_SHOT, KeptJump, Shot
+from ...engine.direct.shot import KeptJump, Shot
 from ...engine.errors import MotionMatchingError
 from ...engine.json_files import EntryError, expect_number, expect_text
 from ..blender import id_properties
@@ -59,9 +59,8 @@ def read_jumps(action: bpy.types.Action) -> list[dict[str, Any]]:
 
 def store_kept(action: bpy.types.Action, kept: Sequence[KeptJump]) -> None:
     """Store on a directed take which of its jumps later solves keep."""
-    listed = [{"from": each.source, "to": each.target, "time": each.time} for each in kept]
     stored: Any = action
-    stored[SHOT]["kept"] = json.dumps(listed)
+    stored[SHOT]["kept"] = json.dumps([shot_file.kept_to_dict(each) for each in kept])
 
 
 def read_kept(action: bpy.types.Action) -> list[KeptJump]:
@@ -70,15 +69,8 @@ def read_kept(action: bpy.types.Action) -> list[KeptJump]:
     text = stored.get("kept") if isinstance(stored, dict) else None
     try:
         listed = json.loads(text) if isinstance(text, str) else []
-        return [
-            KeptJump(
-                expect_text(each["from"], "a jump"),
-                expect_text(each["to"], "a jump"),
-                expect_number(each["time"], "a time", 0.0, LONGEST_SHOT),
-            )
-            for each in listed
-        ]
-    except (ValueError, TypeError, KeyError, EntryError):
+        return [shot_file.read_kept(each, "a kept jump") for each in listed]
+    except (ValueError, TypeError, EntryError):
         return []
 
 
