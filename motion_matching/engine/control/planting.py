@@ -22,6 +22,7 @@ from .least_squares import solve_least_squares
 from .leg_bending import bend_leg, open_knees, straighten_knees
 from .leg_easing import ease_legs
 from .legs import LegGeometry
+from .plant_reach import LegReach, compute_hips_fall, move_plants_into_reach
 from .plants_apart import FootTrack, compute_asides, make_track, move_plants_apart
 from .settings import PerformerSettings
 
@@ -125,12 +126,25 @@ def plant_feet(
         leave = min(_LEAVE, _LEAVE_SHARE * most)
         tracks.append(ToeTrack(toe, *moves, floor + leg.toe_height, stands, start, stand, leave))
     within = [r for r in ranges if r.start < count]
+    reaches = [LegReach.measure(leg, positions) for leg in legs]
+    tracks = [
+        _move_into_reach(
+            tracks[i],
+            reaches[i],
+            [r for r in within if r.leg == i and r not in firm],
+            [reaches[k] for k in _find_beside(legs, i)],
+        )
+        for i in range(len(legs))
+    ]
     solved = _solve_paths(legs, tracks, positions, within, firm, fps, settings, ground)
+    held, planted = (build_contact_mask(each, count, len(legs)) for each in (firm, within))
+    fall = compute_hips_fall(reaches, [path for path, _ in solved], planted, fps)
+    poses[:, 2, np.asarray(parents) == 0] -= fall[:, None]
+    positions[:, 1:, 2] -= fall[:, None]
     for leg, (targets, floor) in zip(legs, solved, strict=True):
         lowest, buffer = leg.foot_height + floor, settings.stretch_buffer
         bend_leg(leg, poses, rotations, positions, parents, targets, lowest, buffer)
         floors.append(floor)
-    held, planted = (build_contact_mask(each, count, len(legs)) for each in (firm, within))
     ease_legs(poses, unlocked, skeleton, legs, fps, most, held, planted)
     _raise_sunk_toes(poses, parents, legs, floors, settings.stretch_buffer, fps)
     poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
@@ -177,6 +191,25 @@ def _solve_paths(
         if aside.any():
             solved[i] = solve(i, aside)
     return solved
+
+
+def _move_into_reach(
+    track: ToeTrack,
+    reach: LegReach,
+    ranges: Sequence[ContactRange],
+    beside: Sequence[LegReach],
+) -> ToeTrack:
+    """Return a toe's track that stands within reach in `ranges` without a point of their own."""
+    own = [r for r in ranges if r.point is None and (r.start > 0 or track.start is None)]
+    stand = track.path[:, :2] if track.stand is None else track.stand
+    heights = np.clip(track.heights, track.lowest, track.lowest + _LOW)
+    return track._replace(stand=move_plants_into_reach(reach, own, stand, heights, beside))
+
+
+def _find_beside(legs: Sequence[LegGeometry], i: int) -> list[int]:
+    """Return the indices of the legs whose feet keep clear of that of leg `i`."""
+    own = [each.leg for each in legs[i].beside]
+    return own + [k for k, leg in enumerate(legs) if any(each.leg == i for each in leg.beside)]
 
 
 def _raise_sunk_toes(
