@@ -12,6 +12,7 @@ from ..control import contact_ranges
 from ..control.contact_lock import LANDING
 from ..control.contact_ranges import ContactRange
 from ..control.fade import choose_fade
+from ..control.leap_easing import even_out_leaps
 from ..control.planting import ToeMotion, plant_feet
 from ..control.take import Take
 from ..database.database import Database, measure_character_legs
@@ -23,7 +24,9 @@ from . import metrics, sizes
 from .metrics import LEAST_POP, BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
-_HARDER = 1.05  # times 99 % of the accelerations in the frames played, which legs may reach
+# times 99 % of the accelerations in the frames played, which legs may reach, and times the most of
+# them, beyond which the motion itself is evened out
+_HARDER, _LEAP = 1.05, 1.1
 # seconds that a step of a standing character takes at most, metres up to which it is left out, and
 # seconds around it that tell how far it goes
 _STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
@@ -79,11 +82,19 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     edited = [r for r in ranges if r not in found]
     legs, data = measure_character_legs(database), measure_toe_motion(take, database)
     settings, ground = take.performer_settings, take.performance.ground
-    most, starts = _measure_played_accelerations(take, database), None
+    hardest = _measure_played_accelerations(take, database)
+    most = max(min(hardest.max(), _HARDER * np.percentile(hardest, 99)), LEAST_POP)
+    even = even_out_leaps(
+        take.unlocked_poses,
+        take.skeleton.parents,
+        take.fps,
+        _LEAP * max(hardest.max(), LEAST_POP),
+    )
+    starts = None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
     poses = plant_feet(
-        take.unlocked_poses,
+        even,
         take.skeleton,
         legs,
         ranges,
@@ -151,19 +162,16 @@ def _find_standing_toes(take: Take, database: Database) -> np.ndarray:
     return 0.5 * (free + locked)
 
 
-def _measure_played_accelerations(take: Take, database: Database) -> float:
-    """Return how hard bones accelerate in m/s² in the frames that a take plays, but for outliers.
-
-    At least as in a fall.
-    """
+def _measure_played_accelerations(take: Take, database: Database) -> np.ndarray:
+    """Return how hard bones accelerate at most (T,) in m/s² in the frames that a take plays."""
     of_range = database.range_of_frame[take.frames]
     inner = np.clip(take.frames, database.starts[of_range] + 1, database.stops[of_range] - 2)
     before, now, after = (
         quat.compute_world(database.poses[inner + k], database.skeleton.parents)[1][:, 1:]
         for k in (-1, 0, 1)
     )
-    hardest = np.linalg.norm(after - 2.0 * now + before, axis=-1).max(axis=1) * take.fps**2
-    return max(min(hardest.max(), _HARDER * np.percentile(hardest, 99)), LEAST_POP)
+    hardest: np.ndarray = np.linalg.norm(after - 2.0 * now + before, axis=-1).max(axis=1)
+    return hardest * take.fps**2
 
 
 def _smooth_jumps(heights: np.ndarray, take: Take) -> np.ndarray:

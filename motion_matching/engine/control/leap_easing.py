@@ -1,0 +1,58 @@
+"""Even out moments at which a blend of motions makes a joint leap, as only a bake can.
+
+Live, a hard jump fades with the speed that a body has, and a motion field changes its gait within a
+moment. A bake knows what comes next and smooths such a moment.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..maths import quat
+from ..maths.runs import count_frames_to
+
+_REACH = 0.1  # seconds around a leap within which poses are evened out, less and less
+_PASSES = 12  # at most
+
+
+def even_out_leaps(poses: np.ndarray, parents: np.ndarray, fps: float, most: float) -> np.ndarray:
+    """Return poses (T, 7, B) in which no joint accelerates by more than `most` in m/s², if it can.
+
+    Bones turn and move more evenly around such moments; bone 0 keeps its path. Without any, these
+    very poses are returned.
+    """
+    places = quat.compute_world(poses, parents)[1]
+    hardest = _accelerate(places, fps)
+    if not (hardest > most).any():
+        return poses
+    result, reach = poses.astype(np.float64), round(_REACH * fps) + 1
+    for _ in range(_PASSES):
+        leaps = hardest > most
+        if not leaps.any():
+            break
+        share = np.clip(1.0 - count_frames_to(leaps) / reach, 0.0, 1.0)
+        near = np.flatnonzero(share)
+        result[near, :, 1:] = _blur(result[:, :, 1:], near, share[near])
+        places[near] = quat.compute_world(result[near], parents)[1]
+        hardest = _accelerate(places, fps)
+    return result
+
+
+def _blur(poses: np.ndarray, near: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return the poses (N, 7, B) at `near` (N,), by a share (N,) the mean with those beside them."""
+    before, now, after = (
+        poses[np.clip(near + k, 0, len(poses) - 1)].transpose(0, 2, 1) for k in (-1, 0, 1)
+    )
+    signs = (np.sign(np.sum(each[..., 3:] * now[..., 3:], axis=-1)) for each in (before, after))
+    for each, sign in zip((before, after), signs, strict=True):
+        each[..., 3:] *= sign[..., None]
+    mean = 0.25 * (before + after) + 0.5 * now
+    blurred = now + share[:, None, None] * (mean - now)
+    blurred[..., 3:] = quat.normalize(blurred[..., 3:])
+    return blurred.transpose(0, 2, 1)
+
+
+def _accelerate(places: np.ndarray, fps: float) -> np.ndarray:
+    """Return the largest acceleration (T,) among joints (T, B, 3), in m/s²; 0 at both ends."""
+    second = np.diff(places, n=2, axis=0) * fps**2
+    return np.pad(np.linalg.norm(second, axis=-1).max(axis=1), (1, 1))
