@@ -39,7 +39,7 @@ def even_out_leaps(poses: np.ndarray, parents: np.ndarray, fps: float, most: flo
 
 
 def _blur(poses: np.ndarray, near: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return the poses (N, 7, B) at `near` (N,), by a share (N,) the mean with those beside them."""
+    """Return the poses (N, 7, B) at `near` (N,), blended by a share (N,) with those beside them."""
     before, now, after = (
         poses[np.clip(near + k, 0, len(poses) - 1)].transpose(0, 2, 1) for k in (-1, 0, 1)
     )
