@@ -110,6 +110,18 @@ def read_curves(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]:
 FIELD_WAY = 0.1
 
 
+# metres by which hips come down for legs to reach, and how far a moment that leaps is evened out:
+# most frames are as they were
+HIPS_FALL, EVENED, EVENED_SHARE = 0.06, 0.01, 0.4
+
+
+def check_is_same(now: np.ndarray, then: np.ndarray, allowed: float, name: object) -> None:
+    """Compare values (T, ...) that a bake evens out at moments where they leap."""
+    np.testing.assert_allclose(now, then, atol=EVENED, rtol=0, err_msg=str(name))
+    apart = np.abs(now - then) > allowed
+    assert apart.reshape(len(now), -1).any(axis=1).mean() < EVENED_SHARE, name
+
+
 def is_of_leg(name: str) -> bool:
     """Tell whether a bone or its path is a leg's: legs bend otherwise than in versions before."""
     return any(part in name for part in ("Leg", "Foot", "Toe"))
@@ -125,22 +137,25 @@ def check_is_same_take(
         is_place = key[0] == "location"
         has_values = is_place if by_field else not is_of_leg(key[0])
         columns = slice(2 if has_values else 1)  # times alone, or values as well
-        # other versions of numpy round differently
-        allowed = FIELD_WAY if by_field else 1e-5
-        np.testing.assert_allclose(
-            now[key][:, columns], points[:, columns], atol=allowed, rtol=0, err_msg=str(key)
-        )
+        is_fall = not by_field and key == ('pose.bones["Hips"].location', 1)
+        if by_field or is_fall:
+            allowed = FIELD_WAY if by_field else HIPS_FALL
+            np.testing.assert_allclose(
+                now[key][:, columns], points[:, columns], atol=allowed, rtol=0, err_msg=str(key)
+            )
+        else:  # other versions of numpy round differently
+            check_is_same(now[key][:, columns], points[:, columns], 1e-5, key)
 
 
 def check_is_same_bvh(path: Path, before: Path, by_field: bool = False) -> None:
     now, then = bvh.load(path), bvh.load(before)
     assert now.skeleton.names == then.skeleton.names
-    allowed = FIELD_WAY if by_field else 1e-4
+    allowed = FIELD_WAY if by_field else HIPS_FALL
     np.testing.assert_allclose(now.positions, then.positions, atol=allowed, rtol=0)
     if by_field:
         return
     same = [not is_of_leg(name) for name in now.skeleton.names]
-    np.testing.assert_allclose(now.rotations[:, same], then.rotations[:, same], atol=1e-4)
+    check_is_same(now.rotations[:, same], then.rotations[:, same], 1e-4, "rotations")
 
 
 # ---------------------------------------------------------------- files of Blender
