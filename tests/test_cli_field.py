@@ -568,3 +568,21 @@ def test_without_speed_tasks_the_gait_requests_its_tag(walk: Path, tmp_path: Pat
         == 0
     )
     assert all(intent["tags"] == ["run"] for intent in json.loads(saved.read_text())["intents"])
+
+
+def test_the_notebooks_field_is_a_quality_and_is_played_so(
+    walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is for directions on a circle, by the notebook's metric, and a take with it plays it."""
+    file, report = tmp_path / "field.npz", tmp_path / "take.json"
+    quick = QUICK[:4] + QUICK[6:]
+    assert run("train", walk, "--quality", "notebook", *quick, "-o", file) == 0
+    tasks = value_function.load(file).tasks
+    assert (tasks.as_notebook, tasks.directions, tasks.speeds) == (True, 17, ())
+    take = ("take", walk, "--seconds", 2, "--controller", "field")
+    assert run(*take, "--field", file, "--save-performance", report) == 0
+    assert json.loads(report.read_text())["settings"]["field"] == "notebook"
+    greedy = tmp_path / "greedy.json"
+    assert run(*take, "--settings", "notebook", "--save-performance", greedy) == 0
+    assert json.loads(greedy.read_text())["settings"]["field"] == "notebook"
+    capsys.readouterr()

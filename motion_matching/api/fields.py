@@ -11,8 +11,8 @@ from ..engine.database.database import Database
 from ..engine.errors import SettingsError
 from ..engine.field import value_function as value_functions
 from ..engine.field.field_controller import METRICS, FieldController
-from ..engine.field.quality import QUALITIES
-from ..engine.field.tasks import make_tasks
+from ..engine.field.quality import NOTEBOOK, TRAININGS
+from ..engine.field.tasks import TASK_NAMES, make_tasks
 from ..engine.field.training import Training
 from ..engine.progress import ReportProgress
 from ..engine.settings import check_names
@@ -23,10 +23,10 @@ from .takes import as_names, to_plain_values
 def train(
     database: Database,
     *,
-    tasks: str | Iterable[str] = ("direction", "speed"),
+    tasks: str | Iterable[str] | None = None,
     tags: str | Iterable[str] = (),
     quality: str = "normal",
-    metric: str = "default",
+    metric: str | None = None,
     settings: Mapping[str, Any] | None = None,
     directions: int | None = None,
     progress: ReportProgress | None = None,
@@ -37,13 +37,15 @@ def train(
     ----------
     database : Database
     tasks : str or iterable of str
-        What can be requested: ``("direction",)`` or ``("direction", "speed")``.
+        What can be requested: ``("direction",)`` or, the default, ``("direction", "speed")``.
     tags : str or iterable of str
         Tags that can be requested too.
     quality : str
-        ``"draft"``, ``"quick"``, ``"normal"``, ``"fine"`` or ``"full"``.
+        ``"draft"``, ``"quick"``, ``"normal"``, ``"fine"``, ``"full"``; or ``"notebook"``, the
+        notebook's field, whose tasks are ``("direction",)`` and whose metric is ``"notebook"``
+        unless you give others.
     metric : str
-        How states are compared, ``"default"`` or ``"notebook"``.
+        How states are compared, ``"default"`` or ``"notebook"``; the default is the former.
     settings : mapping, optional
         What to change of the quality: ``states``, ``neighbours``, ``drift``, ``discount``,
         ``sweeps``, ``residual``.
@@ -69,16 +71,26 @@ def train(
     >>> len(field.function.residuals)
     5
     """
-    for name, value, known in (("quality", quality, QUALITIES), ("metric", metric, METRICS)):
+    is_notebook = quality == NOTEBOOK
+    metric = metric or ("notebook" if is_notebook else "default")
+    if tasks is None:
+        tasks = ("direction",) if is_notebook else TASK_NAMES
+    for name, value, known in (("quality", quality, TRAININGS), ("metric", metric, METRICS)):
         if value not in known:
             raise SettingsError(f"There is no {name} '{value}'; use one of {', '.join(known)}.")
-    default, count = QUALITIES[quality]
+    default, count = TRAININGS[quality]
     changes = to_plain_values(settings)
     check_names(changes, default, "training setting")
     fastest = takes.make_default_settings(database).run.forward
     states = METRICS[metric](database)
     count = count if directions is None else directions
-    requests = make_tasks(as_names(tasks), fastest, directions=count, tags=as_names(tags))
+    requests = make_tasks(
+        as_names(tasks),
+        fastest,
+        directions=count,
+        tags=as_names(tags),
+        as_notebook=is_notebook,
+    )
     training = Training(database, states, requests, replace(default, **changes), progress)
     return FieldController(states, training.run(progress))
 

@@ -16,7 +16,7 @@ from ..engine.control.settings import PerformerSettings
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
-from ..engine.field.field_controller import METRICS, FieldController
+from ..engine.field.field_controller import FieldController
 from ..engine.matching.method import MotionMatching
 from ..engine.progress import ReportProgress
 from ..engine.takes import baking, takes
@@ -132,7 +132,7 @@ def perform(
     >>> take.poses.shape
     (150, 7, 23)
     """
-    field = _find_field(database, controller)
+    field = _find_field(controller)
     trained = field.settings if field else {}
     default = takes.make_default_settings(database).with_changes(trained)
     changes = to_plain_values(settings)
@@ -209,11 +209,11 @@ def find_performance(
     )
 
 
-def _find_field(database: Database, controller: str | FieldController) -> FieldController | None:
+def _find_field(controller: str | FieldController) -> FieldController | None:
     """Return the motion field of a controller; None for motion matching."""
     if isinstance(controller, FieldController):
         return controller
     if controller not in ("matching", "field"):
         text = f"There is no controller '{controller}'"
         raise SettingsError(f"{text}; use matching, field, or what api.train returns.")
-    return FieldController(METRICS["default"](database)) if controller == "field" else None
+    return FieldController() if controller == "field" else None

@@ -63,17 +63,21 @@ class TrainingRequest:
     metric: str
     with_speed: bool
     tags: tuple[str, ...]
+    as_notebook: bool = False
 
     @classmethod
     def from_object(cls, obj: bpy.types.Object) -> TrainingRequest:
         """Return what an armature is set to."""
         training = settings_of(obj).training
         tags = tuple(sorted(set(parse_names(training.tags))))
-        return cls(get_quality(obj), training.metric, training.speed, tags)
+        as_notebook = settings_of(obj).controller.field == "notebook"
+        return cls(get_quality(obj), training.metric, training.speed, tags, as_notebook)
 
     def compute_key(self, database: str) -> str:
         """Return the key of the values that are trained with the database of a key."""
         content = [_KEYS_VERSION, database, self.quality, self.metric, self.with_speed, self.tags]
+        if self.as_notebook:
+            content.append("notebook")
         digest = hashlib.blake2b(json.dumps(content).encode(), digest_size=16)
         return f"field-{digest.hexdigest()}"
 
@@ -81,7 +85,8 @@ class TrainingRequest:
         """Return a training that reports its progress. Raises an error if a tag is on no frame."""
         settings, directions = QUALITIES[self.quality]
         fastest = takes.make_default_settings(database).run.forward
-        tasks = Tasks(directions, space_speeds(fastest) if self.with_speed else (), self.tags)
+        speeds = space_speeds(fastest) if self.with_speed else ()
+        tasks = Tasks(directions, speeds, self.tags, as_notebook=self.as_notebook)
         metric = engine.field.field_controller.METRICS[self.metric](database)
         return engine.field.training.Training(database, metric, tasks, settings, report)
 

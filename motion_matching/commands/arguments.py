@@ -13,7 +13,7 @@ from typing import Any
 from ..engine import presets
 from ..engine.control.settings import BY_DATA, PerformerSettings
 from ..engine.database.thresholds import AutoTagSettings
-from ..engine.field.quality import QUALITIES
+from ..engine.field.quality import TRAININGS
 from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import get_descriptions
 
@@ -93,8 +93,9 @@ _TRAIN: _Groups = {
         "promises",
     },
     "quality and time": {
-        f"--quality {{{','.join(QUALITIES)}}}": "from draft, for a first look, to full, which "
-        "trains every frame (default: normal)",
+        f"--quality {{{','.join(TRAININGS)}}}": "from draft, for a first look, to full, which "
+        "trains every frame; or notebook, the notebook's field, for direction and the metric "
+        "notebook unless others are given (default: normal)",
         "--states COUNT": "about this many states, evenly chosen; 0 for all (normal: 8000)",
         "--neighbours COUNT": "number of actions of each state (normal: 15)",
         "--directions COUNT": "number of headings all around that values are stored for, odd "
@@ -311,7 +312,7 @@ def build_parser() -> argparse.ArgumentParser:
     build.set_defaults(simulation_bone="article", contacts="article")
     text = "train a motion field, the alternative to motion matching, on a database"
     train = add("train", text, _TRAIN)
-    train.set_defaults(task="direction,speed", metric="default", quality="normal")
+    train.set_defaults(quality="normal")
     take = add("take", "perform a take with a database", _TAKE, _build_settings_help())
     take.set_defaults(script="figure_eight", controller="matching")
     add("inspect", "report what a database holds", _INSPECT, _build_settings_help())

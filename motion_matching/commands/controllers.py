@@ -8,7 +8,6 @@ from ..engine.control.performance import Performance
 from ..engine.database.database import Database
 from ..engine.errors import DatabaseError, SettingsError
 from ..engine.field.field_controller import FieldController
-from ..engine.field.neighbours import Metric
 
 
 def check_controller(arguments: argparse.Namespace) -> None:
@@ -23,7 +22,7 @@ def load_field(arguments: argparse.Namespace, database: Database) -> FieldContro
     if arguments.controller != "field":
         return None
     if not arguments.field:
-        return FieldController(Metric.from_database(database))
+        return FieldController()
     try:
         return FieldController.load(arguments.field, database)
     except DatabaseError as cause:

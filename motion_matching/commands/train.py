@@ -11,8 +11,8 @@ from pathlib import Path
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.field.field_controller import METRICS, summarize
-from ..engine.field.quality import QUALITIES, TrainingSettings
-from ..engine.field.tasks import make_tasks
+from ..engine.field.quality import NOTEBOOK, TRAININGS, TrainingSettings
+from ..engine.field.tasks import TASK_NAMES, make_tasks
 from ..engine.field.training import Training
 from ..engine.field.value_function import OtherVersionError
 from ..engine.files import check_clashes
@@ -31,8 +31,12 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     settings, directions = _choose_quality(arguments)
     database = load_database(arguments.database)
     fastest, tags = takes.make_default_settings(database).run.forward, parse_names(arguments.tags)
-    tasks = make_tasks(parse_names(arguments.task), fastest, directions=directions, tags=tags)
-    metric = METRICS[arguments.metric](database)
+    is_notebook = arguments.quality == NOTEBOOK
+    names = TASK_NAMES[:1] if is_notebook else TASK_NAMES
+    if arguments.task:
+        names = parse_names(arguments.task)
+    tasks = make_tasks(names, fastest, directions=directions, tags=tags, as_notebook=is_notebook)
+    metric = METRICS[arguments.metric or ("notebook" if is_notebook else "default")](database)
     training = Training(database, metric, tasks, settings, out.show_progress)
     unfinished = _find_unfinished(arguments.output)
     _resume(training, arguments.output, unfinished, out)
@@ -69,7 +73,7 @@ def _find_unfinished(output: Path) -> Path:
 
 def _choose_quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
     """Return the settings of the training, and the number of directions."""
-    settings, directions = QUALITIES[arguments.quality]
+    settings, directions = TRAININGS[arguments.quality]
     given = {name: getattr(arguments, name) for name in _SETTINGS}
     changes = {name: value for name, value in given.items() if value is not None}
     count = directions if arguments.directions is None else arguments.directions

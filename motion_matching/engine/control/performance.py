@@ -56,6 +56,7 @@ _BEFORE = MappingProxyType(
         "look_limit": math.radians(80.0),
         "look_tilt": math.radians(45.0),
         "look_spine": 0.2,
+        "field": "by_gait",
     }
 )
 

@@ -41,6 +41,20 @@ INERTIALIZATIONS = MappingProxyType(
         "cubic": ("Cubic", "A jump fades within a time, and then nothing of it is left"),
     }
 )
+FIELDS = MappingProxyType(
+    {  # in the order of Blender's property, which stores positions
+        "by_gait": (
+            "By Gait",
+            "Blend only poses of the desired gait, and look ahead along their clips besides what "
+            "was trained",
+        ),
+        "notebook": (
+            "Notebook",
+            "As the notebook plays: all poses are one field, and trained values alone decide, or "
+            "without any the heading after one frame",
+        ),
+    }
+)
 _seconds = partial(describe, unit="s", soft_most=1.0)
 _metres = partial(describe, unit="m")
 _angle = partial(describe, unit="rad", soft_most=math.pi)
@@ -359,6 +373,12 @@ class PerformerSettings:
         "Stretch Buffer",
         "How far a leg stays short of straight; larger: knees do not pop, feet slip sooner",
         soft_most=0.1,
+    )
+    field: str = describe(
+        "by_gait",
+        "Field",
+        "Which poses a motion field blends, and what decides; training follows it",
+        choices=FIELDS,
     )
     neighbours: int = describe(
         15,

@@ -7,11 +7,13 @@ from ..lazy import load_on_use
 if TYPE_CHECKING:
     from . import (
         field_controller,
+        gaits,
         ghosts,
         integration,
         method,
         momentum,
         neighbours,
+        notebook,
         poses,
         progress,
         push,

@@ -29,10 +29,10 @@ _GAITS = ("walk", "run")
 class FieldController:
     """Makes the method of a metric and a value function; greedy without one. See `Controller`.
 
-    `name` is what performances call it.
+    Without a metric it is that of the setting `field`. `name` is what performances call it.
     """
 
-    metric: Metric
+    metric: Metric | None = None
     function: ValueFunction | None = None
     name: str = ""
 
@@ -54,7 +54,9 @@ class FieldController:
         """The settings of the actions that were trained, by name."""
         if self.function is None:
             return {}
-        return {"neighbours": self.function.neighbours, "drift": self.function.drift}
+        field = "notebook" if self.function.tasks.as_notebook else "by_gait"
+        actions = {"neighbours": self.function.neighbours, "drift": self.function.drift}
+        return {**actions, "field": field}
 
     def find_untrained_tags(self, tags: frozenset[str]) -> tuple[str, ...]:
         """Return the tags among these that were not trained, sorted; none without a training."""

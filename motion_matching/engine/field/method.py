@@ -15,12 +15,13 @@ data with all kinds of motion.
 Greedy control judges its actions by where the clips lead. Control by values judges them twice, by
 the result of the tick and by where the blended clips lead a little later, because each has its own
 errors. The mean counts.
+
+With the setting `field` at "notebook" there is none of this; see `notebook`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -34,9 +35,11 @@ from ..database.database import Database, measure_character_legs
 from ..maths import quat
 from ..maths.planar import rotate_xy, wrap
 from ..motion.skeleton import Skeleton
+from .gaits import SLOW, STANDING, build_neighbours, choose_gait, find_gait_states
 from .integration import Step, compute_action_weights, integrate, keep_momentum
 from .momentum import Momentum, place_root
 from .neighbours import Metric, Neighbours, compute_similarity_weights
+from .notebook import OneField
 from .poses import subtract_joints
 from .progress import Progress
 from .push import Shove
@@ -45,11 +48,6 @@ from .tasks import STRAIGHT_AHEAD, TaskGoal, Tasks
 from .value_function import Clips, ValueFunction
 
 _AHEAD = 1.0  # seconds ahead at which the predicted trajectory gives the goal
-STANDING, WALKING, RUNNING = range(3)
-# seconds within which a state that leads to a gait counts as of it
-_GAIT_LEAD_SECONDS = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}
-# seconds before the end of a clip without neighbours, if that leaves so large a share of the states
-_END_SECONDS, _ENOUGH_SHARE = 0.25, 0.5
 _WIDER_SEARCH = 4  # times the neighbours that are considered when looking ahead
 _LEAVE = 60  # states that are considered where an idle is left
 _FURTHER_SHARE = 1 / 3  # share of the neighbours that may be further away
@@ -57,8 +55,6 @@ _FURTHER_REACH = 1.5  # how many times as far these may be
 # share of the neighbours' reach within which the nearest must be, or the pose is off the field
 _ON_FIELD_SHARE = 0.6
 _LOOKAHEAD_SAMPLES = 4  # times within the lookahead at which actions are rewarded
-_SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a character stands
-_STANDING_ANGLE = math.radians(10.0)  # heading beyond which a standing character has to turn
 _CLIP_SECONDS = 0.3  # seconds that control by values looks along the clips
 _STRAIGHT = math.radians(35.0)  # angle from straight ahead up to which values apply
 
@@ -105,7 +101,9 @@ class MotionField:
         self.hips = database.roles.hips
         self.acceleration_limits = np.array(database.limits)
         self.foresight = foresight
-        self.metric = metric or Metric.from_database(database)
+        as_notebook = settings.field == "notebook"
+        choose_metric = Metric.from_notebook if as_notebook else Metric.from_database
+        self.metric = metric or choose_metric(database)
         from_database = foresight.build_states if foresight else MotionStates.from_database
         self.states = states = from_database(database)
         self._features = self.metric.compute_state_features(states)
@@ -130,6 +128,7 @@ class MotionField:
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
+        self._one_field: OneField | None = None
         # neighbours of the results of all actions (A, k), and those of the current pose, the result
         # of one of them
         self._action_neighbours: tuple[np.ndarray, ...] = ()
@@ -141,6 +140,10 @@ class MotionField:
         self._current_neighbours = None
         self._k, self._favour = int(settings.neighbours), int(settings.favour)
         self._drift, self._planted_share = settings.drift, settings.planted_share
+        if settings.field != "notebook":
+            self._one_field = None
+        elif self._one_field is None:
+            self._one_field = OneField(self.states, self._features, self.metric, self.foresight)
         if settings.lookahead != self._lookahead:
             self._lookahead = settings.lookahead
             travel = compute_travel(self.database, settings.lookahead)
@@ -238,9 +241,10 @@ class MotionField:
 
         Raises DatabaseError for a tag that no frame has.
         """
-        idle = self._idling.choose(goal, self._frame, self._root, self._pose)
-        if idle >= 0:
-            return self._idle(idle)
+        if self._one_field is None:
+            idle = self._idling.choose(goal, self._frame, self._root, self._pose)
+            if idle >= 0:
+                return self._idle(idle)
         jump = None if goal.jump_to is None else self._jump(goal.jump_to)
         if goal.push is not None:
             self._shove.push(*goal.push)
@@ -248,11 +252,13 @@ class MotionField:
         if not goal.tags <= self._known_tags:
             self.database.make_tag_mask(goal.tags)  # raises, and names the tags
         task = _to_task_goal(goal)
+        if self._one_field is not None:
+            return self._blend_all(self._one_field, task, (pose, velocity), jump)
         plans = self.foresight is not None and -task.course[1] > math.cos(_STRAIGHT)
         if not plans and self._travel is not None:
             # a character that faces elsewhere would run away from the goal: it has to turn first
             task = task._replace(speed=task.speed * max(math.cos(task.direction), 0.0))
-        gait = _choose_gait(task, self.database.walk_to_run)
+        gait = choose_gait(task, self.database.walk_to_run)
         field = self._neighbours_by_gait[gait]
         travel = None if gait == STANDING else self._travel  # standing counts at once
         if self._is_idle and jump is None and travel is not None:
@@ -298,12 +304,35 @@ class MotionField:
         self._pose, self._momentum, root = keep_momentum(
             self.states, step, before, around, weights, self._inertia.shares
         )
-        self._shove.turn(float(root[2]))
         frames = self.states.frames[around]
         self.decision = Decision(around, frames, weights, scores, chosen, task)
-        contacts = weights @ self._contacts.take(around, axis=0) >= self._planted_share
-        contacts &= ~self._inertia.find_moving(pose, place_root(self._pose, root))
-        self._frame, cost = int(frames[weights.argmax()]), float(distances[0])
+        moving = self._inertia.find_moving(pose, place_root(self._pose, root))
+        motion = self._move(root, float(distances[0]), jump)
+        return motion._replace(contacts=motion.contacts & ~moving)
+
+    def _blend_all(
+        self,
+        field: OneField,
+        task: TaskGoal,
+        state: tuple[np.ndarray, np.ndarray],
+        jump: Jump | None,
+    ) -> Motion:
+        """Advance by one tick from a pose and velocity as the notebook does."""
+        choice = field.choose(task, state, self._k, self._drift, self._favour)
+        around, distances, weights, scores, chosen, step = choice
+        self._is_idle, self._current_neighbours = False, None
+        self._pose, self._velocity, root = step
+        self._momentum = self._velocity
+        self.decision = Decision(around, self.states.frames[around], weights, scores, chosen, task)
+        return self._move(root, float(distances[0]), jump)
+
+    def _move(self, root: np.ndarray, cost: float, jump: Jump | None) -> Motion:
+        """Return the motion of a tick whose root makes a step (3,), by the last decision."""
+        assert self.decision is not None
+        states, frames, weights = self.decision[:3]
+        self._shove.turn(float(root[2]))
+        contacts = weights @ self._contacts.take(states, axis=0) >= self._planted_share
+        self._frame = int(frames[weights.argmax()])
         self._root = root * np.float32(self.fps)
         return Motion(self._pose, self._root, contacts, jump, self._frame, cost)
 
@@ -394,19 +423,11 @@ def _to_task_goal(goal: Goal) -> TaskGoal:
     now, ahead = goal.trajectory[0], goal.trajectory[-1]
     speed = math.hypot(ahead.vx, ahead.vy)
     course = STRAIGHT_AHEAD
-    if speed > _SLOW:
+    if speed > SLOW:
         course = rotate_xy(ahead.vx / speed, ahead.vy / speed, -ahead.yaw)
     # on the side to which the simulation object turns, as it would hold back a turn the other way
     direction = clamp(wrap(now.yaw) + wrap(ahead.yaw - now.yaw), math.pi)
     return TaskGoal(direction, speed, goal.tags, course)
-
-
-def _choose_gait(goal: TaskGoal, walk_to_run: float) -> int:
-    """Return the gait of a goal, running from a speed on."""
-    # states of standing are so many and so similar that no neighbour leads away from them
-    if goal.speed < _SLOW and abs(goal.direction) < _STANDING_ANGLE:
-        return STANDING
-    return RUNNING if goal.speed > walk_to_run else WALKING
 
 
 def _to_jump_state(
@@ -428,54 +449,6 @@ def compute_pace(root: np.ndarray, course: tuple[float, float] = STRAIGHT_AHEAD)
     x, y = course
     along, aside = np.array((x, y, 0.0), np.float32), np.array((y, -x, 0.0), np.float32)
     return root.dot(along) - np.abs(root.dot(aside))
-
-
-def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gait of each frame (N,), and masks (3, N) of frames that soon lead to each."""
-    motion, ranges = database.root_motion, database.range_of_frame
-    speed = np.hypot(motion[:, 0], motion[:, 1])
-    goes = (speed > _SLOW) | (np.abs(motion[:, 2]) > _STEADY)
-    gait = np.where(speed > database.walk_to_run, RUNNING, np.where(goes, WALKING, STANDING))
-    own = gait == np.arange(3)[:, None]
-    masks = own.copy()
-    for number, seconds in _GAIT_LEAD_SECONDS.items():
-        for later in range(1, round(seconds * database.fps) + 1):
-            masks[number, :-later] |= own[number, later:] & (ranges[later:] == ranges[:-later])
-    return gait, masks
-
-
-def find_gait_states(database: Database, states: MotionStates) -> np.ndarray:
-    """Return the states (3, S) of each gait, without those whose clip is about to end.
-
-    A pose that was led to the end of a clip has no neighbour that plays on as it did, and leaps. A
-    gait of clips that are all too short keeps their ends.
-    """
-    masks = classify_gaits(database)[1][:, states.frames]
-    lasting = masks & states.find_lasting(database, round(_END_SECONDS * states.fps))
-    enough = lasting.sum(axis=1) > _ENOUGH_SHARE * masks.sum(axis=1)
-    return np.where(enough[:, None], lasting, masks)
-
-
-def build_neighbours(
-    features: np.ndarray,
-    masks: np.ndarray,
-    fewest: int = 1,
-    followed: np.ndarray | None = None,
-    check_cancelled: Callable[[], None] = lambda: None,
-) -> list[Neighbours]:
-    """Return the neighbours among the states (3, S) of each gait.
-
-    If these are too few, they are among all states that move, or among all. `check_cancelled` is
-    called before each, and may raise to stop.
-    """
-    goes = masks[WALKING] | masks[RUNNING]
-    result = []
-    for gait, mask in enumerate(masks):
-        check_cancelled()
-        choices = (mask,) if gait == STANDING else (mask, goes)
-        among = next((choice for choice in choices if choice.sum() >= fewest), None)
-        result.append(Neighbours(features, among, followed))
-    return result
 
 
 def compute_travel(database: Database, seconds: float) -> np.ndarray | None:

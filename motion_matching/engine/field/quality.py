@@ -62,6 +62,11 @@ QUALITIES: dict[str, tuple[TrainingSettings, int]] = {
 }
 
 
+NOTEBOOK = "notebook"
+# what commands and scripts choose from: the notebook's field is of another kind, not a quality
+TRAININGS = {**QUALITIES, NOTEBOOK: (TrainingSettings(states=0), 17)}
+
+
 def describe_quality(quality: str) -> str:
     """Return what is trained at a quality, as one line for a panel."""
     settings, directions = QUALITIES[quality]

@@ -16,10 +16,11 @@ import numpy as np
 
 from ..control.settings import LARGEST_SPEED
 from ..errors import SettingsError
+from ..maths.planar import wrap
 from ..settings import is_number
 
 ANY = ""  # the task without a tag, which every value function has
-TASK_NAMES = ("direction", "speed")
+TASK_NAMES: tuple[str, ...] = ("direction", "speed")
 STRAIGHT_AHEAD = (0.0, -1.0)
 FEWEST_DIRECTIONS, MOST_DIRECTIONS, MOST_SPEEDS = 3, 179, 20
 
@@ -48,6 +49,9 @@ class Tasks:
 
     Back on the left differs from back on the right: the simulation object turns to one side, and
     holds back a character that would turn the other way.
+
+    `as_notebook`: directions are evenly spaced on a circle instead, from straight back on, and an
+    action is rewarded for a tag if the state that it starts from carries it.
     """
 
     directions: int = 17
@@ -55,6 +59,7 @@ class Tasks:
     tags: tuple[str, ...] = ()
     tag_reward: float = 1.0
     speed_reward: float = 0.5
+    as_notebook: bool = False
 
     def __post_init__(self) -> None:
         count, speeds = self.directions, self.speeds
@@ -64,6 +69,9 @@ class Tasks:
                 f"The number of directions is {reprlib.repr(count)}; give an odd number from "
                 f"{FEWEST_DIRECTIONS} to {MOST_DIRECTIONS}, so that one of them is straight ahead."
             )
+        if self.as_notebook not in (False, True):
+            text = f"'as_notebook' is {reprlib.repr(self.as_notebook)}; give true or false."
+            raise SettingsError(f"The setting {text}")
         valid = all(is_number(s) and 0 <= s <= LARGEST_SPEED for s in speeds)
         if not valid or list(speeds) != sorted(set(speeds)) or len(speeds) > MOST_SPEEDS:
             raise SettingsError(
@@ -83,12 +91,12 @@ class Tasks:
     @property
     def spacing(self) -> float:
         """The angle between two directions in radians."""
-        return math.tau / (self.directions - 1)
+        return math.tau / (self.directions - (not self.as_notebook))
 
     @property
     def headings(self) -> np.ndarray:
-        """The directions (T,), from -pi to pi."""
-        return np.linspace(-math.pi, math.pi, self.directions)
+        """The directions (T,), from -pi to pi, which a circle leaves out."""
+        return np.linspace(-math.pi, math.pi, self.directions, endpoint=not self.as_notebook)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,6 +110,11 @@ class Tasks:
 
     def find_between(self, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the two directions around others as indices, and the second's share."""
+        if self.as_notebook:
+            around = (direction + math.pi) / self.spacing
+            low = np.floor(around)
+            first = low.astype(np.intp) % self.directions
+            return first, (first + 1) % self.directions, around - low
         position = (np.clip(direction, -math.pi, math.pi) + math.pi) / self.spacing
         first = np.minimum(position.astype(np.intp), self.directions - 2)
         return first, first + 1, position - first
@@ -119,6 +132,10 @@ class Tasks:
             is_requested[0] = 1.0
         return is_requested / is_requested.sum()
 
+    def measure_error(self, direction: np.ndarray) -> np.ndarray:
+        """Return the angles left to turn, of directions that may lie beyond straight back."""
+        return wrap(direction) if self.as_notebook else direction
+
     def compute_reward(
         self, goal: TaskGoal, turn: np.ndarray, speed: np.ndarray, tagged: np.ndarray
     ) -> np.ndarray:
@@ -127,7 +144,7 @@ class Tasks:
         They turn by `turn` radians, move at `speed` m/s, and reach states of which a share `tagged`
         (..., tags) carries each tag.
         """
-        reward = -np.abs(goal.direction - turn)
+        reward = -np.abs(self.measure_error(goal.direction - turn))
         if self.tags and goal.tags:
             reward += self.tag_reward * (tagged @ self.compute_tag_shares(goal.tags)[1:])
         if self.speeds:
@@ -136,7 +153,10 @@ class Tasks:
         return reward
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        data = asdict(self)
+        if not self.as_notebook:
+            del data["as_notebook"]  # so that programs that lack it read the rest
+        return data
 
 
 def tasks_from_dict(data: dict[str, Any]) -> Tasks:
@@ -145,7 +165,12 @@ def tasks_from_dict(data: dict[str, Any]) -> Tasks:
 
 
 def make_tasks(
-    names: Sequence[str], fastest: float, *, directions: int = 17, tags: Sequence[str] = ()
+    names: Sequence[str],
+    fastest: float,
+    *,
+    directions: int = 17,
+    tags: Sequence[str] = (),
+    as_notebook: bool = False,
 ) -> Tasks:
     """Return the tasks of these names: 'direction', and 'speed' up to the `fastest` in m/s."""
     if unknown := [name for name in names if name not in TASK_NAMES]:
@@ -153,7 +178,8 @@ def make_tasks(
             f"There is no task '{unknown[0]}'; use {' or '.join(TASK_NAMES)}, or both as "
             f"{','.join(TASK_NAMES)}, and tags for tags of frames."
         )
-    return Tasks(directions, space_speeds(fastest) if "speed" in names else (), tuple(tags))
+    speeds = space_speeds(fastest) if "speed" in names else ()
+    return Tasks(directions, speeds, tuple(tags), as_notebook=as_notebook)
 
 
 def space_speeds(fastest: float) -> tuple[float, ...]:

@@ -20,8 +20,9 @@ from ..database.database import Database
 from ..errors import SettingsError
 from ..progress import ReportProgress, ReportShare, ignore_progress
 from . import value_function as value_functions
+from .gaits import build_neighbours, classify_gaits, find_gait_states
 from .integration import compute_action_weights, integrate
-from .method import build_neighbours, classify_gaits, compute_pace, find_gait_states
+from .method import compute_pace
 from .neighbours import Metric, Neighbours, compute_similarity_weights
 from .quality import TrainingSettings
 from .states import MotionStates
@@ -73,8 +74,11 @@ class Training:
                     f"None of the {len(self._trained)} states that are trained is tagged '{tag}'; "
                     "train more of them, tag longer stretches, or leave it out."
                 )
-        self._gait = classify_gaits(database)[0][self._states.frames]
-        self._gaits = find_gait_states(database, self._states)
+        self._gait = np.zeros(len(self._states), np.intp)  # of each state
+        self._gaits: np.ndarray | None = None  # None: all are one field
+        if not tasks.as_notebook:
+            self._gait = classify_gaits(database)[0][self._states.frames]
+            self._gaits = find_gait_states(database, self._states)
         shape = len(self._trained), min(settings.neighbours, len(self._states))
         deep = (*shape, shape[1])
         indices, weights = np.zeros(deep, np.int32), np.zeros(deep, np.float32)
@@ -114,6 +118,7 @@ class Training:
         if (function.neighbours, function.drift) != (k, self.settings.drift):
             return False
         same_data = function.fingerprint.matches(self._fingerprint)
+        same_data &= function.tasks.as_notebook == self.tasks.as_notebook
         if not same_data or not np.array_equal(function.trained, self._trained):
             return False
         filled = min(np.size(arrays.get("turn", ()), 0), len(self._trained))
@@ -156,6 +161,7 @@ class Training:
             self._residuals,
             lambda: progress(len(self._residuals) / self.sweeps),
             self._build_spread(),
+            self._trained,
         )
         self._residuals = iteration.residuals  # the same list, which others can read meanwhile
         try:
@@ -183,8 +189,7 @@ class Training:
         if self._filled == len(self._trained):
             return
         features = self._metric.compute_state_features(self._states, check_cancelled)
-        fewest = self.tables.turn.shape[1]
-        fields = build_neighbours(features, self._gaits, fewest, check_cancelled=check_cancelled)
+        fields = self._build_fields(features, check_cancelled)
         while self._filled < len(self._trained):
             check_cancelled()
             part = np.arange(self._filled, min(self._filled + _BATCH, len(self._trained)))
@@ -192,6 +197,15 @@ class Training:
                 if (own := part[self._gait[self._trained[part]] == number]).size:
                     self._fill_rows(neighbours, features, own)
             self._filled = int(part[-1]) + 1
+
+    def _build_fields(
+        self, features: np.ndarray, check_cancelled: Callable[[], None]
+    ) -> list[Neighbours]:
+        """Return the neighbours among the states of each gait, or among all as one."""
+        if self._gaits is None:
+            return [Neighbours(features)]
+        fewest = self.tables.turn.shape[1]
+        return build_neighbours(features, self._gaits, fewest, check_cancelled=check_cancelled)
 
     def _fill_rows(self, neighbours: Neighbours, features: np.ndarray, rows: np.ndarray) -> None:
         """Fill rows of the tables with the results of their states' actions."""

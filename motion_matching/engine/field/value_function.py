@@ -1,7 +1,8 @@
 """The value function of a motion field: the values of its states for every task, and of actions.
 
-Source: notebook 003, Using the value function. Unlike there, an action is chosen by its reward plus
-the discounted value of its result; the value alone cannot distinguish small differences of heading.
+Source: notebook 003, Using the value function. There an action is chosen by the value of its result
+alone, as by `ValueFunction.evaluate`. That cannot distinguish small differences of heading, so
+`score` adds the reward.
 """
 
 from __future__ import annotations
@@ -126,8 +127,16 @@ class ValueFunction:
         states `indices` (A, k) by `weights` (A, k).
         """
         tagged = np.einsum("aj,ajg->ag", weights, self.tagged[indices])
-        ahead = np.einsum("aj,aj->a", weights, self._evaluate(goal, turn[:, None], indices))
+        ahead = self.evaluate(goal, turn, indices, weights)
         return self.tasks.compute_reward(goal, turn, speed, tagged) + self.discount * ahead
+
+    def evaluate(
+        self, goal: TaskGoal, turn: np.ndarray, indices: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
+        """Return the values alone (A,) of the results of actions; see `score`."""
+        values = self._evaluate(goal, turn[:, None], indices)
+        result: np.ndarray = np.einsum("aj,aj->a", weights, values)
+        return result
 
     def score_clips(
         self, goal: TaskGoal, turn: np.ndarray, speed: np.ndarray, clips: Clips, weights: np.ndarray

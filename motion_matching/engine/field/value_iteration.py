@@ -48,7 +48,8 @@ class ValueIteration:
     """Values (N, S, G, T) of states for speeds, tasks by tag and directions, sweep by sweep.
 
     Transitions are those of the M trained states; `spread` (N, M) interpolates all states between
-    these, None if all are trained. `tagged` (N, tags): the states that carry the tags of the tasks.
+    these, and `trained` (M,) are their indices; None for both if all are trained. `tagged` (N,
+    tags): the states that carry the tags of the tasks.
     `values` and `residuals` match after every whole sweep, so that a cancelled iteration can go on.
     """
 
@@ -62,6 +63,7 @@ class ValueIteration:
         residuals: list[Residual] | None = None,
         check_cancelled: Callable[[], None] = lambda: None,
         spread: sparse.csr_matrix | None = None,
+        trained: np.ndarray | None = None,
     ) -> None:
         """Prepare the blocks; `check_cancelled` is called at times, and may raise to stop."""
         shape = (len(tagged), *tasks.shape)
@@ -74,7 +76,9 @@ class ValueIteration:
         for start in range(0, len(transitions.indices), _BLOCK):
             check_cancelled()
             part = Transitions(*(a[start : start + _BLOCK] for a in transitions))
-            self._blocks.append(_Block(part, tagged, tasks, discount))
+            own = tagged if trained is None else tagged[trained]
+            started = own[start : start + len(part.indices)]
+            self._blocks.append(_Block(part, tagged, started, tasks, discount))
 
     def sweep(self, progress: ReportShare = ignore_progress) -> Residual:
         """Update every value once from those before; if `progress` raises, nothing has changed."""
@@ -127,8 +131,14 @@ class _Block:
     """
 
     def __init__(
-        self, transitions: Transitions, tagged: np.ndarray, tasks: Tasks, discount: float
+        self,
+        transitions: Transitions,
+        tagged: np.ndarray,
+        started: np.ndarray,
+        tasks: Tasks,
+        discount: float,
     ) -> None:
+        """Prepare the actions of states that carry the tags `started` (states, tags)."""
         self.states, self._actions, k = transitions.indices.shape
         self._directions = tasks.directions
         indices, weights, turn, speed = (np.moveaxis(array, 1, 0) for array in transitions)
@@ -143,11 +153,20 @@ class _Block:
         low = np.floor(shift)
         self._share = (shift - low).astype(np.float32)
         each = np.arange(tasks.directions)[:, None]
-        column = np.clip(each + low.astype(np.intp) + 1, 0, tasks.directions)
+        column = each + low.astype(np.intp)
+        self._is_circle = tasks.as_notebook
+        if self._is_circle:
+            column %= tasks.directions
+        else:
+            column = np.clip(column + 1, 0, tasks.directions)
         self._gather = (column * rows + np.arange(rows)).ravel()
-        self._reward = -np.abs(tasks.headings[:, None] - turn).astype(np.float32)
+        left = tasks.measure_error(tasks.headings[:, None] - turn)
+        self._reward = -np.abs(left).astype(np.float32)
         requested = np.zeros((len(tasks.names), rows))
-        requested[1:] = (matrix @ tagged.astype(np.float32)).T
+        if tasks.as_notebook:
+            requested[1:] = np.tile(started.T, self._actions)
+        else:
+            requested[1:] = (matrix @ tagged.astype(np.float32)).T
         error = np.zeros((1, rows))
         if tasks.speeds:
             error = np.abs(np.array(tasks.speeds)[:, None] - speed)
@@ -158,13 +177,7 @@ class _Block:
         """Return the values (states, S·G·T) of the best actions, from all values (N, S·G·T)."""
         product = np.ascontiguousarray((self._matrix @ values).T)
         ahead = product.reshape(-1, self._directions, len(self._share))
-        # between each two directions, and at both ends what lies beyond straight back
-        mixed = np.empty((len(ahead), self._directions + 1, len(self._share)), np.float32)
-        mixed[:, 0], mixed[:, -1] = ahead[:, 0], ahead[:, -1]
-        between = mixed[:, 1:-1]
-        np.subtract(ahead[:, 1:], ahead[:, :-1], out=between)
-        between *= self._share
-        between += ahead[:, :-1]
+        mixed = self._mix(ahead)
         flat = ahead.reshape(len(ahead), -1)
         gained: np.ndarray = mixed.reshape(len(ahead), -1)
         gained = gained.take(self._gather, axis=1, out=flat, mode="clip")
@@ -173,3 +186,24 @@ class _Block:
         gained += self._extra_reward
         best = gained.reshape(*gained.shape[:2], self._actions, self.states).max(2)
         return best.reshape(-1, self.states).T
+
+    def _mix(self, ahead: np.ndarray) -> np.ndarray:
+        """Return values between each two directions, from those at them (…, T, rows).
+
+        On a circle the last ones lie between the last direction and the first; otherwise there is
+        at both ends what lies beyond straight back.
+        """
+        count = self._directions + (not self._is_circle)
+        mixed = np.empty((len(ahead), count, len(self._share)), np.float32)
+        if self._is_circle:
+            between, last = mixed[:, :-1], mixed[:, -1]
+            np.subtract(ahead[:, 0], ahead[:, -1], out=last)
+            last *= self._share
+            last += ahead[:, -1]
+        else:
+            mixed[:, 0], mixed[:, -1] = ahead[:, 0], ahead[:, -1]
+            between = mixed[:, 1:-1]
+        np.subtract(ahead[:, 1:], ahead[:, :-1], out=between)
+        between *= self._share
+        between += ahead[:, :-1]
+        return mixed

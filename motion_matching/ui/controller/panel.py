@@ -161,7 +161,7 @@ class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
 
     bl_label = "Neighbours"
     method = "FIELD"
-    names = ("neighbours", "drift", "planted_share", "lookahead", "favour")
+    names = ("field", "neighbours", "drift", "planted_share", "lookahead", "favour")
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         super().draw_settings(obj, settings)

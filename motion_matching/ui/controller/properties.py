@@ -116,6 +116,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     hips_halflife: float
     unlock_radius: float
     stretch_buffer: float
+    field: str
     neighbours: int
     drift: float
     planted_share: float

@@ -9,12 +9,8 @@ import pytest
 
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
-from motion_matching.engine.field.method import (
-    RUNNING,
-    MotionField,
-    classify_gaits,
-    find_gait_states,
-)
+from motion_matching.engine.field.gaits import RUNNING, classify_gaits, find_gait_states
+from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.takes import takes
 from tests.demo import generate_clips

@@ -17,8 +17,9 @@ from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.field import push
+from motion_matching.engine.field.gaits import WALKING, classify_gaits
 from motion_matching.engine.field.integration import compute_action_weights, integrate
-from motion_matching.engine.field.method import WALKING, MotionField, classify_gaits
+from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.field.neighbours import Metric, Neighbours, compute_similarity_weights
 from motion_matching.engine.field.poses import add_joints
 from motion_matching.engine.field.states import MotionStates

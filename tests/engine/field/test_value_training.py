@@ -20,7 +20,8 @@ from motion_matching.engine.database.tags import NO_USE, TagRange
 from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.errors import DatabaseError, MotionMatchingError, SettingsError
 from motion_matching.engine.field import value_function
-from motion_matching.engine.field.method import STANDING, MotionField, classify_gaits, compute_pace
+from motion_matching.engine.field.gaits import STANDING, classify_gaits
+from motion_matching.engine.field.method import MotionField, compute_pace
 from motion_matching.engine.field.neighbours import Metric
 from motion_matching.engine.field.quality import TrainingSettings
 from motion_matching.engine.field.states import MotionStates

@@ -1,0 +1,79 @@
+"""Choose an action as the notebook does: all states are one field, and values alone decide.
+
+Source: notebook 003 (Lee et al. 2010), Greedy action selection from k-NN, and Using the value
+function. There are neither gaits nor momentum nor clips that control looks along; see `method`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .integration import Step, compute_action_weights, integrate
+from .neighbours import Metric, Neighbours, compute_similarity_weights
+from .states import MotionStates
+from .tasks import TaskGoal, Tasks
+from .value_function import ValueFunction
+
+
+class FieldChoice(NamedTuple):
+    """The chosen action of a tick: states (k,) around the pose with distances, weights and result.
+
+    `scores` (k,) are those of all actions, `chosen` is the index of the best or favoured one.
+    """
+
+    around: np.ndarray
+    distances: np.ndarray
+    weights: np.ndarray
+    scores: np.ndarray
+    chosen: int
+    step: Step
+
+
+class OneField:
+    """All states as one field.
+
+    With a value function, the action counts whose result is worth most for the goal's heading and
+    tags. Without, it is the one after whose tick the least angle is left to turn.
+    """
+
+    def __init__(
+        self,
+        states: MotionStates,
+        features: np.ndarray,
+        metric: Metric,
+        foresight: ValueFunction | None,
+    ) -> None:
+        self._states, self._metric, self._foresight = states, metric, foresight
+        self._neighbours = Neighbours(features)
+        self._tasks = Tasks(as_notebook=True)
+
+    def choose(
+        self,
+        goal: TaskGoal,
+        state: tuple[np.ndarray, np.ndarray],
+        k: int,
+        drift: float,
+        favour: int = 0,
+    ) -> FieldChoice:
+        """Return the best of k actions at a pose and velocity (7, B), or neighbour `favour`'s."""
+        pose, velocity = state
+        here = self._metric.compute_features(pose[None], velocity[None])
+        around, distances = (rows[0] for rows in self._neighbours.find_nearest(here, k))
+        actions = compute_action_weights(compute_similarity_weights(distances))
+        step = integrate(self._states, pose, around, actions, drift)
+        scores = self._score(goal, step, k)
+        chosen = min(favour, len(scores)) - 1 if favour else int(scores.argmax())
+        result = Step(*(part[chosen] for part in step))
+        return FieldChoice(around, distances, actions[chosen], scores, chosen, result)
+
+    def _score(self, goal: TaskGoal, step: Step, k: int) -> np.ndarray:
+        """Return the scores (A,) of the results of actions."""
+        turn = step.root[:, 2]
+        if self._foresight is None:
+            return -np.abs(self._tasks.measure_error(goal.direction - turn))
+        features = self._metric.compute_features(step.pose, step.velocity)
+        indices, distances = self._neighbours.find_nearest(features, k)
+        weights = compute_similarity_weights(distances)
+        return self._foresight.evaluate(goal, turn, indices, weights)
