@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -177,3 +178,28 @@ def test_a_frame_is_inspected_for_a_desired_velocity(
     ):
         assert run("inspect", walk, *wrong) == 1
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_states_of_a_field_are_mapped_on_request(walk: Path, tmp_path: Path) -> None:
+    """In the report with gait and clip of each frame, and as three pictures."""
+    report, plot = tmp_path / "report.json", tmp_path / "plot.svg"
+    command = ("inspect", walk, "--map", "field", "--quiet")
+    assert run(*command, "--report", report, "--plot", plot) == 0
+    states = json.loads(report.read_text())["field_map"]
+    assert set(states["gaits"]) == {"standing", "walking", "running"}
+    count = len(states["frames"])
+    assert len(states["clips"]) == len(states["gaits"]) == len(states["positions"]) == count
+    drawn = plot.read_text()
+    assert all(f'id="states {name}"' in drawn for name in ("front", "side", "clips"))
+    assert drawn.count("States of the field by their graph") == 1
+
+
+@pytest.mark.skipif(importlib.util.find_spec("umap") is not None, reason="umap is installed")
+def test_a_map_whose_package_is_missing_is_refused(
+    walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("inspect", walk, "--map", "umap", "--report", tmp_path / "report.json") != 0
+    said = capsys.readouterr().err
+    assert "umap-learn" in said
+    assert "--map field" in said
+    assert not (tmp_path / "report.json").exists()

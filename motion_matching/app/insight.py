@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 import numpy as np
 
+from .. import engine
 from ..engine.control.rollout import simulate
 from ..engine.insight import coverage, inspection, pose_map, strands
 from ..engine.progress import ReportProgress
@@ -29,6 +30,7 @@ from .typed import settings_of
 if TYPE_CHECKING:
     from ..engine.control.settings import PerformerSettings
     from ..engine.database.database import Database
+    from ..engine.insight.field_map import FieldMap
     from ..engine.insight.inspection import Inspection
     from ..engine.insight.pose_map import PoseMap
     from ..engine.insight.strands import Strands
@@ -56,12 +58,17 @@ class CoverageReport(NamedTuple):
 
 
 class MappedPoses(NamedTuple):
-    """The map of poses of the data with a `key`, in its `edition`, and colours (N, 3) of frames."""
+    """The map of poses of the data with a `key`, in its `edition`, and colours (N, 3) of frames.
+
+    `states` is the map of its motion field by a `metric`, if that was made.
+    """
 
     key: str
     edition: int
     poses: PoseMap
-    colours: np.ndarray
+    colours: dict[str, np.ndarray]  # by what they show
+    states: FieldMap | None = None
+    metric: str = ""
 
 
 def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
@@ -137,18 +144,38 @@ def map_poses_steps(obj: bpy.types.Object) -> Steps[MappedPoses]:
 
 
 def map_database_steps(uid: int, key: str, database: Database) -> Steps[MappedPoses]:
-    """Map the poses of a database, unless that was done."""
+    """Map the poses of a database, and the states of its field if they are shown, unless done."""
+    shown = settings_of(get_armature(uid))
+    metric = shown.training.metric if shown.insight.map == "field" else ""
+    data, known = (key, status.get_edition(key)), runtime.pose_maps
+    done = known.get(uid)
+    if done and done[:2] != data:
+        done = None
 
     def map_poses(_: ReportProgress) -> MappedPoses:
-        colours = strands.compute_colours(np.hypot(*database.root_motion[:, :2].T))
-        return MappedPoses(*data, pose_map.build_pose_map(database), colours)
+        mapped = done or MappedPoses(
+            *data, pose_map.build_pose_map(database), _compute_colours(database)
+        )
+        if not metric:
+            return mapped
+        compare = engine.field.field_controller.METRICS[metric](database)
+        states = engine.insight.field_map.build_field_map(database, compare)
+        return mapped._replace(states=states, metric=metric)
 
-    data = key, status.get_edition(key)
-    known = runtime.pose_maps
-    if uid not in known or known[uid][:2] != data:
+    if done is None or (metric and done.metric != metric):
         known[uid] = yield from run_in_background_steps(map_poses, "Mapping Poses")
     callbacks.redraw("WINDOW")
     return known[uid]
+
+
+def _compute_colours(database: Database) -> dict[str, np.ndarray]:
+    """Return colours (N, 3) of frames, by each of what the map can show."""
+    maps = engine.insight.field_map
+    return {
+        "speed": strands.compute_colours(np.hypot(*database.root_motion[:, :2].T)),
+        "gait": maps.compute_gait_colours(database),
+        "clip": maps.compute_clip_colours(database),
+    }
 
 
 def get_reference(obj: bpy.types.Object) -> tuple[Any, ...]:

@@ -57,6 +57,7 @@ class Trail:
     placement: Placement  # on the ground
     frames: deque[int] = field(default_factory=lambda: deque(maxlen=60))  # played last
     neighbour_frames: Sequence[int] = ()  # that a motion field has blended last
+    neighbour_shares: Sequence[float] = ()  # of each in the blend
 
 
 @dataclass(eq=False)

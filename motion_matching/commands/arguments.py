@@ -116,6 +116,8 @@ _INSPECT: _Groups = {
         "--report FILE.json": "write the same and more as JSON, for plots of your own",
         "--plot FILE.svg": "draw pictures: where frames lead within a second, coverage, "
         "histograms, maps of the poses, and the price of jumps",
+        "--map {field,umap}": "map the states of a motion field too, in the report and the "
+        "pictures: by the graph of their neighbours, or by UMAP, which needs umap-learn",
     },
     "one frame instead of all": {
         "--frame CLIP:FRAME": "show what the search sees at this frame of a clip: features, costs, "

@@ -14,6 +14,7 @@ from ..engine.errors import SettingsError
 from ..engine.insight import frame_inspector, inspection, plots
 from ..engine.insight.pose_map import build_pose_map
 from ..engine.takes import takes
+from . import maps
 from .checks import check_targets, name_paths
 from .loading import load_database
 from .output import Output
@@ -54,7 +55,8 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         if getattr(arguments, option) and not arguments.frame:
             text = f"--{option} is about one frame; name it with --frame CLIP:FRAME"
             raise SettingsError(f"{text}, or leave this out.")
-    for option in ("performance", "plot"):
+    maps.check(arguments.map)
+    for option in ("performance", "plot", "map"):
         if getattr(arguments, option) and arguments.frame:
             text = f"--{option} says nothing about one frame; leave it out, or --frame."
             raise SettingsError(text)
@@ -75,8 +77,11 @@ def _inspect_all(
         out.show_progress("Mapping poses")
         poses = build_pose_map(database)
         data |= {"pose_map": poses.to_dict(database)}
+        states = maps.build_states_map(database, arguments.map)
+        if states:
+            data |= {"field_map": states.to_dict(database)}
     if arguments.plot:
-        plots.save(database, result, poses, arguments.plot)
+        plots.save(database, result, poses, arguments.plot, states)
     return result.text, data
 
 

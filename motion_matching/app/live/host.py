@@ -184,7 +184,9 @@ class LiveSession:
             trail = runtime.trail or Trail(self.armature.uid, self._built_key, frame.character)
             trail.placement = frame.character
             trail.frames.append(frame.frame)
-            trail.neighbour_frames = self.decision.frames.tolist() if self.decision else ()
+            decision = self.decision
+            trail.neighbour_frames = decision.frames.tolist() if decision else ()
+            trail.neighbour_shares = decision.weights.tolist() if decision else ()
             runtime.trail = trail
         if self._alerts and self._tag_request:
             matches_data = settings_of(self.armature.find()).controller.speeds_from_data

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import (
         coverage,
         feature_strokes,
+        field_map,
         frame_inspector,
         inspection,
         pictures,

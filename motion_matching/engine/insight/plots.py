@@ -8,7 +8,7 @@ section "Simulation Bone").
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ import numpy as np
 
 from ..control.settings import PerformerSettings
 from ..database.database import Database
-from . import strands
+from . import field_map, strands
 from .coverage import SPEED_EDGES, TURN_EDGES, Coverage
+from .field_map import FieldMap
 from .inspection import Inspection
 from .pictures import HEIGHT, MARGIN, WIDTH, make_label, make_picture, write_pictures
 from .pose_map import PoseMap
@@ -32,21 +33,35 @@ MAX_STRANDS, MAX_POSES = 800, 2000
 _LINE_LENGTH = 80  # characters of a line of what to capture next
 
 
-def save(database: Database, inspection: Inspection, poses: PoseMap, path: Path | str) -> None:
-    """Write the pictures of a database from its inspection. Raises SettingsError if that fails."""
+def save(
+    database: Database,
+    inspection: Inspection,
+    poses: PoseMap,
+    path: Path | str,
+    states: FieldMap | None = None,
+) -> None:
+    """Write the pictures of a database from its inspection. Raises SettingsError if that fails.
+
+    `states` is a map of its motion field, if that is drawn too.
+    """
     pictures = [
         *_draw_both_strands(database, inspection.tracks),
         _draw_coverage(inspection.covered),
         _draw_captures(inspection.data["to_capture"]),
         *(_draw_histogram(name, table) for name, table in inspection.histograms.items()),
         *(_draw_poses(database, poses, name) for name in ("mds", "pca")),
+        *(_draw_states(database, states) if states else ()),
         *draw_prices(PerformerSettings().with_changes(inspection.data["settings"])),
     ]
     write_pictures(pictures, path)
 
 
 def _format_colours(speeds: Array) -> list[str]:
-    rgb = (255.0 * strands.compute_colours(speeds)).round().astype(int)
+    return _format_rgb(strands.compute_colours(speeds))
+
+
+def _format_rgb(colours: Array) -> list[str]:
+    rgb = (255.0 * colours).round().astype(int)
     return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in rgb.tolist()]
 
 
@@ -162,16 +177,37 @@ def _draw_histogram(name: str, table: dict[str, Any]) -> str:
 
 
 def _draw_poses(database: Database, poses: PoseMap, name: str) -> str:
+    colours = strands.compute_colours(np.linalg.norm(database.root_motion[:, :2], axis=1))
+    by = "dissimilarity" if name == "mds" else "principal components"
+    title = f"Poses by {by}, stress {poses.stress[name]:.2f}"
+    return _draw_map(database, getattr(poses, name), colours, (f"poses {name}", title))
+
+
+def _draw_states(database: Database, states: FieldMap) -> Iterator[str]:
+    """Draw a map of states from the front and from its side, by gait, and again by clip."""
+    front, side = states.positions[:, :2], states.positions[:, 1:]
+    by_gait, by_clip = (
+        field_map.compute_gait_colours(database),
+        field_map.compute_clip_colours(database),
+    )
+    start = f"States of the field by {states.method}"
+    front_name = "states front", f"{start}: standing blue, walking green, running orange"
+    yield _draw_map(database, front, by_gait, front_name)
+    yield _draw_map(database, side, by_gait, ("states side", "The same from its left side"))
+    yield _draw_map(database, side, by_clip, ("states clips", "The same, coloured by clip"))
+
+
+def _draw_map(database: Database, positions: Array, colours: Array, name: tuple[str, str]) -> str:
+    """Draw a dot for some frames at positions (N, 2), as the picture of a name and a title."""
     frames = sample_evenly(np.arange(database.frame_count), MAX_POSES)
-    positions = getattr(poses, name)[frames]
+    positions = positions[frames]
     room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2.5 * MARGIN])
     scale = float((room / np.maximum(np.ptp(positions, axis=0), 1e-6)).min())
     places = MARGIN + scale * (positions - positions.min(axis=0))
-    colours = _format_colours(np.linalg.norm(database.root_motion[frames, :2], axis=1))
     dots = []
-    for frame, colour, (x, y) in zip(frames.tolist(), colours, places.tolist(), strict=True):
+    shown = _format_rgb(colours[frames])
+    for frame, colour, (x, y) in zip(frames.tolist(), shown, places.tolist(), strict=True):
         source = database.get_frame_source(frame)
         title = f"<title>{escape(source.clip)}:{source.frame}</title>"
         dots.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="{colour}">{title}</circle>')
-    by = "dissimilarity" if name == "mds" else "principal components"
-    return make_picture(f"poses {name}", f"Poses by {by}, stress {poses.stress[name]:.2f}", dots)
+    return make_picture(*name, dots)

@@ -41,7 +41,7 @@ class LandmarkMap:
         mean = squares.mean(axis=0)
         centred = -0.5 * (squares - mean - mean[:, None] + mean.mean())
         values, vectors = np.linalg.eigh(centred)
-        values, vectors = values[::-1][:2], _fix_signs(vectors[:, ::-1][:, :2])
+        values, vectors = values[::-1][:2], fix_signs(vectors[:, ::-1][:, :2])
         used = values > 1e-9 * max(float(values.max(initial=0.0)), 1e-30)
         axes = np.where(used, vectors / np.sqrt(np.where(used, values, 1.0)), 0.0)
         return cls(axes.T, mean)
@@ -58,12 +58,12 @@ def compute_principal_map(points: Array) -> tuple[Array, float]:
     """
     centred = points - points.mean(axis=0, dtype=np.float64)
     values, vectors = np.linalg.eigh(centred.T @ centred)
-    positions = _fix_signs(centred @ vectors[:, ::-1][:, :2])
+    positions = fix_signs(centred @ vectors[:, ::-1][:, :2])
     total = float(values.sum())
     return positions, float(values[-2:].sum()) / total if total > 0 else 1.0
 
 
-def _fix_signs(columns: Array) -> Array:
+def fix_signs(columns: Array) -> Array:
     """Return columns (N, 2) whose largest number is positive: eigenvectors come with any sign."""
     largest = np.take_along_axis(columns, np.abs(columns).argmax(axis=0)[None], axis=0)
     return columns * np.where(largest < 0, -1.0, 1.0)

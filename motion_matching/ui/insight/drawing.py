@@ -44,6 +44,8 @@ class InsightCache:
     def __init__(self) -> None:
         self.batches: dict[str, tuple[Any, Any]] = {}  # by what they show
         self.map_positions: dict[str, tuple[Any, Any]] = {}  # by the kind of map
+        # the map of states, the axes along which it was seen, and positions
+        self.turned: tuple[Any, np.ndarray, np.ndarray] | None = None
 
 
 def _get_batch(name: str, content: Any, build: Callable[[Any], Any]) -> Any:
@@ -162,7 +164,9 @@ def _get_shown_map(obj: bpy.types.Object) -> app.insight.MappedPoses | None:
     """Return the map of an armature if it is shown."""
     settings = settings_of(obj)
     shown = settings.play.show_map if _is_live(obj) else settings.insight.show_map
-    return runtime.pose_maps.get(obj.session_uid) if shown else None
+    mapped = runtime.pose_maps.get(obj.session_uid) if shown else None
+    lacks_states = settings.insight.map == "field" and mapped and mapped.states is None
+    return None if lacks_states else mapped
 
 
 def get_map_height(obj: bpy.types.Object) -> float:
@@ -171,15 +175,20 @@ def get_map_height(obj: bpy.types.Object) -> float:
 
 
 def _draw_map(obj: bpy.types.Object, mapped: app.insight.MappedPoses) -> None:
-    positions = get_map_positions(mapped, settings_of(obj).insight.map)
+    insight = settings_of(obj).insight
+    if insight.map == "field":
+        positions = turn_states(mapped, np.array(bpy.context.region_data.view_matrix)[:2, :3])
+    else:
+        positions = get_map_positions(mapped, insight.map)
     marked, around = get_marked_frames(obj, mapped)
     with drawing.draw_in_corner(_MAP):
         gpu.matrix.scale_uniform(_MAP)
-        dots = _get_batch("map", positions, lambda _: _build_dots(positions, mapped.colours))
+        shown, name = mapped.colours[insight.map_colours], f"map by {insight.map_colours}"
+        dots = _get_batch(name, positions, lambda _: _build_dots(positions, shown))
         drawing.draw_boxes(dots)
         if len(around):
-            color = colors.get_color("desired", "dark")
-            drawing.draw_boxes(_build_squares(positions[around], 2.0 * _DOT, color))
+            rgba = fade_by_share(colors.get_color("desired", "dark"), len(around))
+            drawing.draw_boxes(_build_squares(positions[around], 2.0 * _DOT, rgba))
         if marked:
             drawing.draw_boxes(_build_trail(positions[marked]))
 
@@ -208,6 +217,31 @@ def get_map_positions(mapped: app.insight.MappedPoses, kind: str) -> np.ndarray:
         placed = 0.05 + 0.9 * (0.5 + (positions - 0.5 * (low + high)) / size)
         cached[kind] = mapped, placed.astype(np.float32)
     return cached[kind][1]
+
+
+def turn_states(mapped: app.insight.MappedPoses, axes: np.ndarray) -> np.ndarray:
+    """Return the positions (N, 2) of all states on a map from 0 to 1, seen along axes (2, 3).
+
+    They are computed once for each way of looking.
+    """
+    assert mapped.states is not None
+    cached = runtime.get_cache(InsightCache)
+    if cached.turned is None or cached.turned[0] is not mapped or (cached.turned[1] != axes).any():
+        positions = mapped.states.positions
+        middle = 0.5 * (positions.min(axis=0) + positions.max(axis=0))
+        size = max(2.0 * float(np.linalg.norm(positions - middle, axis=1).max()), 1e-9)
+        seen = 0.5 + 0.9 * (positions - middle) @ axes.T / size
+        cached.turned = mapped, axes, seen.astype(np.float32)
+    return cached.turned[2]
+
+
+def fade_by_share(color: drawing.Color, count: int) -> np.ndarray:
+    """Return a colour (count, 4) of each neighbour, clearer the more of it is blended."""
+    rgba = np.tile(np.asarray(color, np.float64), (count, 1))
+    shares = np.asarray(runtime.trail.neighbour_shares if runtime.trail else ())
+    if len(shares) == count:
+        rgba[:, 3] *= 0.3 + 0.7 * shares / shares.max()
+    return rgba
 
 
 def _build_dots(positions: np.ndarray, colours: np.ndarray) -> drawing.Batch:

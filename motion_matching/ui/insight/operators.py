@@ -120,7 +120,7 @@ picture, for browsers and drawing programs"""
         mapped = yield from app.insight.map_poses_steps(get_armature(uid))
         data = database, coverage.inspection, mapped.poses
         yield from app.steps.run_in_background_steps(
-            lambda report: engine.insight.plots.save(*data, path), "Drawing"
+            lambda report: engine.insight.plots.save(*data, path, mapped.states), "Drawing"
         )
         return f"Saved {path}"
 

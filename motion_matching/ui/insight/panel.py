@@ -348,6 +348,7 @@ class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
         layout, mapped = self.layout, runtime.pose_maps.get(obj.session_uid)
         column = split_layout(layout)
         column.prop(settings.insight, "map")
+        column.prop(settings.insight, "map_colours")
         shown = column.column(heading="Show")
         shown.prop(settings.insight, "show_map", text="While Still")
         shown.prop(settings.play, "show_map", text="While Live")
@@ -357,6 +358,11 @@ class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
         if reason := app.insight.explain_staleness(obj, mapped):
             draw_wrapped_text(layout, f"{reason}: map again", "FILE_REFRESH")
         kind, poses = settings.insight.map, mapped.poses
+        if kind == "field":
+            if mapped.metric != settings.training.metric:
+                text = "The field is not mapped with this similarity: map again"
+                draw_wrapped_text(layout, text, "FILE_REFRESH")
+            return
         share = f", with {poses.explained_variance:.0%} of the variance" if kind == "pca" else ""
         figures = f"Stress {poses.stress[kind]:.2f}{share}"
-        draw_small_lines(layout, (figures, "Dark poses stand, light ones run"))
+        draw_small_lines(layout, (figures,))

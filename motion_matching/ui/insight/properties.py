@@ -39,6 +39,17 @@ _INSPECTED = (
 _MAPS = (
     ("mds", "Dissimilarity", "How different the search finds them, by multidimensional scaling"),
     ("pca", "Principal Components", "The two directions in which their features differ most"),
+    (
+        "field",
+        "Motion Field",
+        "How alike a motion field finds them, by the graph of their neighbours, in three "
+        "dimensions: the map turns with the view",
+    ),
+)
+_MAP_COLOURS = (
+    ("speed", "Speed", "Dark poses stand, light ones run"),
+    ("gait", "Gait", "Blue poses stand, green ones walk, orange ones run"),
+    ("clip", "Clip", "Each clip has its own colour"),
 )
 _VELOCITY: Any = {"soft_min": -6.0, "soft_max": 6.0, "precision": 2, "unit": "VELOCITY"}
 
@@ -125,6 +136,7 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         "Draw the inspected pose with its features: positions, velocities and the path",
     )
     map: str = choice("mds", "By", "What makes poses lie near each other on the map", _MAPS)
+    map_colours: str = choice("speed", "Colour", "What the colours of the map show", _MAP_COLOURS)
     show_map: bool = switch(
         True,
         "Map",

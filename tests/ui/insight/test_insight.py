@@ -433,3 +433,34 @@ def test_the_map_follows_a_live_session(obj):
     assert not ops.inspect_frame.poll()
     host.end()
     assert runtime.trail is None
+
+
+def test_the_map_shows_the_states_of_a_motion_field(obj):
+    """They are mapped once for each similarity, turn with the view, and fade by their share."""
+    settings = obj.motion_matching
+    uid, insight_settings = obj.session_uid, settings.insight
+    assert ops.map_poses() == {"FINISHED"}
+    assert runtime.pose_maps[uid].states is None, "nobody looks at it yet"
+    insight_settings.map = "field"
+    assert insight_drawing.get_map_height(obj) == 0.0, "there is nothing to draw yet"
+    assert ops.map_poses() == {"FINISHED"}
+    mapped = runtime.pose_maps[uid]
+    assert mapped.states.positions.shape == (load_database(settings).frame_count, 3)
+    assert insight_drawing.get_map_height(obj) > 0.0
+    assert ops.map_poses() == {"FINISHED"}
+    assert runtime.pose_maps[uid] is mapped, "it is there already"
+
+    front, side = np.eye(3)[:2], np.eye(3)[1:]
+    seen = insight_drawing.turn_states(mapped, front)
+    assert seen.min() >= 0.049
+    assert seen.max() <= 0.951
+    assert insight_drawing.turn_states(mapped, front) is seen, "computed once"
+    turned = insight_drawing.turn_states(mapped, side)
+    np.testing.assert_array_equal(turned[:, 0], seen[:, 1])
+
+    settings.training.metric = "notebook"
+    assert ops.map_poses() == {"FINISHED"}
+    assert runtime.pose_maps[uid].metric == "notebook"
+    assert runtime.pose_maps[uid].poses is mapped.poses, "the map of poses stays"
+    assert set(mapped.colours) == {"speed", "gait", "clip"}
+    assert insight_drawing.fade_by_share((1.0, 0.8, 0.2, 0.9), 3).shape == (3, 4)
