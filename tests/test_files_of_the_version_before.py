@@ -51,6 +51,7 @@ NEW_SETTINGS = {
     "look_limit": 1.396263,
     "look_tilt": 0.785398,
     "look_spine": 0.2,
+    "field": "by_gait",
 }
 ops = bpy.ops.motion_matching
 
