@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +104,38 @@ def test_variations_are_written_with_numbers(folder, tmp_path, capsys):
     report.write_bytes(b"before")
     wrong = ("direct", folder / "walk.npz", folder / "scene.json", "--bvh", out, "--variations", 30)
     check_refusals(run_with_errors, [(wrong, "--variations is 30")], report)
+
+
+def test_ctrl_c_on_a_terminal_writes_the_best_so_far(folder, tmp_path, monkeypatch, capsys):
+    """Before there is a take, nothing is written."""
+    words = "direct", folder / "walk.npz", folder / "scene.json", "--bvh", tmp_path / "take.bvh"
+    for found, files in (("", []), ("met so far", ["take.bvh"])):
+        terminal = _PressesCtrlC(f"Directing{' (2 of 2 ' * bool(found)}{found}")
+        monkeypatch.setattr(sys, "stderr", terminal)
+        assert run(*words) == 130
+        assert [path.name for path in tmp_path.iterdir()] == files
+        assert ("Ended early, with the best so far" in capsys.readouterr().out) == bool(files)
+        assert "cancelled" in terminal.getvalue()
+    monkeypatch.undo()
+    assert not run(*words[:-1], tmp_path / "preview.bvh", "--preview", "--quiet")
+    assert (tmp_path / "take.bvh").read_bytes() == (tmp_path / "preview.bvh").read_bytes()
+
+
+class _PressesCtrlC(io.StringIO):
+    """A terminal at which Ctrl-C is pressed once as soon as a text is shown."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if self._text and self._text in text:
+            self._text = ""
+            raise KeyboardInterrupt
+        return super().write(text)
 
 
 def test_a_mark_that_cannot_be_reached_is_told(folder, tmp_path, capsys):

@@ -30,6 +30,10 @@ class _Cancelled(Exception):  # noqa: N818  # nothing went wrong
     """Ends the work in a thread."""
 
 
+class EndedEarly(Exception):  # noqa: N818  # nothing went wrong
+    """Ends work that may keep what it has: thrown into its steps, and raised by its `report`."""
+
+
 @dataclass(frozen=True, eq=False)
 class Work:
     """Work that goes on between redraws, what ends its timer, its operator and that one's label."""
@@ -75,14 +79,21 @@ def scale_report(report: ReportProgress, stage: str, index: int, count: int) -> 
 
 
 def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str) -> Steps[Result]:
-    """Run a function in a thread; its `report(text, part)` ends it once the steps are closed."""
+    """Run a function in a thread; its `report(text, part)` ends it once the steps are closed.
+
+    EndedEarly that is thrown into the steps is raised by `report`, and the function may then return
+    what it has. Thrown once more, it ends the steps.
+    """
     progress: list[tuple[str, float]] = [(stage, 0.0)]
     outcome: dict[str, Any] = {}
-    is_cancelled = threading.Event()
+    is_cancelled, is_ending, is_told = (threading.Event() for _ in range(3))
 
     def report(text: str, part: float) -> None:
         if is_cancelled.is_set():
             raise _Cancelled
+        if is_ending.is_set() and not is_told.is_set():
+            is_told.set()
+            raise EndedEarly
         progress[0] = text, part
 
     def run() -> None:
@@ -95,7 +106,12 @@ def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str
     thread.start()
     try:
         while thread.is_alive():
-            yield progress[0]
+            try:
+                yield ("Ending", progress[0][1]) if is_ending.is_set() else progress[0]
+            except EndedEarly:
+                if is_ending.is_set():
+                    raise
+                is_ending.set()
             thread.join(_JOIN_TIMEOUT)
     finally:
         is_cancelled.set()

@@ -16,6 +16,7 @@ from ..engine.direct import director as directors
 from ..engine.direct import from_performance, jump_table, shot_file, variations
 from ..engine.direct.director import Directed, Director
 from ..engine.direct.footage import make_footage
+from ..engine.direct.improving import improve
 from ..engine.direct.shot import MOST_VARIATIONS, Shot
 from ..engine.takes import baking, takes
 from .blend import check_blend, write_blend
@@ -29,7 +30,10 @@ _TARGETS = {"output": (".blend",), "bvh": (".bvh",), "report": (".json",)}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
-    """Solve a scene, plant feet and limbs, and write all that is asked for."""
+    """Solve a scene, plant feet and limbs, and write all that is asked for.
+
+    Ctrl-C has the best take so far written, and is raised after that; without one, at once.
+    """
     _check_arguments(arguments)
     scene = _read_scene(arguments.scene)
     database = load_database(arguments.database)
@@ -43,15 +47,12 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     report_part = partial(out.show_progress, "Finding jumps")
     table = jump_table.load_or_build_table(footage, path, report_part)
     director = Director(footage, table, settings)
-    states = directors.PREVIEW_STATES if arguments.preview else directors.TAKE_STATES
-    report_part = partial(out.show_progress, "Directing")
-    if arguments.variations is None:
-        solved = [director.make(shot, arguments.feet, states, report_part)]
-    else:
-        count, feet = arguments.variations, arguments.feet
-        solved = variations.vary(director, shot, count, feet, states, report_part)
-        if len(solved) < count:
-            out.say(f"{len(solved)} of {count} variations differ, and the others were left out.")
+    solved, is_early = _find_best(director, shot, arguments, out)
+    if is_early:
+        out.say("Ended early, with the best so far.")
+    elif arguments.variations and len(solved) < arguments.variations:
+        count = arguments.variations
+        out.say(f"{len(solved)} of {count} variations differ, and the others were left out.")
     outputs = _list_outputs(arguments)[: len(solved)]
     with ExitStack() as stack:
         for each, done in zip(outputs, solved, strict=True):
@@ -60,6 +61,48 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         out.say(f"Written: {', '.join(names)}.")
     else:
         out.say("Nothing was written; choose an output with -o, --bvh or --report.")
+    if is_early:
+        raise KeyboardInterrupt
+
+
+def _find_best(
+    director: Director, shot: Shot, arguments: argparse.Namespace, out: Output
+) -> tuple[list[Directed], bool]:
+    """Return what is solved until the end, or until Ctrl-C, and if that came.
+
+    Raises KeyboardInterrupt before the first take. Only who looks at progress waits for a preview.
+    """
+    states = directors.PREVIEW_STATES if arguments.preview else directors.TAKE_STATES
+    found: list[Directed] = []
+    count = arguments.variations or 1
+
+    def report(part: float) -> None:
+        out.show_progress(f"Directing{_describe_best(found, count)}", part)
+
+    if arguments.variations:
+        coming = variations.find_variations(director, shot, count, arguments.feet, states, report)
+    elif out.is_live:
+        coming = improve(director, shot, arguments.feet, states, report)
+    else:
+        coming = iter([director.make(shot, arguments.feet, states, report)])
+    is_early = False
+    try:
+        for each in coming:
+            found.append(each)
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        is_early = True
+    return found if arguments.variations else found[-1:], is_early
+
+
+def _describe_best(found: list[Directed], count: int) -> str:
+    """Return in a few words what Ctrl-C would keep now."""
+    if not found:
+        return ""
+    report = found[-1].report
+    done = f"{len(found)} of {count} found" if count > 1 else ""
+    return f" ({done or '{reached} of {asked} met so far'.format(**report)}, Ctrl-C keeps that)"
 
 
 def _list_outputs(arguments: argparse.Namespace) -> list[argparse.Namespace]:

@@ -11,13 +11,13 @@ from .arguments import PROGRAM
 class Output:
     """Prints the results of a command to the output.
 
-    Errors, and progress on a terminal, go to the error output.
+    Errors, and progress on a terminal, go to the error output; it `is_live` if there is progress.
     """
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
         # without a terminal, as for a program of the desktop, there may be no outputs at all
-        self._live = sys.stderr is not None and sys.stderr.isatty() and not quiet
+        self.is_live = sys.stderr is not None and sys.stderr.isatty() and not quiet
 
     def say(self, text: str) -> None:
         """Print lines, unless quiet."""
@@ -27,7 +27,7 @@ class Output:
 
     def show_progress(self, stage: str, part: float | None = None) -> None:
         """Show on one line of the terminal the stage, and the share of it done (0..1)."""
-        if self._live:
+        if self.is_live:
             done = "" if part is None else f" {part:.0%}"
             print(f"\r\x1b[K{stage} …{done}", end="", file=sys.stderr, flush=True)
 
@@ -53,5 +53,5 @@ class Output:
         return code
 
     def _clear(self) -> None:
-        if self._live:
+        if self.is_live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

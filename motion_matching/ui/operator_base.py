@@ -234,7 +234,15 @@ def _is_in_tab(context: bpy.types.Context, event: bpy.types.Event) -> bool:
 
 
 class SteppedOperator(Operator):
-    """A mixin of operators that take their time, until Esc cancels them."""
+    """A mixin of operators that take their time, until Esc cancels them.
+
+    Some end early then, with the best they have so far, if any. Esc once more cancels these too.
+    """
+
+    @property
+    def keeps_best(self) -> bool:
+        """Whether Esc ends the work early, instead of cancelling it."""
+        return False
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         """Do it in steps, and return what to report."""
@@ -273,17 +281,29 @@ class SteppedOperator(Operator):
         if not self._is_at_work():
             return {"CANCELLED"}
         if runtime.is_cancelled or (event.type == "ESC" and event.value == "PRESS"):
-            app.steps.stop()
-            self.tell("INFO", self.get_cancel_message())
-            return {"CANCELLED"}
+            if not self.keeps_best:
+                return self._cancel()
+            runtime.is_cancelled = False
+            return self._go_on(context, lambda: self._steps.throw(app.steps.EndedEarly()))
         if event.type != "TIMER":
             # in the tab, all but the strip is greyed out
             return {"PASS_THROUGH"} if _is_in_tab(context, event) else {"RUNNING_MODAL"}
+        return self._go_on(context, self._run_slice)
+
+    def _cancel(self) -> set[Any]:
+        app.steps.stop()
+        self.tell("INFO", self.get_cancel_message())
+        return {"CANCELLED"}
+
+    def _go_on(self, context: bpy.types.Context, work: Callable[[], tuple[str, float]]) -> set[Any]:
+        """Do some of the work, and show the progress that it returns."""
         try:
-            self._show_progress(context, *self._run_slice())
+            self._show_progress(context, *work())
         except StopIteration as done:
             app.steps.stop()
             return self._finish(done.value)
+        except app.steps.EndedEarly:
+            return self._cancel()
         except MotionMatchingError as error:
             app.steps.stop()
             return self._fail(error)
@@ -319,6 +339,6 @@ class SteppedOperator(Operator):
         # not before, or a redraw between shows another text in the strip than in the status bar
         runtime.progress = f"{text}, {left}" if left else text, part
         context.window_manager.progress_update(part)
-        words = (f"{text} {percent}", left, "Esc: Cancel")
+        words = (f"{text} {percent}", left, "Esc: End" if self.keeps_best else "Esc: Cancel")
         context.workspace.status_text_set("    ".join(filter(None, words)))
         app.callbacks.redraw()

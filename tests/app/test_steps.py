@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 
 import bpy
+import pytest
 
 from motion_matching.app import status
 from motion_matching.app.build import read_sources_steps
 from motion_matching.app.library import get_library
-from motion_matching.app.steps import RedrawPace, TimeLeft
+from motion_matching.app.steps import (
+    EndedEarly,
+    RedrawPace,
+    TimeLeft,
+    run_in_background_steps,
+    run_to_end,
+)
 from motion_matching.engine.motion import bvh
 from motion_matching.ui.database import operators_import
 from tests.demo import generate_clips
@@ -55,6 +63,30 @@ def test_slow_redraws_take_a_fifth_of_the_time_at_most():
         if pace.is_due(number, now):
             now, drawing = now + 0.2, drawing + 0.2
     assert 0.1 * (now - 10.0) < drawing < 0.21 * (now - 10.0)
+
+
+def test_work_in_a_thread_that_is_ended_early_returns_what_it_has_unless_ended_twice():
+    def count(report):
+        done = 0
+        try:
+            while True:
+                done += 1
+                report("Counting", 0.5)
+        except EndedEarly:
+            report("Saving", 0.9)  # may go on reporting
+            time.sleep(0.1)
+            return done
+
+    steps = run_in_background_steps(count, "Counting")
+    next(steps)
+    assert steps.throw(EndedEarly())[0] == "Ending"
+    assert run_to_end(steps) > 0
+
+    steps = run_in_background_steps(count, "Counting")
+    next(steps)
+    steps.throw(EndedEarly())
+    with pytest.raises(EndedEarly):
+        steps.throw(EndedEarly())
 
 
 def test_progress_never_goes_backwards(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,9 +17,10 @@ from ...engine.database.database import Database
 from ...engine.direct import jump_table
 from ...engine.direct.director import Directed, Director
 from ...engine.direct.footage import Footage, make_footage
+from ...engine.direct.improving import improve
 from ...engine.direct.jump_table import JumpTable
 from ...engine.direct.shot import Piece, Shot
-from ...engine.direct.variations import vary
+from ...engine.direct.variations import find_variations
 from ...engine.errors import MotionMatchingError
 from ...engine.progress import ReportProgress
 from ...engine.takes import baking
@@ -30,7 +32,7 @@ from ..characters import get_armature
 from ..library import get_library
 from ..runtime import runtime
 from ..settings import get_performer_settings
-from ..steps import Steps, run_in_background_steps
+from ..steps import EndedEarly, Steps, run_in_background_steps
 from ..takes import BakeRequest, TakePart
 from ..typed import settings_of
 from . import flipping, marks, outcomes, shots
@@ -57,10 +59,18 @@ class _Solved(NamedTuple):
     ranges: list[ContactRange]
 
 
+class _Found(NamedTuple):
+    """What was solved, and whether that is only the best so far."""
+
+    solved: list[_Solved]
+    is_early: bool = False
+
+
 def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request) -> Steps[str]:
     """Solve what `build` asks for with an armature's database, built if need be; bake the take.
 
-    Returns what to report. Nothing is changed before the end.
+    Returns what to report. Nothing is changed before the end. EndedEarly, thrown into the steps,
+    keeps the best take so far; it is raised if there is none.
     """
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
@@ -75,11 +85,12 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
     known = runtime.get_cache(Footages)
     solve = partial(_solve, database, settings, replace(request, shot=shot), path, known)
     try:
-        solved = yield from run_in_background_steps(solve, "Directing")
+        found = yield from run_in_background_steps(solve, "Directing")
     except MotionMatchingError as error:
         raise type(error)(shots.to_frames(str(error), request.frame)) from error
-    yield "Baking", 1.0
-    return _bake_all(get_armature(uid), request, solved, database)
+    with suppress(EndedEarly):
+        yield "Baking", 1.0
+    return _bake_all(get_armature(uid), request, found, database)
 
 
 def solve_again_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
@@ -116,7 +127,7 @@ def _solve(
     path: Path,
     known: Footages,
     report: ReportProgress,
-) -> list[_Solved]:
+) -> _Found:
     """Solve a shot and a piece of it, with feet and limbs; this runs in a thread."""
     shot, piece = request.shot, request.piece
     if known.database is not database or known.footage is None or known.table is None:
@@ -125,18 +136,55 @@ def _solve(
         known.database, known.footage, known.table = database, footage, table
         known.done = None
     director = Director(known.footage, known.table, settings)
-    if request.variations > 1:
-        report_part = partial(report, "Directing")
-        varied = vary(director, shot, request.variations, progress=report_part)
-        return [_find_contacts(each, database) for each in varied]
+    if piece is None:
+        found, is_early = _find_best(director, request, report)
+        if request.variations <= 1:
+            found = found[-1:]
+            known.done, known.settings = None if is_early else found[0], settings
+        return _Found([_find_contacts(each, database) for each in found], is_early)
     done = known.done
-    if done is None or done.shot != shot or known.settings != settings or piece is None:
+    if done is None or done.shot != shot or known.settings != settings:
         done = director.make(shot, progress=partial(report, "Directing"))
-    if piece is not None:
-        report("Directing", 0.5)
-        done = director.direct_again(done, piece.start, piece.stop, piece.shot)
+    report("Directing", 0.5)
+    done = director.direct_again(done, piece.start, piece.stop, piece.shot)
     known.done, known.settings = done, settings
-    return [_find_contacts(done, database)]
+    return _Found([_find_contacts(done, database)])
+
+
+def _find_best(
+    director: Director, request: Request, report: ReportProgress
+) -> tuple[list[Directed], bool]:
+    """Return the takes that are found until the end, or until it is called early, and if it was.
+
+    Raises EndedEarly before the first one.
+    """
+    found: list[Directed] = []
+
+    def report_part(part: float) -> None:
+        report(f"Directing, {_describe_best(found, request)}" if found else "Directing", part)
+
+    if request.variations > 1:
+        coming = find_variations(director, request.shot, request.variations, progress=report_part)
+    else:
+        coming = improve(director, request.shot, progress=report_part)
+    try:
+        for each in coming:
+            found.append(each)
+    except EndedEarly:
+        if not found:
+            raise
+        return found, True
+    return found, False
+
+
+def _describe_best(found: list[Directed], request: Request) -> str:
+    """Return in a few words what would be kept now."""
+    if request.variations > 1:
+        return f"{len(found)} of {request.variations} Found"
+    report = found[-1].report
+    if not report["asked"]:
+        return "One Take So Far"
+    return f"{report['reached']} of {report['asked']} Met So Far"
 
 
 def _find_contacts(done: Directed, database: Database) -> _Solved:
@@ -144,10 +192,9 @@ def _find_contacts(done: Directed, database: Database) -> _Solved:
     return _Solved(done, list(ranges))
 
 
-def _bake_all(
-    obj: bpy.types.Object, request: Request, solved: list[_Solved], database: Database
-) -> str:
+def _bake_all(obj: bpy.types.Object, request: Request, found: _Found, database: Database) -> str:
     """Bake solved takes, note what became of the first one's marks, and describe that."""
+    solved = found.solved
     baked = [_bake(obj, request, each, database) for each in solved]
     (action, seconds), report = baked[0], solved[0].done.report
     if len(baked) > 1:
@@ -157,7 +204,9 @@ def _bake_all(
     missed = _store_outcomes(obj, request, report)
     reached = f"{report['reached']} of {report['asked']} marks are met"
     text = f"Directed '{action.name}': {seconds:.1f} s from frame {request.frame} on, {reached}"
-    more = _describe_variations(baked[-1][0].name, len(baked), request.variations)
+    more = ["Ended early, with the best so far"] if found.is_early else []
+    if not found.is_early or len(baked) > 1:
+        more += _describe_variations(baked[-1][0].name, len(baked), request.variations)
     return ". ".join((text, *more, *(sentence.rstrip(".") for sentence in missed[:3])))
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         footage,
         from_performance,
         guide,
+        improving,
         jump_price,
         jump_table,
         obstruction,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -50,6 +51,18 @@ def vary(
     `apart` as in `Difference`. There are fewer if seeds do not lead to more that differ.
     Raises SettingsError for a count that cannot be, and as `Director.direct`.
     """
+    return list(find_variations(director, shot, count, feet, states, progress))
+
+
+def find_variations(
+    director: Director,
+    shot: Shot,
+    count: int,
+    feet: str | None = None,
+    states: int = TAKE_STATES,
+    progress: ReportShare | None = None,
+) -> Iterator[Directed]:
+    """Yield the takes that `vary` returns, each as soon as it is found."""
     if not 1 <= count <= MOST_VARIATIONS:
         raise SettingsError(
             f"{count} variations are asked for; give a whole number from 1 to {MOST_VARIATIONS}."
@@ -66,7 +79,7 @@ def vary(
             continue
         told = {"seed": seed, "frames": round(least.frames, 4), "apart": round(least.apart, 4)}
         found.append(replace(done, report=done.report | {"variation": told}))
-    return found
+        yield found[-1]
 
 
 def _scale(progress: ReportShare, index: int, count: int) -> ReportShare:

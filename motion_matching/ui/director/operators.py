@@ -133,6 +133,7 @@ database is built first if necessary, and once for each database where its frame
 
     bl_idname = "motion_matching.direct"
     bl_label = "Solve"
+    keeps_best = True
     requires = (*PERFORMABLE, has_marks)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -145,6 +146,7 @@ baked into a new action. Flip through them with the arrows below"""
 
     bl_idname = "motion_matching.direct_variations"
     bl_label = "Variations"
+    keeps_best = True
     requires = (*PERFORMABLE, has_marks)
 
     count: int = integer(3, "Variations", "How many takes to find", **VARIATIONS)
@@ -181,6 +183,7 @@ and settings, and bake it into a new action"""
 
     bl_idname = "motion_matching.direct_again"
     bl_label = "Solve Again"
+    keeps_best = True
     requires = (*PERFORMABLE, has_take, has_shot)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -290,6 +293,7 @@ are, and solve them: the same way without the delay of a controller that cannot 
 
     bl_idname = "motion_matching.direct_take"
     bl_label = "Direct This Take"
+    keeps_best = True
     requires = (*PERFORMABLE, has_performed_take)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:

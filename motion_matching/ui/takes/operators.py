@@ -167,6 +167,10 @@ Editor"""
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
         return _FOLLOW if properties.method == "DIRECTOR" else f"{cls.__doc__}"
 
+    @property
+    def keeps_best(self) -> bool:
+        return self.method == "DIRECTOR"
+
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         action = get_active_take(context).action
         if self.method == "DIRECTOR":
