@@ -24,7 +24,7 @@ from ..engine.database.sources import Source
 from ..engine.database.tags import TagRange
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.direct.director import Director
-from ..engine.direct.shot import ForbiddenJump, KeptJump, Mark, Pin, Shot, Tempo, TimedPath
+from ..engine.direct.shot import ForbiddenJump, KeptJump, Mark, Pin, Pose, Shot, Tempo, TimedPath
 from ..engine.errors import (
     DatabaseError,
     MotionDataError,
@@ -54,7 +54,7 @@ __all__ = (
     "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "Database",
     "DatabaseError", "DirectedTake", "Director", "Feature", "FieldController", "ForbiddenJump",
     "FrameInspection", "Inspection", "Intent", "KeptJump", "Mark", "MotionDataError",
-    "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings", "Pin",
+    "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings", "Pin", "Pose",
     "RetargetSettings", "RigError", "Schema", "SettingsError", "Shot", "SimulationBoneSettings",
     "Skeleton", "Source", "Speeds", "TagRange", "Take", "Tempo", "TimedPath", "build",
     "describe_frame", "direct", "direct_variations", "find_odd_postures", "inspect",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         outcomes,
         pins,
         playing,
+        pose_aims,
+        poses,
         reach,
         revising,
         routing,

@@ -20,6 +20,7 @@ from .guide import Guide
 from .jump_price import compute_left
 from .jump_table import BARRED, JumpTable, count_earlier, price_jumps
 from .obstruction import Obstruction
+from .pose_aims import PoseAims
 
 STEP = 0.1  # seconds between decisions
 _JUMP = 0.02  # metre-seconds that every jump costs besides its price
@@ -88,6 +89,7 @@ class Wanted:
     - `gait_shares` (T,): how much their gait counts at each tick
     - `entry` (N,): added to the price of entering a frame
     - `kept`: jumps that have to be, by tick: the frame that would come next, and that jumped to
+    - `poses`: what showing each frame (N,) costs, by tick, for not being in the pose asked for then
     """
 
     frames: Mapping[int, int] = field(default_factory=dict)
@@ -97,6 +99,7 @@ class Wanted:
     barred: Sequence[Barred] = ()
     kept: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     obstruction: Obstruction | None = None
+    poses: Mapping[int, np.ndarray] = field(default_factory=dict)
 
 
 class ShotPlan(NamedTuple):
@@ -181,6 +184,7 @@ class Beam:
             tick // self.stride: frame - tick % self.stride for tick, frame in wanted.frames.items()
         }
         self._kept = {round(tick / self.stride): jump for tick, jump in wanted.kept.items()}
+        self._poses = PoseAims(footage, wanted.poses, self.stride)
         self._pins |= {step: leaving for step, (leaving, _) in self._kept.items()}
 
     def _compute_gains(self) -> np.ndarray:
@@ -240,6 +244,8 @@ class Beam:
             fit += away**2 @ [1.0, 1.0, _FIT_TURN]
         if guide.stands[0]:
             fit += _FIT_SPEED * footage.speed[allowed] ** 2
+        if (costs := self._poses.costs.get(0)) is not None:
+            fit += costs[allowed]
         if (dislike := self._get_dislike(0)) is not None:
             fit += dislike[allowed]
         return allowed[np.argsort(fit, kind="stable")][: self.states]
@@ -305,7 +311,7 @@ class Beam:
     def _list_lead_ins(self, i: int, states: _BeamStates, jumpers: np.ndarray) -> list[_Options]:
         """Return jumps to just before frames that are wanted soon."""
         result = []
-        for at, frame in self._pins.items():
+        for at, frame in [*self._pins.items(), *self._poses.near]:
             ticks = (at - i) * self.stride
             first = frame - ticks
             if not 0 <= ticks <= _LEAD_IN * self.footage.fps or first < 0:
@@ -355,6 +361,8 @@ class Beam:
             cost = cost + self._seconds * dislike[frame]
         if (wanted := self._pins.get(i + 1)) is not None:
             cost = cost + np.where(frame == wanted, 0.0, _MISSED)
+        if (costs := self._poses.costs.get(i + 1)) is not None:
+            cost = cost + costs[frame]
         if self.wanted.obstruction is not None:
             start = np.column_stack([states.x[parent], states.y[parent]])
             inside = self.wanted.obstruction.find_inside(start, np.column_stack([x, y]))
@@ -392,7 +400,7 @@ class Beam:
             if 0.0 < seconds < _LEAD_IN:
                 leads = states.frame == frame - ticks
                 result += np.where(leads, 0.0, _TO_FRAME * (1.0 - seconds / _LEAD_IN))
-        return result
+        return np.asarray(result + self._poses.look_ahead(i + 1, states.frame))
 
     def _prune(self, score: np.ndarray, states: _BeamStates) -> np.ndarray:
         """Return the best states: one of those alike, and a few of each piece of a clip."""

@@ -15,7 +15,6 @@ from ..database.frame_names import find_frame
 from ..errors import SettingsError
 from ..maths import planar
 from ..progress import ReportShare
-from ..takes import baking
 from ..takes import takes as engine_takes
 from .anchors import Bounds, close_on_anchors, list_anchors
 from .beam import Beam, SearchStart, ShotPlan, Wanted
@@ -26,6 +25,7 @@ from .jump_table import JumpTable
 from .outcomes import report_shot
 from .pins import pin_limbs
 from .playing import play
+from .poses import lay_poses, list_poses, plant_feet
 from .reach import leave_out_unreachable
 from .revising import Revised, Revision, revise
 from .scaling import shrink_settings, shrink_shot
@@ -117,7 +117,9 @@ class Director:
 
     def finish(self, directed: Directed, feet: str | None = None) -> Directed:
         """Return the same with its feet planted and its limbs pinned, and reported anew."""
-        take, _ = baking.place_feet(directed.take, self.footage.database, feet)
+        database = self.footage.database
+        asked = list_poses(directed.take, directed.shot.marks, database)
+        take = plant_feet(directed.take, asked, database, feet)
         take = pin_limbs(take, directed.shot.pins)
         report = report_shot(take, directed.shot, directed.plan, directed.closed, self.footage)
         return replace(directed, take=take, report=report)
@@ -218,8 +220,10 @@ class Director:
         cut = cut._replace(plan_ticks=cut.plan_ticks - origin)
         desired = guide.way[low:high] * [self.footage.size, self.footage.size, 1.0]
         piece = play(self.footage, shot, own, cut, self.settings, desired)
-        piece, _ = baking.place_feet(piece, self.footage.database, feet)
-        piece = pin_limbs(piece, shot.pins, low / piece.fps)
+        begins, database = low / piece.fps, self.footage.database
+        asked = list_poses(piece, shot.marks, database, begins)
+        piece = plant_feet(lay_poses(piece, asked), asked, database, feet)
+        piece = pin_limbs(piece, shot.pins, begins)
         return put_piece(done.take, piece, first, last, first - low)
 
     @cached_property
@@ -243,6 +247,7 @@ class Director:
     def _play(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Directed:
         desired = guide.way * [self.footage.size, self.footage.size, 1.0]
         take = play(self.footage, shot, plan, closed, self.settings, desired)
+        take = lay_poses(take, list_poses(take, shot.marks, self.footage.database))
         report = report_shot(take, shot, plan, closed, self.footage)
         return Directed(take, shot, plan, closed, guide, report)
 

@@ -14,6 +14,7 @@ from .closing import Closed
 from .footage import Footage
 from .guide import sample_path
 from .pins import find_limb, measure_pin
+from .poses import measure_pose
 from .reach import compute_reach, find_before
 from .shot import KeptJump, Mark, Pin, Shot, Tempo, TimedPath
 
@@ -98,6 +99,15 @@ def _report_mark(take: Take, shot: Shot, mark: Mark, footage: Footage) -> dict[s
             nearest = where[np.argmin(np.abs(where - tick))] - tick if len(where) else None
             result["time_error"] = None if nearest is None else _round(nearest / take.fps)
             problems.append(f"'{mark.frame}' is not shown then; leave more time around it")
+    if mark.pose is not None:
+        away, bone = measure_pose(take, mark, footage.database)
+        result["pose_error"] = _round(away)
+        if away > mark.pose_tolerance:
+            problems.append(
+                f"the bone '{bone}' is {away:.2f} m from its place in the pose; hold the mark for "
+                "a second, let the pose take longer to fade in, or move the mark to where both "
+                "feet can stand as in the pose"
+            )
     return result | _conclude(problems)
 
 

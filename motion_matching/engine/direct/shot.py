@@ -16,6 +16,18 @@ GAITS = ("walk", "run")
 
 
 @dataclass(frozen=True)
+class Pose:
+    """A pose by the `rotations` of bones, each w, x, y and z relative to the bone above it.
+
+    They are those of the database's poses, where hips are relative to the character. `height` is
+    that of the hips above the ground in metres, None for that of the motion.
+    """
+
+    rotations: tuple[tuple[str, tuple[float, float, float, float]], ...] = ()
+    height: float | None = None
+
+
+@dataclass(frozen=True)
 class Mark:
     """What is wanted at a time in seconds; what is None or empty is free there.
 
@@ -23,6 +35,8 @@ class Mark:
     - `hold`: seconds to stand still for from then on
     - `frame` of a clip to show, as `frame_names.find_frame` takes it
     - `gait` and `tags` to move with from then on; () ends the tags before, None keeps them
+    - `pose` to be in, or a frame of a clip whose pose that is, with each joint within
+      `pose_tolerance`; the motion is led to it and from it within `pose_fade` seconds
     """
 
     time: float
@@ -34,6 +48,9 @@ class Mark:
     tags: tuple[str, ...] | None = None
     tolerance: float = 0.01  # metres
     facing_tolerance: float = 0.035  # radians
+    pose: Pose | str | None = None
+    pose_tolerance: float = 0.02  # metres
+    pose_fade: float = 0.5  # seconds
 
     @property
     def is_place(self) -> bool:

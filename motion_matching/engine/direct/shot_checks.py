@@ -12,7 +12,10 @@ from ..database.frame_names import find_frame
 from ..errors import DatabaseError, SettingsError
 from .obstruction import Obstruction
 from .pins import find_limb
+from .poses import find_pose
 from .shot import KeptJump, Mark, Shot, TimedPath
+
+_COMPARED = (("place", "position"), ("heading", "facing"), ("frame", "frame"), ("pose", "pose"))
 
 
 def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> None:
@@ -28,6 +31,7 @@ def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> N
                     f"The mark at {mark.time:g} s asks for '{mark.frame}', which is tagged "
                     "'no_use'; choose another frame."
                 )
+        find_pose(database, mark)
     for jump in shot.forbidden:
         find_frame(database, jump.source), find_frame(database, jump.target)
     for kept in shot.kept:
@@ -94,7 +98,7 @@ def _check_times(shot: Shot, fps: float) -> None:
 
 def _compare(a: Mark, b: Mark) -> str:
     """Return in what two marks at one time contradict each other, or an empty string."""
-    for label, name in (("place", "position"), ("heading", "facing"), ("frame", "frame")):
+    for label, name in _COMPARED:
         values = getattr(a, name), getattr(b, name)
         if None not in values and values[0] != values[1]:
             return label

@@ -33,6 +33,7 @@ from .shot import (
     Mark,
     Piece,
     Pin,
+    Pose,
     Shot,
     Tempo,
     TimedPath,
@@ -41,7 +42,7 @@ from .shot import (
 _SHORTEST_SHOT = 0.5  # seconds
 _MARK_KEYS = (
     *("time", "position", "facing", "hold", "frame", "gait", "tags"),
-    *("tolerance", "facing_tolerance"),
+    *("tolerance", "facing_tolerance", "pose", "pose_tolerance", "pose_fade"),
 )
 _SHOT_KEYS = (
     *("start", "seconds", "gait", "marks", "paths", "pins", "forbid", "keep"),
@@ -115,7 +116,39 @@ def _forbidden_to_dict(jump: ForbiddenJump) -> dict[str, Any]:
 def _mark_to_dict(mark: Mark) -> dict[str, Any]:
     """Return the entries of a mark that differ from those of an empty one."""
     empty = vars(Mark(math.nan))
-    return {name: value for name, value in vars(mark).items() if value != empty[name]}
+    data = {name: value for name, value in vars(mark).items() if value != empty[name]}
+    return data | ({"pose": pose_to_dict(mark.pose)} if isinstance(mark.pose, Pose) else {})
+
+
+def pose_to_dict(pose: Pose) -> dict[str, Any]:
+    """Return a pose as JSON data."""
+    height = {} if pose.height is None else {"height": pose.height}
+    return {"rotations": {bone: list(q) for bone, q in pose.rotations}} | height
+
+
+def read_pose(data: Any, where: str) -> Pose | str:
+    """Read a pose, or the frame of a clip with it. Raises EntryError, which says `where`."""
+    if isinstance(data, str):
+        return expect_text(data, where)
+    expect_object(data, f"{where} (else give the frame of a clip)", ("rotations", "height"))
+    listed = data.get("rotations", {})
+    if not isinstance(listed, dict):
+        raise EntryError(f"'rotations' of {where} are no object; give each bone its four numbers")
+    rotations = tuple(_read_rotation(bone, value, where) for bone, value in listed.items())
+    if (height := data.get("height")) is None:
+        return Pose(rotations)
+    return Pose(rotations, expect_number(height, f"'height' of {where}", -FARTHEST, FARTHEST))
+
+
+def _read_rotation(
+    bone: str, value: Any, where: str
+) -> tuple[str, tuple[float, float, float, float]]:
+    name = f"'{bone}' of {where}"
+    number = f"a number of {name}"
+    w, x, y, z = (expect_number(each, number, -1.5, 1.5) for each in expect_list(value, name, 4))
+    if not any((w, x, y, z)):
+        raise EntryError(f"{name} is no rotation; give w, x, y and z of one")
+    return bone, (w, x, y, z)
 
 
 def _from_dict(data: Any, name: str) -> Shot:
@@ -165,7 +198,15 @@ def _read_mark(data: Any, where: str, seconds: float) -> Mark:
         tags and tuple(expect_name(tag, f"a tag of 'tags' of {where}") for tag in tags),
         read("tolerance", expect_number, 0.0, FARTHEST) or empty.tolerance,
         read("facing_tolerance", expect_number, 0.0, math.pi) or empty.facing_tolerance,
+        read("pose", read_pose),
+        read("pose_tolerance", expect_number, 0.0, FARTHEST) or empty.pose_tolerance,
+        _get(read("pose_fade", expect_number, 0.0, seconds), empty.pose_fade),
     )
+
+
+def _get(value: float | None, default: float) -> float:
+    """Return a number that may be 0, or the default without one."""
+    return default if value is None else value
 
 
 def _read_path(data: Any, where: str, seconds: float) -> TimedPath:

@@ -11,6 +11,7 @@ from .beam import Barred, Dislike, Wanted
 from .footage import Footage
 from .guide import Guide
 from .obstruction import Obstruction
+from .poses import find_pose, measure_frames
 from .shot import Shot
 
 _GAIT = 0.15  # metre-seconds a second that the other gait costs
@@ -19,6 +20,7 @@ _SMOOTH = 0.25  # seconds on both sides over which a gait's speed is averaged
 _FORBIDDEN = 0.25  # seconds around the frames of a jump that is forbidden
 _SEEDED = 0.02  # metre-seconds by which seeds change the price of pieces of clips
 _PIECE = 0.25  # seconds
+_POSE = 3.0  # metre-seconds that a metre of joints from a pose costs
 
 
 def find_obstruction(shot: Shot, radius: float) -> Obstruction | None:
@@ -63,7 +65,17 @@ def collect_wishes(
             for jump in shot.kept
         },
         obstruction=obstruction,
+        poses=_rate_poses(shot, guide, footage),
     )
+
+
+def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndarray]:
+    """Return what frames (N,) cost at the ticks of poses: how far their joints are from these."""
+    result: dict[int, np.ndarray] = {}
+    for mark in shot.marks:
+        if (pose := find_pose(footage.database, mark)) is not None:
+            result[round(mark.time * guide.fps)] = _POSE * measure_frames(pose, footage)
+    return result
 
 
 def _get_surroundings(frame: str, footage: Footage) -> tuple[int, int]:
