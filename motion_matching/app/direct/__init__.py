@@ -5,6 +5,16 @@ from typing import TYPE_CHECKING
 from ...engine.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import flipping, following, jumps, marks, outcomes, shots, solving, tracing
+    from . import (
+        flipping,
+        following,
+        jumps,
+        keeping_poses,
+        marks,
+        outcomes,
+        shots,
+        solving,
+        tracing,
+    )
 else:
     __getattr__ = load_on_use(__name__)

@@ -210,6 +210,7 @@ def describe(empty: bpy.types.Object) -> str:
         wanted.get((mark.use_place, mark.use_facing), "" if _asks_more(mark) else "Nothing"),
         f"{mark.hold:.1f} s" if mark.hold else "",
         mark.moment,
+        "Pose" if mark.use_pose else "",
         "" if mark.gait == "SAME" else mark.gait.title(),
         (mark.tags or "No Tags") if mark.use_tags else "",
     ]
@@ -218,4 +219,4 @@ def describe(empty: bpy.types.Object) -> str:
 
 def _asks_more(mark: Any) -> bool:
     """Return whether a mark asks for more than place and facing."""
-    return bool(mark.hold or mark.moment or mark.gait != "SAME" or mark.use_tags)
+    return bool(mark.hold or mark.moment or mark.gait != "SAME" or mark.use_tags or mark.use_pose)

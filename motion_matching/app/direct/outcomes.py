@@ -14,7 +14,17 @@ from . import marks
 Outcome = Literal["", "met", "missed", "changed"]
 _ASKED = (
     *("kind", "use_place", "use_facing", "hold", "moment", "gait", "use_tags", "tags"),
-    *("tolerance", "facing_tolerance", "limb", "frame_end", "rate"),
+    *(
+        "tolerance",
+        "facing_tolerance",
+        "use_pose",
+        "pose",
+        "pose_tolerance",
+        "pose_fade",
+        "limb",
+        "frame_end",
+        "rate",
+    ),
 )
 
 

@@ -23,7 +23,7 @@ from ...scene.staging import placements
 from ..characters import get_placement
 from ..settings import read_ground
 from ..typed import settings_of, to_plain_value
-from . import jumps, marks, outcomes
+from . import jumps, keeping_poses, marks, outcomes
 
 _SHORTEST_SHOT = 0.5  # seconds
 _AFTER_LAST = 1.0  # seconds that a shot without an end goes on after its last mark
@@ -208,6 +208,9 @@ def _read_mark(
         parse_names(mark.tags) if mark.use_tags else None,
         to_plain_value(mark.tolerance),
         to_plain_value(mark.facing_tolerance),
+        keeping_poses.read_pose(empty),
+        to_plain_value(mark.pose_tolerance),
+        to_plain_value(mark.pose_fade),
     )
 
 

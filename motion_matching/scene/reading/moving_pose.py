@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -17,7 +18,13 @@ from ...engine.motion.contacts import ContactSettings, find_contacts
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME, compute_raw_track
 from ..blender import actions, curve_poses
 from ..blender.evaluation import EvaluationCopy
-from ..blender.transforms import Transform, compose, decompose_similarity, invert
+from ..blender.transforms import (
+    Transform,
+    compose,
+    compute_local_poses,
+    decompose_similarity,
+    invert,
+)
 from ..rig.plan import build_plan
 from ..rig.root_target import RootTarget
 
@@ -25,6 +32,22 @@ from ..rig.root_target import RootTarget
 _APART, _TURNED, _SLOWER = 0.5, 1.2, 0.7
 _AT_REST = 1e-5  # of the elements of a matrix
 _FASTEST = 1.5  # times as fast as the data, beyond which the character has leapt
+
+
+class ShownPose(NamedTuple):
+    """What an armature of a `name` shows: matrices of bones in it, and its own in the world."""
+
+    name: str
+    bones: dict[str, np.ndarray]
+    world: np.ndarray
+
+
+def read_shown(obj: bpy.types.Object) -> ShownPose:
+    """Return what an armature shows now: posed by hand, keyed or not."""
+    bpy.context.view_layer.update()
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    bones = {bone.name: np.array(bone.matrix) for bone in evaluated.pose.bones}
+    return ShownPose(obj.name, bones, np.array(evaluated.matrix_world))
 
 
 class PoseReader:
@@ -59,13 +82,25 @@ class PoseReader:
         action: bpy.types.Action | None = None,
     ) -> np.ndarray:
         """Return the poses that an armature plays at some frames, or would by an action alone."""
-        rotations, positions, worlds = self._evaluate(obj, frames, action)
-        turns, shifts, scales = (part[:, None] for part in decompose_similarity(worlds, obj.name))
+        return self._place(*self._evaluate(obj, frames, action), obj.name)
+
+    def read_shown(self, shown: ShownPose) -> np.ndarray:
+        """Return the pose (1, 7, B) of what an armature showed."""
+        matrices = np.array([shown.bones[name] for name in self._names])
+        parents = np.full(len(self._names), -1)
+        rotations, positions = compute_local_poses(matrices[None], parents)
+        return self._place(rotations, positions, shown.world[None], shown.name)
+
+    def _place(
+        self, rotations: np.ndarray, positions: np.ndarray, worlds: np.ndarray, label: str
+    ) -> np.ndarray:
+        """Return poses of rotations (F, B, 4) and heads (F, B, 3) in an armature with a label."""
+        turns, shifts, scales = (part[:, None] for part in decompose_similarity(worlds, label))
         heads = quat.mul_vec(turns, scales[..., None] * positions.astype(np.float64)) + shifts
         turned = quat.mul(turns, rotations.astype(np.float64))
         moved = {name: (turned[:, i], heads[:, i]) for i, name in enumerate(self._names)}
-        world = decompose_similarity(worlds, obj.name)[:2]
-        return self._build_poses(moved, (world[0], world[1]), len(frames))
+        world = decompose_similarity(worlds, label)[:2]
+        return self._build_poses(moved, (world[0], world[1]), len(worlds))
 
     def read_start(
         self,

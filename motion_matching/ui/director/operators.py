@@ -10,6 +10,7 @@ from ...app.typed import settings_of
 from ..operator_base import (
     CHARACTER,
     PERFORMABLE,
+    SOURCES,
     NothingToDoError,
     Operator,
     SteppedOperator,
@@ -74,6 +75,18 @@ the timeline"""
             place = get_placement(obj, frame)
         mark = app.direct.marks.add_mark(obj, frame, place)
         return f"Added '{mark.name}' at frame {frame}"
+
+
+class MOTION_MATCHING_OT_keep_pose(SteppedOperator, bpy.types.Operator):
+    """Have the mark on the current frame ask for the pose that the character shows now, keyed or \
+posed by hand. Without a mark there, add one where the character is"""
+
+    bl_idname = "motion_matching.keep_pose"
+    bl_label = "Keep Pose at This Frame"
+    requires = SOURCES
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        return app.direct.keeping_poses.keep_pose_steps(get_active_armature(context))
 
 
 class MOTION_MATCHING_OT_add_pin(Operator, bpy.types.Operator):

@@ -79,6 +79,7 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
         row.operator("motion_matching.add_mark", icon="ADD")
         here = row.operator("motion_matching.add_mark", text="", icon="ARMATURE_DATA")
         set_options(here, where="CHARACTER")
+        row.operator("motion_matching.keep_pose", text="", icon="POSE_HLT")
         row.operator_menu_enum("motion_matching.add_pin", "limb", text="", icon="PINNED")
         row.operator_menu_enum("motion_matching.add_tempo", "pace", text="", icon="TIME")
         if director.marks:
@@ -176,6 +177,11 @@ class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
         field.prop(mark, "tags", text="")
         column.prop(mark, "tolerance")
         column.prop(mark, "facing_tolerance")
+        column.prop(mark, "use_pose")
+        pose = column.column(align=True)
+        pose.enabled = mark.use_pose
+        pose.prop(mark, "pose_tolerance", text="Within")
+        pose.prop(mark, "pose_fade")
 
 
 class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):

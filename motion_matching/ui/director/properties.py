@@ -118,6 +118,27 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
         subtype="ANGLE",
         unit="ROTATION",
     )
+    use_pose: bool = switch(
+        False, "Pose", "Be in the pose that was kept on this frame, with Keep Pose at This Frame"
+    )
+    pose: str = hidden_text("Kept Pose", "Rotations of bones and the height of the hips, as JSON")
+    pose_tolerance: float = number(
+        0.02,
+        "Pose Tolerance",
+        "How far each joint may be from its place in the pose for it to count as met",
+        min=0.0,
+        max=100.0,
+        soft_max=1.0,
+        **_METRES,
+    )
+    pose_fade: float = number(
+        0.5,
+        "Fade",
+        "Time in which the motion is led to the pose, and from it again",
+        min=0.0,
+        max=10.0,
+        **_SECONDS,
+    )
     limb: str = choice("left_hand", "Limb", "What is to be at the pin", LIMBS)
     frame_end: int = integer(0, "End", "Last frame of the pin or tempo", **_FRAME)
     rate: float = number(
