@@ -81,6 +81,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
         "steer.py",
         "author.py",
         "directing.py",
+        "directing_again.py",
         "sources.py",
         "insight.py",
         "preview.py",
