@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 
@@ -21,7 +22,11 @@ _AROUND = 2.5  # seconds before and after a forbidden jump that are solved anew
 
 @dataclass(frozen=True)
 class TakeJump:
-    """A jump of a take: when it is, from and to which frame of a clip, and its price."""
+    """A jump of a take: when it is, from and to which frame of a clip, and its price.
+
+    The `runner_up` is where the cheapest other jump leads, and how much dearer that is to the
+    director, in metre-seconds.
+    """
 
     frame: int
     second: float
@@ -29,11 +34,19 @@ class TakeJump:
     target: str
     price: float | None
     is_pinned: bool = False
+    runner_up: tuple[str, float] | None = None
 
     def list_facts(self) -> list[tuple[str, str]]:
         """Return what people want to know of the jump: the name of each fact, and its value."""
         facts = [("From", self.source), ("To", self.target)]
-        return facts if self.price is None else [*facts, ("Price", format_price(self.price))]
+        if self.price is not None:
+            facts.append(("Price", format_price(self.price)))
+        if self.runner_up is not None:
+            target, dearer = self.runner_up
+            facts.append(("Runner-Up", target))
+            how = "more" if dearer >= 0.0 else "less, but leads elsewhere"
+            facts.append(("Costs", f"{format_price(abs(dearer))} {how}"))
+        return facts
 
 
 def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
@@ -51,9 +64,17 @@ def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
             str(each["to"]),
             each["price"],
             any(_is_same(jump, float(each["second"]), each["from"], each["to"]) for jump in kept),
+            _read_runner_up(each.get("runner_up")),
         )
         for each in told
     ]
+
+
+def _read_runner_up(told: Any) -> tuple[str, float] | None:
+    """Return the runner-up of a jump as it was stored; None without one, or if it was edited."""
+    if not isinstance(told, dict) or not isinstance(told.get("dearer"), float):
+        return None
+    return str(told.get("to")), told["dearer"]
 
 
 def _is_same(kept: KeptJump, second: float, source: str, target: str) -> bool:

@@ -121,7 +121,7 @@ class Director:
         asked = list_poses(directed.take, directed.shot.marks, database)
         take = plant_feet(directed.take, asked, database, feet)
         take = pin_limbs(take, directed.shot.pins)
-        report = report_shot(take, directed.shot, directed.plan, directed.closed, self.footage)
+        report = self._report(take, directed.shot, directed.plan, directed.closed)
         return replace(directed, take=take, report=report)
 
     def direct_again(
@@ -157,7 +157,7 @@ class Director:
         first, last = (int(np.searchsorted(ticks, at)) for at in (revised.begin, revised.end))
         closed = self._close_piece(task, revised, done.closed, first, last)
         take = self._play_piece(done, shot, guide, revised.plan, closed, (first, last), feet)
-        report = report_shot(take, shot, revised.plan, closed, self.footage)
+        report = self._report(take, shot, revised.plan, closed)
         whole = replace(done.shot, pieces=(*done.shot.pieces, Piece(start, stop, shot)))
         return Directed(take, whole, revised.plan, closed, guide, report)
 
@@ -248,8 +248,11 @@ class Director:
         desired = guide.way * [self.footage.size, self.footage.size, 1.0]
         take = play(self.footage, shot, plan, closed, self.settings, desired)
         take = lay_poses(take, list_poses(take, shot.marks, self.footage.database))
-        report = report_shot(take, shot, plan, closed, self.footage)
+        report = self._report(take, shot, plan, closed)
         return Directed(take, shot, plan, closed, guide, report)
+
+    def _report(self, take: Take, shot: Shot, plan: ShotPlan, closed: Closed) -> dict[str, Any]:
+        return report_shot(take, shot, plan, closed, (self.footage, self.table))
 
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
         extended = task.plan_guide.extend(round(_EXTRA * task.guide.fps))

@@ -31,6 +31,7 @@ _OF_A_KIND = 4
 _ALONE = 0.7  # how much places count beside the sum of places and velocities
 _CROWDED = 100.0  # added to what more of a kind cost, so that others come first
 BARRED = 1e3  # what a jump costs that may not be taken
+_OTHER = 1.0 / 3.0  # seconds within which another jump leads to the same moment
 _VERSION = 1
 
 
@@ -88,6 +89,25 @@ def price_jumps(footage: Footage, left: np.ndarray, to: np.ndarray) -> np.ndarra
         footage.contacts[left],
         footage.contacts[to],
     )
+
+
+def find_runner_up(
+    footage: Footage, table: JumpTable, left: int, to: int
+) -> tuple[int, float] | None:
+    """Return the cheapest other jump from a frame, and by how much it is dearer in metre-seconds.
+
+    Not to the moment that was jumped `to`. Below 0 it is cheaper, but leads elsewhere. None if the
+    table has no other.
+    """
+    targets, prices = table.targets[left].astype(np.int64), table.prices[left]
+    near = np.abs(targets - to) < _OTHER * footage.fps
+    ranges = footage.database.range_of_frame
+    prices = np.where(near & (ranges[targets] == ranges[to]), BARRED, prices)
+    best = int(np.argmin(prices))
+    if prices[best] >= BARRED:
+        return None
+    own = float(price_jumps(footage, np.array([left]), np.array([to]))[0])
+    return int(targets[best]), (float(prices[best]) - own) * footage.size * footage.pace
 
 
 def count_earlier(keys: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from .beam import ShotPlan
 from .closing import Closed
 from .footage import Footage
 from .guide import sample_path
+from .jump_table import JumpTable, find_runner_up
 from .pins import find_limb, measure_pin
 from .poses import measure_pose
 from .reach import compute_reach, find_before
@@ -28,9 +29,10 @@ _CLOSE = 0.9  # share of the data's fastest from which on a way is too fast
 
 
 def report_shot(
-    take: Take, shot: Shot, plan: ShotPlan, closed: Closed, footage: Footage
+    take: Take, shot: Shot, plan: ShotPlan, closed: Closed, data: tuple[Footage, JumpTable]
 ) -> dict[str, Any]:
     """Return what became of each mark, path and pin, as JSON data: metres, radians, seconds."""
+    footage, table = data
     size, pace = footage.size, footage.pace
     lead = np.linalg.norm(closed.lead, axis=1).max() * size / pace
     told = {
@@ -45,7 +47,7 @@ def report_shot(
         **told,
         "reached": sum(each["reached"] for each in outcomes),
         "asked": len(outcomes),
-        "jumps": _list_jumps(take, plan, closed, footage),
+        "jumps": _list_jumps(take, plan, closed, footage, table),
         "lead_max": _round(lead),
         "turn_max": _round(np.abs(closed.turn).max() / pace),
         "rate_min": _round(closed.rate.min()),
@@ -54,9 +56,12 @@ def report_shot(
 
 
 def _list_jumps(
-    take: Take, plan: ShotPlan, closed: Closed, footage: Footage
+    take: Take, plan: ShotPlan, closed: Closed, footage: Footage, table: JumpTable
 ) -> list[dict[str, Any]]:
-    """Return each jump: its second, from and to which frame, and its price in metre-seconds."""
+    """Return each jump: its second, from and to which frame, and its price in metre-seconds.
+
+    And the runner-up by what jumps cost the director: where it leads, and how much `dearer` it is.
+    """
     result = []
     low = np.floor(closed.plan_ticks + 1e-6)
     for at in np.flatnonzero(plan.jumps).tolist():
@@ -66,8 +71,20 @@ def _list_jumps(
         left, to = (format_frame(footage.database, int(plan.frames[k])) for k in (at - 1, at))
         price = float(take.prices[tick])
         told = None if np.isnan(price) else round(price, 5)
-        result.append({"second": _round(tick / take.fps), "from": left, "to": to, "price": told})
+        jump = {"second": _round(tick / take.fps), "from": left, "to": to, "price": told}
+        result.append(jump | {"runner_up": _find_runner_up(plan, at, footage, table)})
     return result
+
+
+def _find_runner_up(
+    plan: ShotPlan, at: int, footage: Footage, table: JumpTable
+) -> dict[str, Any] | None:
+    """Return the cheapest other jump at a tick of a plan, and how much dearer it is."""
+    source = min(int(plan.frames[at - 1]) + 1, footage.frame_count - 1)
+    found = find_runner_up(footage, table, source, int(plan.frames[at]))
+    if found is None:
+        return None
+    return {"to": format_frame(footage.database, found[0]), "dearer": round(found[1], 5)}
 
 
 def _report_mark(take: Take, shot: Shot, mark: Mark, footage: Footage) -> dict[str, Any]:

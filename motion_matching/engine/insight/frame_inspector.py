@@ -25,6 +25,16 @@ from ..database.frame_names import format_frame
 from ..database.idles import find_settling_frames
 from ..database.tags import NO_ENTRY, NO_USE
 from ..matching import price_choice
+from ..matching.flips import (
+    Costs,
+    Flip,
+    describe_flip,
+    find_flip,
+    find_flip_of_many,
+    get_weights,
+    list_apart,
+)
+from ..matching.flips import to_dict as flip_to_dict
 from ..matching.method import MotionMatching
 from ..maths import planar
 
@@ -58,7 +68,8 @@ class FrameCost:
 class FrameInspection:
     """A frame, the cost of playing on, the best other frames, and the `chosen` frame.
 
-    `exclusion` is the reason why the frame itself may not be entered, or an empty string.
+    `exclusion` is the reason why the frame itself may not be entered, or an empty string. `flip` is
+    the least change of one weight with which another of these would be chosen, if there is one.
     """
 
     frame: int
@@ -69,6 +80,7 @@ class FrameInspection:
     continuing: FrameCost
     candidates: tuple[FrameCost, ...]
     chosen: int
+    flip: Flip | None = None
 
 
 # ---------------------------------------------------------------- the desired trajectory
@@ -148,6 +160,7 @@ def inspect_frame(
         continuing=search.measure_cost(frame),
         candidates=search.measure_candidates(count),
         chosen=search.chosen,
+        flip=search.find_flip(count),
     )
 
 
@@ -242,6 +255,38 @@ class _FrameSearch:
             left[max(k - apart + 1, 0) : k + apart] = np.inf
             k = int(left.argmin())
         return sorted(selected, key=lambda k: self.costs[k])
+
+    def find_flip(self, count: int) -> Flip | None:
+        """Return what would have another frame chosen, or playing on.
+
+        Where the price of jumps counts, only the `count` cheapest are considered.
+        """
+        chosen, frame = self.chosen, self.frame
+        excluded = np.any([frames for _, frames in self.exclusions], axis=0)
+        apart = list_apart(np.arange(len(excluded)), chosen, self.database)
+        own = self._collect(np.append(np.flatnonzero(~apart & ~excluded), chosen))
+        here = self._collect(np.array([frame] if not self._reason_to_leave else [], int))
+        here = here._replace(totals=here.totals - self.settings.continuing_bias)
+        if chosen == frame:
+            own, here = here, self._collect(np.zeros(0, int))
+        if self.settings.price_weight:
+            listed = np.array(self.select_cheapest(count), int)
+            others = self._collect(listed[(apart & ~excluded)[listed]])
+            return find_flip(own, others.join(here), self._weights)
+        others = self._collect(np.flatnonzero(apart & ~excluded))
+        return find_flip_of_many(own, others, here, self._weights)
+
+    @property
+    def _weights(self) -> tuple[float, ...]:
+        return get_weights(self.settings, self.database)
+
+    def _collect(self, frames: Array) -> Costs:
+        """Return the costs of frames, with the prices of jumps there if these count."""
+        totals = self.costs[frames]
+        if self.settings.price_weight and len(frames):
+            prices = measure_prices(self.database, self.settings, self.frame, frames.tolist())
+            totals = totals + np.where(frames == self.frame, 0.0, self._weigh(1.0) * prices)
+        return Costs(frames, self.by_feature[frames], totals)
 
     def measure_candidates(self, count: int) -> tuple[FrameCost, ...]:
         """Return the cheapest other frames with what they cost."""
@@ -339,6 +384,7 @@ def describe(inspection: FrameInspection, database: Database) -> str:
     for name, cost in (("playing on", inspection.continuing), *others):
         price = "" if cost.frame == inspection.frame else f"; price {format_price(cost.price)}"
         lines.append(f"  {name:{width}s} {cost.cost:10.3f}  {cost.verdict}{price}")
+    lines.append(f"  flips: {describe_flip(inspection.flip, database, inspection.frame)}")
     return "\n".join(lines)
 
 
@@ -362,6 +408,7 @@ def to_dict(inspection: FrameInspection, database: Database) -> dict[str, Any]:
         "features": {f.label: f.values.round(5).tolist() for f in inspection.features},
         "playing_on": cost_to_dict(inspection.continuing),
         "candidates": [cost_to_dict(candidate) for candidate in inspection.candidates],
+        "flips_if": flip_to_dict(inspection.flip, database, inspection.frame),
     }
 
 

@@ -32,6 +32,7 @@ from ..database.statistics import (
     measure_turn_limit,
 )
 from ..errors import DatabaseError, MotionDataError, SettingsError
+from ..matching import flips
 from ..matching.method import MotionMatching
 from ..maths import planar
 from ..motion import bvh
@@ -215,7 +216,11 @@ def list_used_clips(take: Take, database: Database) -> list[dict[str, Any]]:
 
 
 def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
-    """List every jump: its second and price, what playing on costs, and the best frames' costs."""
+    """List every jump: its second and price, what playing on costs, and the best frames' costs.
+
+    `flips_if` is the least change of one weight with which the search would have done another of
+    these; None if there is none, or if the price of jumps decides too.
+    """
 
     def candidate_to_dict(candidate: Candidate, labels: tuple[str, ...]) -> dict[str, Any]:
         source = database.get_frame_source(candidate.frame)
@@ -229,8 +234,11 @@ def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
             "price": round(float(take.prices[tick]), 5),
             "playing_on": candidate_to_dict(search.continuing, search.labels),
             "candidates": [candidate_to_dict(c, search.labels) for c in search.candidates],
+            "flips_if": flips.to_dict(flip, database, search.continuing.frame),
         }
-        for tick, search in take.decisions
+        for (tick, search), flip in zip(
+            take.decisions, flips.find_flips(take, database), strict=True
+        )
     ]
 
 

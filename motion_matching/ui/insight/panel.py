@@ -256,6 +256,11 @@ def _draw_candidates(
             price = engine.control.transition_cost.format_price(weighed.price)
             verdict = f"{verdict}. Price {price}"
         draw_wrapped_text(lines, verdict, "BLANK1")
+    flip, database = inspection.flip, inspector.database
+    feature = database.schema.features[flip.feature] if flip else None
+    title = format_kind(feature.kind, feature.bone) if feature else ""
+    text = engine.matching.flips.describe_flip(flip, database, inspection.frame, title)
+    draw_wrapped_text(box, f"Flips: {text}", "ARROW_LEFTRIGHT")
 
 
 def format_verdict(inspector: app.inspector.Inspector, verdict: str) -> str:

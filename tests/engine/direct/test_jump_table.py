@@ -14,6 +14,7 @@ from motion_matching.engine.direct.jump_price import HALFLIFE, RATE, compute_pri
 from motion_matching.engine.direct.jump_table import (
     BARRED,
     build_table,
+    find_runner_up,
     load_or_build_table,
     load_table,
     price_jumps,
@@ -99,3 +100,16 @@ def test_without_a_frame_to_enter_there_is_a_sentence(walking):
     with pytest.raises(DatabaseError) as error:
         build_table(replace(make_footage(walking), candidates=nothing.playable))
     check_sentence(error, "may be entered")
+
+
+def test_the_runner_up_is_the_cheapest_jump_to_another_moment(footage, table):
+    left = 300
+    to = int(table.targets[left, 0])
+    other, dearer = find_runner_up(footage, table, left, to)
+    prices = {
+        int(target): float(price)
+        for target, price in zip(table.targets[left], table.prices[left], strict=True)
+        if abs(int(target) - to) >= footage.fps / 3.0
+    }
+    assert prices[other] == min(prices.values())
+    assert dearer == pytest.approx(prices[other] - float(table.prices[left, 0]), abs=1e-5)

@@ -45,6 +45,7 @@ def list_jumps(report):
 
 def find_times(report, kept):
     listed = report["jumps"]
+    assert all(each["runner_up"]["to"] != each["to"] for each in listed)
     return [j["second"] for j in listed if (j["from"], j["to"]) == (kept.source, kept.target)]
 
 

@@ -276,6 +276,9 @@ def test_every_jump_is_explained_by_its_candidates(demo_database):
         )
         assert best["cost"] == pytest.approx(sum(best["by_feature"].values()), abs=0.01)
         assert jump["price"] == pytest.approx(float(take.prices[tick]), abs=1e-5)
+    told = [jump["flips_if"] for jump in jumps if jump["flips_if"]]
+    assert len(told) > len(jumps) / 2
+    assert all(("below" in each) != ("above" in each) for each in told)
 
 
 @pytest.mark.slow

@@ -1,0 +1,177 @@
+"""What would change a decision of a search: the least change of the weight of one feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..control.method import Candidate
+from ..control.settings import PerformerSettings
+from ..control.take import Take
+from ..database.database import Database
+from ..database.frame_names import format_frame
+
+_APART = 1.0 / 3.0  # seconds within which another frame is the same decision
+_STEPS = np.linspace(0.0, np.log(16.0), 65)  # logarithms of the ratios that are tried, and parts
+_FINE = 65
+_AT_ONCE = 64  # frames that are looked at first, and with each look for more
+
+
+class Costs(NamedTuple):
+    """K frames of a search: costs by feature (K, F), and in total (K,).
+
+    Totals have all that counts besides features, such as a bias.
+    """
+
+    frames: np.ndarray
+    by_feature: np.ndarray
+    totals: np.ndarray
+
+    def find_least(self, feature: int, ratios: np.ndarray) -> np.ndarray:
+        """Return the least total (R,) if the weight of a feature is so many times as large (R,)."""
+        more = np.square(ratios)[:, None] - 1.0
+        totals = self.totals + more * self.by_feature[:, feature]
+        return np.asarray(totals.min(axis=1, initial=np.inf))
+
+    def take(self, chosen: np.ndarray) -> Costs:
+        """Return the costs of some of the frames."""
+        return Costs(*(each[chosen] for each in self))
+
+    def join(self, others: Costs) -> Costs:
+        """Return these and others."""
+        return Costs(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
+
+
+class Flip(NamedTuple):
+    """A decision changes to a `frame` if the weight of a feature is beyond `weight`.
+
+    It is `now` below or above that; the feature is its index.
+    """
+
+    feature: int
+    now: float
+    weight: float
+    frame: int
+
+    @property
+    def is_below(self) -> bool:
+        """Whether a smaller weight changes the decision."""
+        return self.weight < self.now
+
+
+def find_flip(own: Costs, rivals: Costs, weights: Sequence[float]) -> Flip | None:
+    """Return the change of one weight, the least by its ratio, that makes a rival win.
+
+    `own` are the frames of the moment that was chosen: which of them is shown is no other decision.
+    Costs of a feature go with the square of its weight. None if no weight between a sixteenth and
+    sixteen times its own changes anything.
+    """
+    found: list[Flip] = []
+    for feature, now in enumerate(weights):
+        for sign in (-1.0, 1.0):
+            ratios = np.exp(sign * _STEPS)
+            wins = rivals.find_least(feature, ratios) < own.find_least(feature, ratios)
+            if now <= 0.0 or wins[0] or not wins.any():  # at first it was not by its cost
+                continue
+            at = int(np.argmax(wins))
+            fine = np.exp(sign * np.linspace(_STEPS[at - 1], _STEPS[at], _FINE))
+            costs = rivals.find_least(feature, fine)
+            ratio = fine[int(np.argmax(costs < own.find_least(feature, fine)))]
+            totals = rivals.totals + (ratio**2 - 1.0) * rivals.by_feature[:, feature]
+            frame = int(rivals.frames[int(np.argmin(totals))])
+            found.append(Flip(feature, float(now), float(now * ratio), frame))
+    return min(found, key=lambda flip: abs(np.log(flip.weight / flip.now)), default=None)
+
+
+def find_flip_of_many(
+    own: Costs, many: Costs, more: Costs, weights: Sequence[float]
+) -> Flip | None:
+    """Return the same as `find_flip` for `many` rivals and `more`, in much less time.
+
+    Those that matter are searched for: the cheapest now, and whoever wins before a flip.
+    """
+    known = np.zeros(len(many.frames), bool)
+    known[np.argsort(many.totals)[:_AT_ONCE]] = True
+    while True:
+        flip = find_flip(own, many.take(np.flatnonzero(known)).join(more), weights)
+        most = _STEPS[-1] if flip is None else abs(np.log(flip.weight / flip.now))
+        count = int(known.sum())
+        for feature in range(len(weights)):
+            for ratio in np.exp([-most, most]):
+                totals = many.totals + (ratio**2 - 1.0) * many.by_feature[:, feature]
+                least = own.find_least(feature, np.array([ratio]))[0]
+                wins = np.flatnonzero((totals < least) & ~known)
+                known[wins[np.argsort(totals[wins])[:_AT_ONCE]]] = True
+        if int(known.sum()) == count:
+            return flip
+
+
+def get_weights(settings: PerformerSettings, database: Database) -> tuple[float, ...]:
+    """Return the weight of each feature."""
+    return settings.weights or tuple(f.weight for f in database.schema.features)
+
+
+def list_apart(frames: np.ndarray, chosen: int, database: Database) -> np.ndarray:
+    """Return which frames (K,) are another decision than the chosen one: not of its moment."""
+    ranges = database.range_of_frame
+    near = np.abs(frames - chosen) < _APART * database.fps
+    return np.asarray(~near | (ranges[frames] != ranges[chosen]))
+
+
+def find_flips(take: Take, database: Database) -> list[Flip | None]:
+    """Return what would change each jump of a take, among the frames that are known of its search.
+
+    None where no weight alone does, or where the price of jumps counts besides the features.
+    """
+    settings = take.performer_settings
+    if settings.price_weight:
+        return [None] * len(take.decisions)
+    weights = get_weights(settings, database)
+    result = []
+    for _, search in take.decisions:
+        frames = np.array([each.frame for each in search.candidates], int)
+        apart = list_apart(frames, search.candidates[0].frame, database)
+        own, rivals = (
+            [each for each, other in zip(search.candidates, apart, strict=True) if other == wanted]
+            for wanted in (False, True)
+        )
+        playing_on = []
+        if database.successors[search.continuing.frame] >= 0:
+            cost = search.continuing.cost - settings.continuing_bias
+            playing_on = [replace(search.continuing, cost=cost)]
+        moment, others = (_collect(each, len(weights)) for each in (own, [*rivals, *playing_on]))
+        result.append(find_flip(moment, others, weights))
+    return result
+
+
+def _collect(candidates: Sequence[Candidate], features: int) -> Costs:
+    by_feature = np.array([each.by_feature for each in candidates], float).reshape(-1, features)
+    frames = np.array([each.frame for each in candidates], int)
+    return Costs(frames, by_feature, np.array([each.cost for each in candidates], float))
+
+
+def describe_flip(flip: Flip | None, database: Database, playing_on: int, label: str = "") -> str:
+    """Return in words when a decision would be another; a `label` replaces the feature's own."""
+    if flip is None:
+        return "no weight alone changes this"
+    goal = (
+        "plays on" if flip.frame == playing_on else f"enters {format_frame(database, flip.frame)}"
+    )
+    label = label or database.schema.features[flip.feature].label
+    side = "below" if flip.is_below else "above"
+    return f"{goal} with the weight of {label} {side} {flip.weight:.3g} (now {flip.now:.3g})"
+
+
+def to_dict(flip: Flip | None, database: Database, playing_on: int) -> dict[str, Any] | None:
+    """Return what changes a decision as JSON data."""
+    if flip is None:
+        return None
+    return {
+        "feature": database.schema.features[flip.feature].label,
+        "below" if flip.is_below else "above": round(flip.weight, 4),
+        "now": round(flip.now, 4),
+        "to": "playing_on" if flip.frame == playing_on else format_frame(database, flip.frame),
+    }
