@@ -43,9 +43,10 @@ class TakeJump:
             facts.append(("Price", format_price(self.price)))
         if self.runner_up is not None:
             target, dearer = self.runner_up
-            facts.append(("Runner-Up", target))
-            how = "more" if dearer >= 0.0 else "less, but leads elsewhere"
-            facts.append(("Costs", f"{format_price(abs(dearer))} {how}"))
+            facts.append(("Next", target))
+            facts.append(
+                ("", f"{format_price(abs(dearer))} {'dearer' if dearer >= 0 else 'cheaper'}")
+            )
         return facts
 
 

@@ -57,7 +57,7 @@ def test_a_jump_is_found_forbidden_and_gone(obj):
     jump = jumps.find_jump(action, now.frame_current)
     assert jump == known[0]
     names = [name for name, _ in jump.list_facts()]
-    assert names == ["From", "To", "Price", "Runner-Up", "Costs"]
+    assert names == ["From", "To", "Price", "Next", ""]
     draw_panels()
     assert ops.forbid_jump() == {"FINISHED"}
     second = obj.motion_matching.takes[1].action
