@@ -491,7 +491,8 @@ before = set(sys.modules)
 motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
-light = {"errors", "files", "json_files", "lazy", "names", "presets", "settings", "control", "control.settings", "database",
+light = {"errors", "files", "json_files", "lazy", "names", "presets", "settings", "control", "control.labels",
+         "control.settings", "database",
          "database.thresholds", "motion", "motion.bone_names", "motion.settings", "retargeting",
          "retargeting.settings"}
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new

@@ -45,6 +45,8 @@ NEW_SETTINGS = {
     "skip_ahead": False,
     "wait": True,
     "object_waits": True,
+    "labels": [],
+    "label_blend": 0.3,
     "look": 0.0,
     "look_ahead": 0.7,
     "look_halflife": 0.15,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         insight,
         inspector,
         items,
+        labels,
         learning_curves,
         library,
         live,

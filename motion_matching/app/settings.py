@@ -21,12 +21,12 @@ from ..engine.motion.simulation_bone import SimulationBoneSettings
 from ..engine.takes import takes
 from ..scene.blender.actions import get_scene_fps
 from ..scene.staging.ground import build_ground, collect_visible_triangles
-from . import features, mapping
+from . import features, labels, mapping
 from .characters import get_axes, get_roles
 from .typed import armature_of, settings_of, to_plain_value
 
 _MOMENTARY = ("favour",)  # settings that no preset keeps
-_SPECIAL = (*BY_DATA, "weights")  # settings that are not copied one by one
+_SPECIAL = (*BY_DATA, "weights", "labels")  # settings that are not copied one by one
 _COPIED_SETTINGS = tuple(f.name for f in fields(PerformerSettings) if f.name not in _SPECIAL)
 
 
@@ -115,6 +115,7 @@ def get_performer_settings(obj: bpy.types.Object, database: Database | None) -> 
     settings = settings_of(obj)
     controller = settings.controller
     changes = {name: to_plain_value(getattr(controller, name)) for name in _COPIED_SETTINGS}
+    changes["labels"] = labels.read_labels(controller)
     if database:
         changes |= {"weights": features.compute_weights(settings.features, database.schema)}
     if database and controller.speeds_from_data:
@@ -125,22 +126,30 @@ def get_performer_settings(obj: bpy.types.Object, database: Database | None) -> 
 
 
 def get_controller_data(controller: Any) -> dict[str, Any]:
-    """Return what a preset stores of the controller: all but speeds and momentary settings."""
+    """Return what a preset stores of the controller: all but speeds and momentary settings.
+
+    Labels belong to the data as much: a preset names them only if there are any.
+    """
     names = [name for name in _COPIED_SETTINGS if name not in _MOMENTARY]
-    return {name: to_plain_value(getattr(controller, name)) for name in names}
+    data = {name: to_plain_value(getattr(controller, name)) for name in names}
+    listed = labels.read_labels(controller)
+    return data | ({"labels": listed} if listed else {})
 
 
 def set_controller(controller: Any, changes: Any, preset: str) -> None:
-    """Apply a preset's settings. What it does not name gets its default; speeds stay.
+    """Apply a preset's settings. What it does not name gets its default; speeds and labels stay.
 
     Raises SettingsError if one is wrong; nothing is changed then.
     """
     if not isinstance(changes, dict):
         text = f"The preset '{preset}' has no 'settings'; give an object of settings by name."
         raise SettingsError(text)
-    values = PerformerSettings().with_changes(changes).to_dict()
-    for name in get_controller_data(controller):
-        setattr(controller, name, values[name])
+    settings = PerformerSettings().with_changes(changes)
+    for name in _COPIED_SETTINGS:
+        if name not in _MOMENTARY:
+            setattr(controller, name, getattr(settings, name))
+    if "labels" in changes:
+        labels.set_labels(controller, settings.labels, settings)
     controller.preset = preset
 
 
@@ -148,7 +157,7 @@ def get_controller_state(controller: Any) -> tuple[Any, ...]:
     """Return all of the controller's settings, to see cheaply whether one has changed."""
     by_data = controller.turn_limit, controller.strafe, *controller.walk, *controller.run
     others = (getattr(controller, name) for name in _COPIED_SETTINGS)
-    return controller.speeds_from_data, *by_data, *others
+    return controller.speeds_from_data, *by_data, *others, labels.get_state(controller)
 
 
 def add_obstacles(obj: bpy.types.Object, performance: Performance) -> Performance:

@@ -267,9 +267,11 @@ _DEMO_CLIPS: _Groups = {
 }
 _MORE_SETTINGS = """\
   weights                   as preset   Weight of each feature
+  labels                    none        Frames of some tags with their own displacement
 
 walk and run take one speed in m/s, or three: forward, to the side, back.
-weights takes a number for each feature that 'inspect' lists, such as weights=1,1,1,1,1,1,1.5."""
+weights takes a number for each feature that 'inspect' lists, such as weights=1,1,1,1,1,1,1.5.
+labels takes 'ready', or JSON: [{"tags": ["start"], "settings": {"clamp_distance": 0.3}}]."""
 
 _REQUIRED = " (required)"
 _TYPES: dict[str, type] = {  # by the first word of what an option takes; all else is text

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from ..engine import presets
+from ..engine.control.labels import READY
 from ..engine.control.settings import PerformerSettings
 from ..engine.errors import SettingsError
 from ..engine.retargeting.settings import RetargetSettings
@@ -20,7 +22,9 @@ def parse_changes(
     for text in texts:
         name, _, value = text.partition("=")
         default = getattr(settings, name, None)
-        if isinstance(default, bool):
+        if name == "labels":
+            changes[name] = _parse_labels(text, value)
+        elif isinstance(default, bool):
             changes[name] = _parse_bool(text, value)
         elif isinstance(default, str):
             changes[name] = value.strip()
@@ -59,6 +63,18 @@ def _parse_bool(text: str, value: str) -> bool:
             f"--set {text} is neither true nor false; write it as in --set foot_lock=false."
         )
     return value.strip().lower() == "true"
+
+
+def _parse_labels(text: str, value: str) -> Any:
+    """Parse labels of displacement: 'ready', or JSON data."""
+    if value.strip() == READY:
+        return READY
+    try:
+        return json.loads(value)
+    except ValueError:
+        raise SettingsError(
+            f"--set {text} gives no labels; write 'ready', or a list as JSON."
+        ) from None
 
 
 def _to_setting(name: str, numbers: list[float], settings: Any) -> Any:

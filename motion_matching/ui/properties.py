@@ -124,8 +124,8 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     auto_tags: bool = switch(
         False,
         "Auto Tags",
-        "Tag idling, walking, running, turns, strafing, moving backward, starts and stops, as "
-        "found from the motion",
+        "Tag idling, walking, running, turns, strafing, moving backward, starts, stops and planted "
+        "turns, as found from the motion",
         update=invalidate_status,
     )
     thresholds: MotionMatchingThresholds = group(MotionMatchingThresholds, "Thresholds")

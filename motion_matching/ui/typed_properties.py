@@ -138,12 +138,17 @@ def _get_limits(description: Description, is_hard: bool) -> dict[str, float]:
     return {name: value for name, value in limits.items() if value is not None}
 
 
-def describe_by(settings: Any, **options: Any) -> Callable[[Class], Class]:
-    """Return a decorator that declares an engine's settings, which a group names with types."""
+def describe_by(
+    settings: Any, only: Sequence[str] | None = None, **options: Any
+) -> Callable[[Class], Class]:
+    """Return a decorator that declares an engine's settings, which a group names with types.
+
+    They are all settings, or `only` some.
+    """
 
     def decorate(cls: Class) -> Class:
         names = inspect.get_annotations(cls)
-        for name in get_descriptions(settings):
+        for name in get_descriptions(settings) if only is None else only:
             if name not in names:
                 raise TypeError(f"{cls.__name__} lacks the setting '{name}' of {settings.__name__}")
             if name not in vars(cls):

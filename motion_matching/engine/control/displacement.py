@@ -42,15 +42,19 @@ def place_character(
     if settings.displacement == "synchronize":
         return _synchronize(character, simulation, settings.synchronization)
     if settings.displacement == "adjust":
-        character = _adjust(character, velocity, simulation, settings, dt)
-        if feet is not None:
-            character = _lean(character, feet, simulation.yaw, dt)
+        character = adjust(character, velocity, simulation, settings, dt, feet)
     if settings.clamp:
-        adjusts = settings.displacement == "adjust" and settings.adjust_by_velocity
-        if adjusts and settings.object_waits:
+        if waits(settings):
             simulation.wait_for(character[0], character[1], settings.clamp_distance)
-        character = _clamp(character, simulation, settings)
+        limits = settings.clamp_distance, settings.clamp_angle
+        character = clamp_character(character, simulation, *limits)
     return character
+
+
+def waits(settings: PerformerSettings) -> bool:
+    """Return whether the simulation object waits for a character with these settings."""
+    adjusts = settings.displacement == "adjust" and settings.adjust_by_velocity
+    return settings.clamp and adjusts and settings.object_waits
 
 
 def _synchronize(character: GroundPose, simulation: SimulationObject, factor: float) -> GroundPose:
@@ -66,7 +70,20 @@ def _synchronize(character: GroundPose, simulation: SimulationObject, factor: fl
     return x, y, yaw
 
 
-def _adjust(
+def adjust(
+    character: GroundPose,
+    velocity: GroundPose,
+    simulation: SimulationObject,
+    settings: PerformerSettings,
+    dt: float,
+    feet: tuple[float, float] | None,
+) -> GroundPose:
+    """Pull the character toward the simulation object, and above its `feet` where it stands."""
+    character = _pull(character, velocity, simulation, settings, dt)
+    return character if feet is None else _lean(character, feet, simulation.yaw, dt)
+
+
+def _pull(
     character: GroundPose,
     velocity: GroundPose,
     simulation: SimulationObject,
@@ -133,17 +150,17 @@ def limit_fading_turn(turn: float, offset: float, swing: float, limit: float) ->
     return turn + offset - math.copysign(max(abs(whole) - most, 0.0), whole)
 
 
-def _clamp(
-    character: GroundPose, simulation: SimulationObject, settings: PerformerSettings
+def clamp_character(
+    character: GroundPose, simulation: SimulationObject, most: float, most_angle: float
 ) -> GroundPose:
     """Move the character to within a distance and an angle of the simulation object."""
     x, y, yaw = character
     dx, dy = x - simulation.x, y - simulation.y
     distance = math.hypot(dx, dy)
-    if distance > settings.clamp_distance:
-        near = settings.clamp_distance / distance
+    if distance > most:
+        near = most / distance
         x, y = simulation.x + dx * near, simulation.y + dy * near
     angle = wrap(yaw - simulation.yaw)
-    if abs(angle) > settings.clamp_angle:
-        yaw += math.copysign(settings.clamp_angle, angle) - angle
+    if abs(angle) > most_angle:
+        yaw += math.copysign(most_angle, angle) - angle
     return x, y, yaw

@@ -59,6 +59,7 @@ class Motion(NamedTuple):
     `root` (3,) is the velocity of the simulation bone over this tick in its own axes: x and y in
     m/s and the turn rate in rad/s. `contacts` (L,) are those of the pose; `frame` of the database
     and `cost` of the last decision are for display. `toes` are known where it plays single frames.
+    `labels` have 1 for that of the settings' labels which is played, if any, and 0 for the others.
     """
 
     pose: np.ndarray
@@ -68,6 +69,7 @@ class Motion(NamedTuple):
     frame: int
     cost: float
     toes: PlayedToes | None = None
+    labels: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ _BEFORE = MappingProxyType(
         "look_tilt": math.radians(45.0),
         "look_spine": 0.2,
         "field": "by_gait",
+        "labels": [],
+        "label_blend": 0.3,
     }
 )
 

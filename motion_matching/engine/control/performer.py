@@ -14,6 +14,7 @@ from .ground import FLAT, Ground
 from .inertialization import Inertializer
 from .intent import Intent
 from .joints import Joints
+from .label_blending import LabelBlending
 from .looking import Look
 from .method import Goal, Jump, Method, Motion
 from .performance import Performance
@@ -73,6 +74,7 @@ class Performer:
             method.acceleration_limits, settings, self.dt
         )
         self._joints = Joints(method.skeleton.parents)
+        self._labels = LabelBlending(settings)
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
         self._past_times = tuple(t for t in times if t <= 0)
@@ -86,6 +88,7 @@ class Performer:
         self.settings = settings
         self._simulation.apply(settings)
         self._inertializer.apply(settings)
+        self._labels.apply(settings)
         if not settings.foot_lock:
             self._feet.release()
 
@@ -95,6 +98,7 @@ class Performer:
         self._inertializer.reset()
         self._feet.reset()
         self._look.reset()
+        self._labels.reset()
         x, y = self.ground.slide(position, position, self.settings.collision_radius)
         self._placement = (x, y, facing)
         self.last_transition: Transition | None = None
@@ -148,6 +152,7 @@ class Performer:
             jump = Jump(*moving, *jump[3:])
         self._inertializer.reset()
         self._look.reset()
+        self._labels.reset()
         self._enter(jump)
         self._stands = False
         self._placement = place
@@ -199,9 +204,13 @@ class Performer:
         turn_rate = displacement.add_swing(turn / self.dt, swing)
         velocity = dx / self.dt, dy / self.dt, turn_rate
         feet = self._feet.offset if stands and self.settings.foot_lock else None
-        goal_pose = displacement.place_character(
-            moved, velocity, simulation, self.settings, self.dt, feet
-        )
+        if motion.labels:
+            place = self._labels.place_character
+            goal_pose = place(moved, velocity, simulation, motion.labels, self.dt, feet)
+        else:
+            goal_pose = displacement.place_character(
+                moved, velocity, simulation, self.settings, self.dt, feet
+            )
         self._placement = self._slide(goal_pose)
         self._past.record(*self._placement)
         return self._build_frame(motion, pose, intent)

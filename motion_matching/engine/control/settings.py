@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import SettingsError
 from ..settings import LARGEST, check, check_names, describe, is_number
+from .labels import DisplacementLabel, check_labels, labels_from_data
 
 WALK_TO_RUN = 2.1  # m/s near which people change from walking to running
 LARGEST_SPEED = 100.0  # m/s
@@ -77,7 +78,8 @@ class PerformerSettings:
     """How a character responds. Raises SettingsError, which names the setting that is wrong.
 
     The character is led by the data, the simulation object by the code. `weights` replaces the
-    weights of the features, one each; None leaves those of the schema.
+    weights of the features, one each; None leaves those of the schema. `labels` give frames of some
+    tags their own displacement.
     """
 
     walk: Speeds = describe(
@@ -330,6 +332,12 @@ class PerformerSettings:
         "How much faster the simulation object goes to make up for waiting, as a share of its "
         "speed; 0: it stays behind where it had to wait",
     )
+    labels: tuple[DisplacementLabel, ...] = ()
+    label_blend: float = _seconds(
+        0.3,
+        "Label Blend",
+        "Time in which the numbers of a label take over, and let go again; longer: softer, later",
+    )
     collision_radius: float = _metres(
         0.3,
         "Body Radius",
@@ -435,9 +443,10 @@ class PerformerSettings:
                 f"The setting 'weights' is {reprlib.repr(self.weights)}; give a number from 0 to "
                 f"{LARGEST:g} for each feature, at least one of them above 0."
             )
+        check_labels(self)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "labels": [label.to_dict() for label in self.labels]}
 
     def with_changes(self, changes: Mapping[str, Any]) -> PerformerSettings:
         """Return these settings with some replaced by JSON data. Raises SettingsError."""
@@ -453,4 +462,7 @@ class PerformerSettings:
                     ) from None
             elif name == "weights" and isinstance(value, (list, tuple)):
                 values[name] = tuple(value)
+        if "labels" in values:
+            others = replace(self, labels=(), **{n: v for n, v in values.items() if n != "labels"})
+            return replace(others, labels=labels_from_data(values["labels"], others))
         return replace(self, **values)

@@ -1,4 +1,4 @@
-"""Propose tags from how the simulation bone moves: gait, turns, strafing, starts and stops.
+"""Propose tags from how the simulation bone moves: gait, turns, plants, strafing, starts, stops.
 
 Each compares a speed or turn rate with a threshold, with hysteresis. Values are averaged over a
 step or a stride, so that neither the sway of steps nor a single frame makes a range. The results
@@ -15,7 +15,18 @@ from ..maths.runs import find_runs
 from ..motion.simulation_bone import GroundTrack, compute_local_velocity
 from .thresholds import AutoTagSettings
 
-NAMES = ("idle", "walk", "run", "turn_left", "turn_right", "strafe", "back", "start", "stop")
+NAMES = (
+    "idle",
+    "walk",
+    "run",
+    "turn_left",
+    "turn_right",
+    "strafe",
+    "back",
+    "start",
+    "stop",
+    "plant",
+)
 Array = np.ndarray
 
 
@@ -55,6 +66,8 @@ def propose(
     spans["start"] = _find_starts(speed, gait, fps, settings)
     stops, count = _find_starts(speed[::-1], gait[::-1], fps, settings), track.frame_count
     spans["stop"] = [(count - b, count - a) for a, b in stops]
+    if settings.plant_angle:
+        spans["plant"] = find_runs(_find_plants(track, fps, settings)).tolist()
     proposals = [(name, a, b) for name, pairs in spans.items() for a, b in pairs]
     return sorted(proposals, key=lambda tag: (tag[1:], tag[0]))
 
@@ -133,3 +146,30 @@ def _find_starts(
         arrival = a + int(np.argmax(rising >= settings.arrived * rising.max()))
         starts.append((begin, arrival + 1))
     return starts
+
+
+def _find_plants(track: GroundTrack, fps: float, settings: AutoTagSettings) -> Array:
+    """Return the frames (F,) around sharp turns: of the way while moving, or of the body.
+
+    Both are compared between the times before and after a frame, over which speeds are averaged. A
+    foot is planted as the old way ends and until the new one is taken.
+    """
+    count = track.frame_count
+    half = max(round(settings.speed_window * fps), 1)
+    middle = np.arange(count)
+    first, last = np.maximum(middle - half, 0), np.minimum(middle + half, count - 1)
+    before = track.positions - track.positions[first]
+    after = track.positions[last] - track.positions
+    least = settings.idle_speed / fps
+    goes = np.linalg.norm(before, axis=1) > least * np.maximum(middle - first, 1)
+    goes &= np.linalg.norm(after, axis=1) > least * np.maximum(last - middle, 1)
+    cross = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    way = np.where(goes, np.abs(np.arctan2(cross, np.sum(before * after, axis=1))), 0.0)
+    sums = np.concatenate([[0.0], np.cumsum(track.yaw)])
+    means = [(sums[b + 1] - sums[a]) / (b + 1 - a) for a, b in ((first, middle), (middle, last))]
+    turned = np.maximum(way, np.abs(means[1] - means[0]))
+    sharp = _classify_levels(turned, (settings.plant_angle,), settings.hysteresis) > 0
+    counts, around = np.concatenate([[0], np.cumsum(sharp)]), half // 2
+    begin, end = np.maximum(middle - around, 0), np.minimum(middle + around + 1, count)
+    near: Array = counts[end] > counts[begin]
+    return near

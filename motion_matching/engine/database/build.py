@@ -93,7 +93,10 @@ class BuildSettings:
         if self.character:
             content["mapping"] = self.character.get_content()
         if self.auto_tags:
-            content["thresholds"] = asdict(self.auto_tags)
+            thresholds = asdict(self.auto_tags)
+            if not thresholds["plant_angle"]:  # as before there was one
+                del thresholds["plant_angle"]
+            content["thresholds"] = thresholds
         if with_files:
             content |= {"up": self.up, "forward": self.forward, "file_scale": self.scale or 0.0}
         return content

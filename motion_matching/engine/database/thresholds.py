@@ -12,6 +12,7 @@ from ..control.settings import WALK_TO_RUN
 from ..errors import SettingsError
 from ..settings import check, check_names, describe
 
+PLANT_ANGLE = math.radians(60.0)  # a usual one
 _speed = partial(describe, unit="m/s", most=100.0, soft_most=20.0)
 _angle = partial(describe, unit="rad", most=100.0, soft_most=math.tau)
 _turn_rate = partial(describe, unit="rad/s", most=100.0, soft_most=math.tau)
@@ -24,7 +25,8 @@ class AutoTagSettings:
     """Thresholds between the tags that are proposed from motion.
 
     Every frame is 'idle', 'walk' or 'run' by its speed; 'strafe', 'back', 'turn_left',
-    'turn_right', 'start' and 'stop' lie on top of these. A stop is a start in reverse.
+    'turn_right', 'start', 'stop' and, if asked for, 'plant' lie on top of these. A stop is a start
+    in reverse.
 
     Raises SettingsError for values out of range or out of order.
     """
@@ -50,6 +52,12 @@ class AutoTagSettings:
     )
     least_turn: float = _angle(
         math.radians(30.0), "Least Turn", "A turn must go at least this far to be tagged"
+    )
+    plant_angle: float = _angle(
+        0.0,
+        "Plant Above",
+        "A sharper turn of the way or of the body, within the time over which the speed is "
+        "averaged, is tagged 'plant'; 0: none is, 60° is usual",
     )
     hysteresis: float = _share(
         0.15,

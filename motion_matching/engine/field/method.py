@@ -28,6 +28,7 @@ import numpy as np
 
 from ..control.idling import Idling
 from ..control.method import Explanation, Goal, Jump, Motion
+from ..control.played_labels import PlayedLabels
 from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import clamp
@@ -126,6 +127,7 @@ class MotionField:
         toes = np.array([leg.toe for leg in database.roles.legs], np.intp)
         self._inertia = Momentum(parents, toes, self.fps)
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
+        self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
         self._one_field: OneField | None = None
@@ -140,6 +142,7 @@ class MotionField:
         self._current_neighbours = None
         self._k, self._favour = int(settings.neighbours), int(settings.favour)
         self._drift, self._planted_share = settings.drift, settings.planted_share
+        self._labels.apply(settings.labels)
         if settings.field != "notebook":
             self._one_field = None
         elif self._one_field is None:
@@ -161,11 +164,11 @@ class MotionField:
         self.enter(calmest)
         self._root, contacts = steps[calmest] * np.float32(self.fps), self._contacts[calmest] > 0.5
         self._frame = int(self.states.frames[calmest])
-        return Motion(self._pose, self._root, contacts, None, self._frame, 0.0)
+        return self._make_motion(contacts)
 
     def start_from(self, state: MovingPose) -> Motion:
         """Enter the state whose pose and velocities are nearest."""
-        motion = self.reset()
+        self.reset()
         pose = state.pose.copy()
         pose[:, 0] = [0, 0, 0, 1, 0, 0, 0]
         later = state.advance(1.0 / self.fps).astype(np.float32)
@@ -178,10 +181,7 @@ class MotionField:
         root = np.nan_to_num(state.root)
         jump = Jump(state.pose, state.velocity, root, *entered)
         self._root, self._frame = entered[2], int(self.states.frames[nearest])
-        contacts = self._contacts[nearest] > 0.5
-        return motion._replace(
-            pose=self._pose, root=self._root, contacts=contacts, jump=jump, frame=self._frame
-        )
+        return self._make_motion(self._contacts[nearest] > 0.5, jump)
 
     def _idle(self, frame: int) -> Motion:
         """Play on from a frame at which the character stands."""
@@ -200,7 +200,7 @@ class MotionField:
             states.root_steps[state] * np.float32(self.fps),
             states.contacts[state],
         )
-        return Motion(self._pose, self._root, contacts, jump, self._frame, 0.0)
+        return self._make_motion(contacts, jump)
 
     def _hold(self, frame: int, state: int) -> Motion:
         """Stand still in the pose of a frame, which is that of a state."""
@@ -215,7 +215,7 @@ class MotionField:
         self.decision, self._frame, self._is_idle = None, frame, True
         self._root = np.zeros_like(self._root)
         standing = np.ones(self._contacts.shape[1], bool)
-        return Motion(self._pose, self._root, standing, jump, frame, 0.0)
+        return self._make_motion(standing, jump)
 
     def _leave_idle(self, field: Neighbours, task: TaskGoal, travel: np.ndarray) -> Jump:
         """Continue from the state nearby whose clip serves the goal best."""
@@ -334,7 +334,12 @@ class MotionField:
         contacts = weights @ self._contacts.take(states, axis=0) >= self._planted_share
         self._frame = int(frames[weights.argmax()])
         self._root = root * np.float32(self.fps)
-        return Motion(self._pose, self._root, contacts, jump, self._frame, cost)
+        labels = self._labels.find_most(frames, weights)
+        return self._make_motion(contacts, jump)._replace(cost=cost, labels=labels)
+
+    def _make_motion(self, contacts: np.ndarray, jump: Jump | None = None) -> Motion:
+        labels = self._labels.get_shares(self._frame)
+        return Motion(self._pose, self._root, contacts, jump, self._frame, 0.0, None, labels)
 
     def _jump(self, tag: str) -> Jump | None:
         """Continue from the nearest state with a tag, if any; DatabaseError for an unknown tag."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..control.idling import Idling
 from ..control.method import Candidate, Explanation, Goal, Jump, Motion
+from ..control.played_labels import PlayedLabels
 from ..control.played_toes import PlayedToes, measure_toes
 from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
@@ -65,6 +66,7 @@ class MotionMatching:
         self._index = self._make_index(settings, self.features)
         self._masks: dict[frozenset[str], _TagMask] = {}
         self._settling: _TagMask | None = None
+        self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
         self._at_rest = (_AT_REST * database.pace) ** 2
         self._last: _Search | None = None
         parents = database.skeleton.parents
@@ -91,6 +93,7 @@ class MotionMatching:
             self._masks, self._settling, self._last = {}, None, None
         # last, so that refused settings change nothing
         self._settings = settings
+        self._labels.apply(settings.labels)
         self._search_ticks = max(round(settings.search_interval * self.fps), 1)
         self._around: dict[str, Any] = {
             "surroundings": round(settings.surroundings * self.fps),
@@ -231,11 +234,12 @@ class MotionMatching:
     def _make_motion(self, played: int, jump: Jump | None) -> Motion:
         frame, root = self._frame, self._root_motion[played]
         pose, contacts = self._poses[frame], self._contacts[frame]
+        labels = self._labels.get_shares(frame)
         if self._is_held:
             root, contacts = np.zeros_like(root), np.ones_like(contacts)
-            return Motion(pose, root, contacts, jump, frame, self.last_cost)
+            return Motion(pose, root, contacts, jump, frame, self.last_cost, None, labels)
         toes = PlayedToes(self._toes[frame], jump is not None)
-        return Motion(pose, root, contacts, jump, frame, self.last_cost, toes)
+        return Motion(pose, root, contacts, jump, frame, self.last_cost, toes, labels)
 
     def _get_played_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of what is played."""

@@ -1,4 +1,4 @@
-"""The operators of the controller: train a motion field, and favour one of its neighbours."""
+"""The operators of the controller: train a motion field, favour a neighbour, and edit labels."""
 
 from __future__ import annotations
 
@@ -6,9 +6,35 @@ import bpy
 
 from ... import app
 from ...app.characters import get_active_armature, get_active_settings, get_armature
+from ...app.items import get_active
 from ...app.runtime import runtime
-from ..operator_base import CHARACTER_ALSO_LIVE, SOURCES, Operator, SteppedOperator
-from ..typed_properties import integer
+from ..operator_base import (
+    CHARACTER_ALSO_LIVE,
+    SOURCES,
+    NothingToDoError,
+    Operator,
+    SteppedOperator,
+    n_,
+)
+from ..typed_properties import choice, integer
+
+_KINDS = (
+    ("EMPTY", "Label", "Frames of tags that you choose, displaced as all others at first"),
+    (
+        "plant_and_turn",
+        "Plant and Turn",
+        "Sharp turns, in which the motion leads, so that the planted foot slides less",
+    ),
+    (
+        "start_and_stop",
+        "Start and Stop",
+        "Starts and stops, in which the motion leads, so that feet slide less",
+    ),
+    ("locomotion", "Locomotion", "Walking and running, which follow the steering closely"),
+    ("READY", "All Ready Labels", "Plant and Turn, Start and Stop, and Locomotion"),
+)
+_READY = tuple(kind for kind, *_ in _KINDS[1:-1])
+_DIRECTIONS = (("UP", "Up", "Before the one above it"), ("DOWN", "Down", "After the one below it"))
 
 
 class MOTION_MATCHING_OT_train(SteppedOperator, bpy.types.Operator):
@@ -47,3 +73,62 @@ effect at once while live"""
     def run(self, context: bpy.types.Context) -> None:
         controller = get_active_settings(context).controller
         controller.favour = 0 if controller.favour == self.number else self.number
+
+
+def has_label(context: bpy.types.Context) -> str:
+    controller = get_active_settings(context).controller
+    active = get_active(controller.labels, controller.label_index)
+    return "" if active else n_("Add a label first")
+
+
+class MOTION_MATCHING_OT_add_label(Operator, bpy.types.Operator):
+    """Give frames of some tags their own displacement; the ready labels are for tags that \
+Auto Tags finds, and their numbers are relative to the controller's"""
+
+    bl_idname = "motion_matching.add_label"
+    bl_label = "Add Label"
+    requires = CHARACTER_ALSO_LIVE
+
+    kind: str = choice("EMPTY", "Kind", "Which label is added", _KINDS)
+
+    def run(self, context: bpy.types.Context) -> None:
+        controller = get_active_settings(context).controller
+        names = [] if self.kind == "EMPTY" else [self.kind]
+        if self.kind == "READY":
+            names = app.labels.list_missing(controller, _READY)
+            if not names:
+                raise NothingToDoError
+        app.labels.add_labels(controller, names)
+
+
+class MOTION_MATCHING_OT_remove_label(Operator, bpy.types.Operator):
+    """Displace the frames of the active label as all others"""
+
+    bl_idname = "motion_matching.remove_label"
+    bl_label = "Remove Label"
+    requires = (*CHARACTER_ALSO_LIVE, has_label)
+
+    def run(self, context: bpy.types.Context) -> None:
+        controller = get_active_settings(context).controller
+        labels, index = controller.labels, controller.label_index
+        app.items.remove(labels, index, f"The label '{labels[index].name}'")
+        controller.label_index = app.items.clamp_index(labels, index)
+
+
+class MOTION_MATCHING_OT_move_label(Operator, bpy.types.Operator):
+    """Move the active label in the list; a frame with tags of several labels follows the first"""
+
+    bl_idname = "motion_matching.move_label"
+    bl_label = "Move Label"
+    requires = (*CHARACTER_ALSO_LIVE, has_label)
+
+    direction: str = choice("UP", "Direction", "Where the label moves", _DIRECTIONS)
+
+    def run(self, context: bpy.types.Context) -> None:
+        controller = get_active_settings(context).controller
+        labels, index = controller.labels, controller.label_index
+        to = index + (1 if self.direction == "DOWN" else -1)
+        if not 0 <= to < len(labels):
+            raise NothingToDoError
+        app.items.move(labels, index, to, f"The label '{labels[index].name}'")
+        controller.label_index = to

@@ -8,22 +8,27 @@ import bpy
 
 from ... import app
 from ...app.characters import get_active_armature
+from ...app.items import get_active
 from ...app.runtime import runtime
 from ...app.typed import settings_of
-from ...engine.control.settings import BY_DATA
+from ...engine.control.labels import LABELLED
+from ...engine.control.settings import BY_DATA, DISPLACEMENTS
 from ..panel_base import (
     ArmaturePanel,
+    List,
     State,
     StateHeader,
     add_tall_row,
+    draw_list,
     draw_preset_row,
     draw_work_button,
     draw_wrapped_text,
+    format_count,
     set_options,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .properties import MotionMatchingController
+from .properties import MotionMatchingController, MotionMatchingLabel
 
 if TYPE_CHECKING:
     from ...app.live.host import LiveSession
@@ -118,20 +123,27 @@ class _SettingsPanel(ArmaturePanel):
 
 def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
     """Tell whether a setting makes a difference with the others as they are."""
-    if name in ("clamp_distance", "clamp_angle"):
-        return controller.clamp
-    if name in ("object_waits", "catch_up"):
-        waits = controller.displacement == "adjust" and controller.adjust_by_velocity
-        return controller.clamp and waits and (name == "object_waits" or controller.object_waits)
     if name in _FOOT_LOCK_SETTINGS:
         return controller.foot_lock
     if name.startswith("look_"):
         return controller.look > 0.0
+    return _is_relevant_to_displacement(controller, name)
+
+
+def _is_relevant_to_displacement(
+    settings: MotionMatchingController | MotionMatchingLabel, name: str
+) -> bool:
+    """Tell the same of a setting of displacement: the controller's, or that of a label."""
+    if name in ("clamp_distance", "clamp_angle"):
+        return settings.clamp
+    if name in ("object_waits", "catch_up"):
+        waits = settings.displacement == "adjust" and settings.adjust_by_velocity
+        return settings.clamp and waits and (name == "object_waits" or settings.object_waits)
     if name == "synchronization":
-        return controller.displacement == "synchronize"
-    if name.startswith("adjust_") and controller.displacement != "adjust":
+        return settings.displacement == "synchronize"
+    if name.startswith("adjust_") and settings.displacement != "adjust":
         return False
-    return controller.adjust_by_velocity or not name.endswith("_ratio")
+    return settings.adjust_by_velocity or not name.endswith("_ratio")
 
 
 class MOTION_MATCHING_PT_speeds(_SettingsPanel, bpy.types.Panel):
@@ -282,6 +294,54 @@ class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):
         "catch_up",
         "collision_radius",
     )
+
+
+class MOTION_MATCHING_UL_labels(List, bpy.types.UIList):
+    """Tags whose frames are displaced in their own way"""
+
+    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingLabel) -> None:
+        row = layout.row(align=True)
+        row.prop(item, "tags", text="", emboss=False, icon="BOOKMARKS", placeholder="Tags")
+        tail = row.row()
+        tail.alignment = "RIGHT"
+        tail.label(text=DISPLACEMENTS[item.displacement][0])
+
+
+class MOTION_MATCHING_PT_labels(StateHeader, ArmaturePanel, bpy.types.Panel):
+    """Frames of some tags that are displaced in their own way"""
+
+    bl_label = "Labels"
+    bl_parent_id = "MOTION_MATCHING_PT_displacement"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        count = len(settings.controller.labels)
+        return ("NONE", format_count(count, "Label")) if count else None
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        controller, layout = settings.controller, self.layout
+        kind = "MOTION_MATCHING_UL_labels"
+        side = draw_list(layout, kind, controller, "labels", "label_index", 3)
+        side.operator_menu_enum("motion_matching.add_label", "kind", text="", icon="ADD")
+        side.operator("motion_matching.remove_label", text="", icon="REMOVE")
+        for direction in ("UP", "DOWN"):
+            icon: Any = f"TRIA_{direction}"
+            button = side.operator("motion_matching.move_label", text="", icon=icon)
+            set_options(button, direction=direction)
+        if not controller.labels:
+            return
+        column = split_layout(layout)
+        column.prop(controller, "label_blend")
+        label = get_active(controller.labels, controller.label_index)
+        for name in LABELLED if label else ():
+            row = column.row()
+            row.active = _is_relevant_to_displacement(label, name)
+            row.prop(label, name)
+        status = app.status.get_status(obj)
+        if status.frames and (unknown := app.labels.find_unknown_tags(controller, status.tags)):
+            names = ", ".join(f"'{name}'" for name in unknown)
+            draw_wrapped_text(layout, f"No frame is tagged {names}", "INFO")
+            split_layout(layout).prop(settings, "auto_tags")
 
 
 class MOTION_MATCHING_PT_feet(_SettingsPanel, bpy.types.Panel):

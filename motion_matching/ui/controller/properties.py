@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import bpy
 
+from ...engine.control.labels import LABELLED
 from ...engine.control.settings import PerformerSettings
 from ..property_updates import redraw_views
 from ..takes.properties import tags_text
 from ..typed_properties import (
+    Items,
     choice,
+    collection,
     describe_by,
     described,
     hidden_text,
@@ -41,6 +44,29 @@ _METRICS = (
 
 def _clear_preset(self: MotionMatchingController, context: bpy.types.Context) -> None:
     self.preset = ""
+
+
+@settings_group
+@describe_by(PerformerSettings, LABELLED)
+class MotionMatchingLabel(bpy.types.PropertyGroup):
+    """How character and simulation object stay together while frames of some tags are played"""
+
+    tags: str = tags_text(
+        "Tags",
+        "Tags of the frames that are displaced in this way, separated by commas; each of them will "
+        "do",
+    )
+    displacement: str
+    synchronization: float
+    adjust_position_halflife: float
+    adjust_rotation_halflife: float
+    adjust_by_velocity: bool
+    adjust_position_ratio: float
+    adjust_rotation_ratio: float
+    object_waits: bool
+    clamp: bool
+    clamp_distance: float
+    clamp_angle: float
 
 
 @settings_group
@@ -108,6 +134,14 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     clamp_distance: float
     clamp_angle: float
     catch_up: float
+    labels: Items[MotionMatchingLabel] = collection(
+        MotionMatchingLabel,
+        "Labels",
+        "Tags whose frames are displaced in their own way; of those that a frame carries, the "
+        "first one in the list counts",
+    )
+    label_index: int = integer(0, "Active Label", "The label whose settings are shown", min=0)
+    label_blend: float
     collision_radius: float
     foot_lock: bool
     lock_halflife: float

@@ -114,6 +114,7 @@ class MotionMatchingThresholds(bpy.types.PropertyGroup):
     back_angle: float
     turn_rate: float
     least_turn: float
+    plant_angle: float
     hysteresis: float
     shortest: float
     speed_window: float

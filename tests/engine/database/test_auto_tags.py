@@ -13,7 +13,7 @@ from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.database.tags import TagRange
-from motion_matching.engine.database.thresholds import AutoTagSettings
+from motion_matching.engine.database.thresholds import PLANT_ANGLE, AutoTagSettings
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion.simulation_bone import GroundTrack
@@ -317,3 +317,68 @@ def test_starts_and_stops_take_one_frame_without_a_change_time():
 def test_tiny_clips_are_accepted(count: int):
     track = GroundTrack(np.zeros((count, 2)), np.zeros(count))
     assert propose(track, 30.0, SETTINGS) == ([("idle", 0, count)] if count >= 3 else [])
+
+
+# ---------------------------------------------------------------- planted turns
+
+PLANTS = AutoTagSettings(plant_angle=PLANT_ANGLE)
+
+
+def make_corner(degrees: float, speed: float, fps: float = 30.0, seconds: float = 0.0):
+    """Make a track of a way that turns at 3 s, at once or within a time, while facing one way."""
+    t = np.arange(round(6.0 * fps)) / fps
+    turned = np.clip((t - 3.0) / seconds, 0.0, 1.0) if seconds else (t >= 3.0).astype(float)
+    angle = np.radians(degrees) * turned
+    way = np.stack([np.sin(angle), -np.cos(angle)], axis=-1) * speed / fps
+    return GroundTrack(np.cumsum(way, axis=0), np.zeros(len(t)))
+
+
+@pytest.mark.parametrize("degrees", [90.0, 135.0, 180.0, -120.0])
+@pytest.mark.parametrize(("speed", "fps"), [(0.6, 30.0), (1.5, 60.0), (5.0, 120.0)])
+def test_sharp_turns_of_the_way_are_planted(degrees, speed, fps):
+    spans = propose_tags(make_corner(degrees, speed, fps), fps, PLANTS)["plant"]
+    assert len(spans) == 1
+    start, stop = (frame / fps for frame in spans[0])
+    assert 2.4 < start < 2.9
+    assert 3.1 < stop < 3.6
+    assert not propose_tags(make_corner(degrees, speed, fps), fps)["plant"], "not asked for"
+
+
+@pytest.mark.parametrize("speed", [1.5, 4.0])
+def test_gentle_turns_steady_circles_and_standing_are_not_planted(speed):
+    tracks = [
+        make_corner(40.0, speed),
+        make_corner(180.0, speed, seconds=2.5),
+        make_straight_track((6.0, speed), yaw_rate=np.radians(80.0)),
+        make_straight_track((2.0, speed), (2.0, 0.0), (2.0, speed)),
+        make_corner(180.0, 0.1),
+    ]
+    for track in tracks:
+        assert propose_tags(track, settings=PLANTS)["plant"] == []
+
+
+def test_a_quick_turn_of_the_body_is_planted_too():
+    yaw = np.radians(np.clip(np.arange(120) / 30.0 - 2.0, 0.0, 0.5) / 0.5 * 170.0)
+    track = GroundTrack(np.zeros((120, 2)), yaw)
+    assert len(propose_tags(track, settings=PLANTS)["plant"]) == 1
+    assert (
+        propose_tags(track.mirrored(), settings=PLANTS)["plant"]
+        == (propose_tags(track, settings=PLANTS)["plant"])
+    )
+
+
+def test_the_demo_plants_in_its_pivots_and_reversals_alone(demo_database: Database):
+    shares = {}
+    for start, stop, origin in zip(
+        demo_database.starts, demo_database.stops, demo_database.ranges, strict=True
+    ):
+        if not origin.mirrored:
+            track = GroundTrack.from_rows(demo_database.track[start:stop])
+            spans = propose_tags(track, demo_database.fps, PLANTS)["plant"]
+            shares[origin.clip] = compute_share(spans, stop - start)
+    sharp = [name for name in shares if name.endswith(("pivots", "reversals"))]
+    assert len(sharp) >= 3
+    assert min(shares[name] for name in sharp) > 0.1
+    steady = [name for name in shares if name in ("walk_curves", "run_curves", "idle")]
+    assert steady
+    assert max(shares[name] for name in steady) == 0.0

@@ -1,0 +1,133 @@
+"""Labels: frames of some tags bring their own displacement, blended over a stated time.
+
+Source: article 002, Be Creative: designers label regions of the animation data with the exact
+displacement that they want.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from ..errors import SettingsError
+
+if TYPE_CHECKING:
+    from .settings import PerformerSettings
+
+LABELLED = (  # settings of a performer that a label may replace
+    "displacement",
+    "synchronization",
+    "adjust_position_halflife",
+    "adjust_rotation_halflife",
+    "adjust_by_velocity",
+    "adjust_position_ratio",
+    "adjust_rotation_ratio",
+    "object_waits",
+    "clamp",
+    "clamp_distance",
+    "clamp_angle",
+)
+READY = "ready"  # in place of labels: those that are ready
+_KEYS = {"tags", "settings"}
+_EXAMPLE = '{"tags": ["start"], "settings": {"clamp_distance": 0.3}}'
+
+
+@dataclass(frozen=True)
+class DisplacementLabel:
+    """The displacement of frames that carry one of some tags: settings in place of the performer's.
+
+    `settings` are some of `LABELLED` by name; those it does not name stay the performer's own.
+    """
+
+    tags: tuple[str, ...]
+    settings: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def title(self) -> str:
+        return ", ".join(self.tags)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"tags": list(self.tags), "settings": dict(self.settings)}
+
+    def apply_to(self, settings: PerformerSettings) -> PerformerSettings:
+        """Return settings with those of the label. SettingsError names a wrong one."""
+        return replace(settings, labels=(), **self.settings)
+
+
+def check_labels(settings: PerformerSettings) -> None:
+    """Raise SettingsError for the first label of some settings that is wrong."""
+    for label in settings.labels:
+        if unknown := sorted(set(label.settings).difference(LABELLED)):
+            raise SettingsError(
+                f"The label '{label.title}' has the setting '{unknown[0]}'; it takes "
+                f"{', '.join(LABELLED)}."
+            )
+        try:
+            label.apply_to(settings)
+        except SettingsError as cause:
+            raise SettingsError(f"The label '{label.title}' is wrong: {cause}") from cause
+
+
+def labels_from_data(data: Any, settings: PerformerSettings) -> tuple[DisplacementLabel, ...]:
+    """Return labels of JSON data, or for 'ready' those made from settings. SettingsError."""
+    if data == READY:
+        return tuple(make_ready_label(name, settings) for name in READY_LABELS)
+    if not isinstance(data, (list, tuple)):
+        raise SettingsError(
+            f"The setting 'labels' is {reprlib.repr(data)}; give a list of objects such as "
+            f"{_EXAMPLE}, or '{READY}'."
+        )
+    return tuple(_label_from_data(entry) for entry in data)
+
+
+def _label_from_data(entry: Any) -> DisplacementLabel:
+    if isinstance(entry, DisplacementLabel):
+        return entry
+    tags = entry.get("tags") if isinstance(entry, Mapping) else None
+    changes = entry.get("settings", {}) if isinstance(entry, Mapping) else None
+    has_tags = isinstance(tags, (list, tuple)) and all(isinstance(t, str) and t for t in tags)
+    if not (has_tags and tags and isinstance(changes, Mapping) and set(entry) <= _KEYS):
+        raise SettingsError(
+            f"The label {reprlib.repr(entry)} needs 'tags' and 'settings'; write it as in "
+            f"{_EXAMPLE}."
+        )
+    return DisplacementLabel(tuple(tags), dict(changes))
+
+
+# ---------------------------------------------------------------- ready labels
+
+# by name: the tags that are proposed from motion, and what its numbers are times the performer's
+READY_LABELS: Mapping[str, tuple[tuple[str, ...], Mapping[str, float]]] = MappingProxyType(
+    {
+        "plant_and_turn": (
+            ("plant",),
+            MappingProxyType(
+                {
+                    "adjust_position_halflife": 2.0,
+                    "adjust_rotation_halflife": 2.0,
+                    "adjust_position_ratio": 0.5,
+                    "adjust_rotation_ratio": 0.5,
+                    "clamp_distance": 2.0,
+                }
+            ),
+        ),
+        "start_and_stop": (
+            ("start", "stop"),
+            MappingProxyType({"adjust_position_ratio": 0.5, "clamp_distance": 1.5}),
+        ),
+        "locomotion": (
+            ("walk", "run"),
+            MappingProxyType({"adjust_position_ratio": 1.2, "clamp_distance": 0.8}),
+        ),
+    }
+)
+
+
+def make_ready_label(name: str, settings: PerformerSettings) -> DisplacementLabel:
+    """Return one of `READY_LABELS`; its numbers are relative to those of some settings."""
+    tags, factors = READY_LABELS[name]
+    numbers = {key: getattr(settings, key) * factor for key, factor in factors.items()}
+    return DisplacementLabel(tags, {"displacement": "adjust", "clamp": True, **numbers})
