@@ -50,10 +50,7 @@ def set_labels(
 
 
 def add_labels(controller: Any, names: Sequence[str]) -> None:
-    """Add ready labels behind the others, or with no name one that is like the controller.
-
-    A tag that another label has already is not taken from it.
-    """
+    """Add ready labels behind the others, or with no name one that is like the controller."""
     own = PerformerSettings().with_changes(_read_settings(controller))
     labels = [make_ready_label(name, own) for name in names] or [DisplacementLabel((), {})]
     for label in labels:

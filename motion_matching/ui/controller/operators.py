@@ -8,6 +8,7 @@ from ... import app
 from ...app.characters import get_active_armature, get_active_settings, get_armature
 from ...app.items import get_active
 from ...app.runtime import runtime
+from ...engine.database.thresholds import PLANT_ANGLE
 from ..operator_base import (
     CHARACTER_ALSO_LIVE,
     SOURCES,
@@ -82,8 +83,8 @@ def has_label(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_add_label(Operator, bpy.types.Operator):
-    """Give frames of some tags their own displacement; the ready labels are for tags that \
-Auto Tags finds, and their numbers are relative to the controller's"""
+    """Give frames of some tags their own displacement. Ready labels are for tags that Auto Tags \
+finds, with numbers relative to the controller's; Plant and Turn has it find sharp turns as well"""
 
     bl_idname = "motion_matching.add_label"
     bl_label = "Add Label"
@@ -92,13 +93,15 @@ Auto Tags finds, and their numbers are relative to the controller's"""
     kind: str = choice("EMPTY", "Kind", "Which label is added", _KINDS)
 
     def run(self, context: bpy.types.Context) -> None:
-        controller = get_active_settings(context).controller
-        names = [] if self.kind == "EMPTY" else [self.kind]
+        settings = get_active_settings(context)
+        controller, names = settings.controller, [] if self.kind == "EMPTY" else [self.kind]
         if self.kind == "READY":
             names = app.labels.list_missing(controller, _READY)
             if not names:
                 raise NothingToDoError
         app.labels.add_labels(controller, names)
+        if "plant_and_turn" in names and not settings.thresholds.plant_angle:
+            settings.thresholds.plant_angle = PLANT_ANGLE
 
 
 class MOTION_MATCHING_OT_remove_label(Operator, bpy.types.Operator):
