@@ -161,12 +161,12 @@ def _measure_following(take: Take, loaded: Loaded) -> Measures:
             body.velocity, desired, take.desired_yaw, reachable, take.fps
         ),
         "speed": float(along.mean() / np.minimum(speed, reachable)[steady].mean()),
-        "path": _measure_path(take),
+        "path": measure_path(take),
         "freezes": metrics.count_freezes(body.velocity, desired, take.fps),
     }
 
 
-def _measure_path(take: Take) -> float:
+def measure_path(take: Take) -> float:
     """Return the mean distance in metres to where the goals lead an object that never waits.
 
     That object begins where the take's is, anew each minute.

@@ -13,11 +13,14 @@ from scipy.stats import spearmanr
 
 from motion_matching.engine import presets
 from motion_matching.engine.control import transition_cost
+from motion_matching.engine.control.labels import READY_LABELS, make_ready_label
 from motion_matching.engine.control.method import Jump
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.take import Take
+from motion_matching.engine.database import retagging
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import BONE_KINDS, load_schema
+from motion_matching.engine.database.thresholds import PLANT_ANGLE, AutoTagSettings
 from motion_matching.engine.matching.fitted_features import FittedFeatures
 from motion_matching.engine.takes import baking, metrics, takes
 
@@ -83,6 +86,19 @@ def _list_modes() -> dict[str, Variant]:
     return {name: _vary(**free, **changes) for name, changes in modes.items()}
 
 
+def _list_labels() -> dict[str, Variant]:
+    """List the ready labels, each alone and all of them; feet free."""
+    labels = {name: make_ready_label(name, PerformerSettings()) for name in READY_LABELS}
+    return {
+        "no labels": _vary(foot_lock=False),
+        **{
+            name.replace("_", " "): _vary(foot_lock=False, labels=(label,))
+            for name, label in labels.items()
+        },
+        "all three": _vary(foot_lock=False, labels=tuple(labels.values())),
+    }
+
+
 def _list_ladder() -> dict[str, Variant]:
     """List what article 004 adds step by step to what is compared; feet free."""
     features = load_schema("nucl_ai").features
@@ -128,6 +144,7 @@ TABLES: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
         },
         "notebook": _list_notebook(),
         "modes": _list_modes(),
+        "labels": _list_labels(),
         "ladder": _list_ladder(),
     }
 )  # fmt: skip
@@ -146,6 +163,12 @@ def list_jobs(sets: Sequence[str], tables: Sequence[str], seeds: int) -> list[Tr
     """Return the takes of tables, each once."""
     variants = dict.fromkeys(v for table in tables for v in TABLES[table].values())
     return [TransitionJob(*parts) for parts in product(sets, GAITS, variants, range(seeds))]
+
+
+def tag(database: Database) -> Database:
+    """Return a database with the automatic tags that the ready labels name."""
+    tags = {source.key: () for source in database.range_sources or ()}
+    return retagging.retag(database, tags, AutoTagSettings(plant_angle=PLANT_ANGLE))
 
 
 def measure_job(job: TransitionJob, folder: Path, seconds: float) -> tuple[TransitionJob, Measures]:
@@ -183,6 +206,8 @@ def measure(loaded: Loaded, take: Take) -> Measures:
     apart = np.linalg.norm(take.character[:, :2] - take.simulation[:, :2], axis=1)
     return {
         "apart": float(apart.mean()),
+        "path": quality.measure_path(take),
+        **_measure_labelled(database, take, frames),
         "slide": metrics.measure_contact_slide(frames),
         "pops": 600.0 * pops / seconds,
         **metrics.measure_jump_prices(take),
@@ -191,12 +216,30 @@ def measure(loaded: Loaded, take: Take) -> Measures:
     }
 
 
+def _measure_labelled(database: Database, take: Take, frames: metrics.Frames) -> Measures:
+    """Return the slide while frames of each ready label are played, None where none is."""
+    result: Measures = {}
+    for name, (tags, _) in READY_LABELS.items():
+        carries = np.zeros(database.frame_count, bool)
+        for known in set(tags).intersection(database.tag_names):
+            carries |= database.make_tag_mask({known})
+        ticks = np.flatnonzero(carries[take.frames])
+        slide = metrics.measure_contact_slide(frames.select(ticks)) if len(ticks) else None
+        result[f"slide_{name}"] = slide
+    return result
+
+
 def combine(measured: Sequence[Measures]) -> Measures:
     """Return the means of takes of all seeds, and the median of all answers."""
     names = [name for name in measured[0] if name != "answers"]
     answers = [second for take in measured for second in take["answers"]]
-    row: Measures = {name: float(np.mean([take[name] for take in measured])) for name in names}
+    row: Measures = {name: _average([take[name] for take in measured]) for name in names}
     return row | {"answer": float(np.median(answers)) if answers else None}
+
+
+def _average(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 # ---------------------------------------------------------------- costs and prices of real jumps

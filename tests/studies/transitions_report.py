@@ -34,6 +34,16 @@ _COLUMNS = (
     ("answer, s", "answer", 1.0, 2),
     ("apart, cm", "apart", 100.0, 1),
 )
+_LABEL_COLUMNS = (
+    ("slide, cm/s", "slide", 100.0, 1),
+    ("in plants", "slide_plant_and_turn", 100.0, 1),
+    ("in starts and stops", "slide_start_and_stop", 100.0, 1),
+    ("in locomotion", "slide_locomotion", 100.0, 1),
+    ("apart, cm", "apart", 100.0, 1),
+    ("path, cm", "path", 100.0, 1),
+    ("answer, s", "answer", 1.0, 2),
+    ("pops in 10 min", "pops", 1.0, 1),
+)
 _TEXTS = {
     "feet free": (
         "Blending, feet free",
@@ -65,6 +75,13 @@ _TEXTS = {
         "Code against data",
         "Who leads, and how character and simulation object stay together, feet free and jumps "
         "blended as published. *apart* is how far the two are from each other on average.",
+    ),
+    "labels": (
+        "Labels of displacement",
+        "The [ready labels](controller.md#labels), each alone and all three, with the shipped "
+        "settings and feet free. Slides *in* some frames are those while frames of these tags are "
+        "played, labelled or not; *path* is how far the character is from where the steering "
+        "leads an object that never waits.",
     ),
     "ladder": (
         "What is compared",
@@ -117,7 +134,7 @@ def _measure(
     started, seconds = time.perf_counter(), 60.0 * chosen.minutes
     for name in sets:
         motion_set, source = find_sets()[name]
-        databases.save(motion_set.build(source), folder / f"{name}.npz")
+        databases.save(transitions.tag(motion_set.build(source)), folder / f"{name}.npz")
     jobs = transitions.list_jobs(sets, [table for table in tables if table in TABLES], chosen.seeds)
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(chosen.workers, context, end_when_interrupted)
@@ -163,7 +180,8 @@ def format_page(
     ]
     for name, variants in TABLES.items():
         title, text = _TEXTS[name]
-        if table := _format_table(results, variants, with_ratio=name == "leads"):
+        columns = _LABEL_COLUMNS if name == "labels" else _COLUMNS
+        if table := _format_table(results, variants, columns, with_ratio=name == "leads"):
             parts += [f"## {title}", textwrap.fill(text, _WIDTH), table]
     if ranks:
         parts += ["## Costs and prices", textwrap.fill(_RANKS, _WIDTH), _format_ranks(ranks)]
@@ -173,6 +191,7 @@ def format_page(
 def _format_table(
     results: Mapping[TransitionJob, Measures],
     variants: Mapping[str, transitions.Variant],
+    columns: Sequence[tuple[str, str, float, int]],
     with_ratio: bool,
 ) -> str:
     """Return the rows of all sets and gaits, or nothing if none was measured."""
@@ -185,13 +204,13 @@ def _format_table(
             }
             combined = {name: transitions.combine(all_) for name, all_ in of_row.items() if all_}
             for name, measures in combined.items():
-                cells = [_format_cell(measures[key], *form) for _, key, *form in _COLUMNS]
+                cells = [_format_cell(measures[key], *form) for _, key, *form in columns]
                 if with_ratio:
                     cells.append(_format_ratio(name, combined))
                 rows.append((set_name, gait, name, *cells))
     if not rows:
         return ""
-    headings = ["set", "gait", "with", *(column[0] for column in _COLUMNS)]
+    headings = ["set", "gait", "with", *(column[0] for column in columns)]
     headings += ["ratio"] if with_ratio else []
     return format_columns(list(zip(headings, *rows, strict=True)), ("set", "gait", "with"))
 
