@@ -129,6 +129,34 @@ def test_a_take_requests_tags(
     assert "'fast'; its tags are: slow" in capsys.readouterr().err
 
 
+def test_a_take_follows_labels(
+    clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, report, saved = (tmp_path / name for name in ("walk.npz", "take.json", "mine.json"))
+    assert run("build", clips, "-o", file, "--mirror", "--quiet", "--auto-tags") == 0
+    take = ("take", file, "--seconds", 4, "--report", report)
+    assert run(*take, "--set", "labels=ready", "--save-performance", saved) == 0
+    assert "Warning: labels name 'plant', 'run', which no" in capsys.readouterr().out
+    stored = json.loads(report.read_text())["settings"]["labels"]
+    assert [label["tags"] for label in stored] == [["plant"], ["start", "stop"], ["walk", "run"]]
+    assert json.loads(saved.read_text())["settings"]["labels"] == stored
+    assert run("take", file, "--script", saved, "--report", report, "--quiet") == 0
+    assert json.loads(report.read_text())["settings"]["labels"] == stored
+
+    mine = '[{"tags": ["walk"], "settings": {"displacement": "independent", "clamp": false}}]'
+    assert run(*take, "--set", f"labels={mine}", "--beside", "labels=[]") == 0
+    labelled = json.loads(report.read_text())
+    assert labelled["take"] != labelled["beside"]["take"]
+    capsys.readouterr()
+    for wrong, words in (
+        ("slow", "'ready', or a list as JSON"),
+        ("3", "list of objects"),
+        ('[{"tags": ["walk"], "settings": {"walk": 1}}]', "label 'walk' has the setting 'walk'"),
+    ):
+        assert run(*take, "--set", f"labels={wrong}") == 1
+        assert words in capsys.readouterr().err
+
+
 def test_proposed_tags_are_saved_and_follow_the_thresholds(
     clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,11 +19,13 @@ from .typed import to_plain_value
 
 def read_labels(controller: Any) -> list[dict[str, Any]]:
     """Return the labels of a controller as JSON data; those that name no tag are left out."""
-    return [
-        {"tags": list(tags), "settings": _read_settings(item)}
-        for item in controller.labels
-        if (tags := parse_names(item.tags))
-    ]
+    return [label.to_dict() for label in build_labels(controller)]
+
+
+def build_labels(controller: Any) -> tuple[DisplacementLabel, ...]:
+    """Return the labels of a controller, without those that name no tag."""
+    pairs = ((parse_names(item.tags), item) for item in controller.labels)
+    return tuple(DisplacementLabel(tags, _read_settings(item)) for tags, item in pairs if tags)
 
 
 def get_state(controller: Any) -> tuple[Any, ...]:
@@ -62,12 +64,6 @@ def list_missing(controller: Any, names: Sequence[str]) -> list[str]:
     """Return the ready labels among some whose tags no label of a controller names."""
     used = {tag for item in controller.labels for tag in parse_names(item.tags)}
     return [name for name in names if not used.issuperset(READY_LABELS[name][0])]
-
-
-def find_unknown_tags(controller: Any, known: Sequence[str]) -> list[str]:
-    """Return the tags of labels that are not among those that are known."""
-    used = dict.fromkeys(tag for item in controller.labels for tag in parse_names(item.tags))
-    return [tag for tag in used if tag not in known]
 
 
 def _append(controller: Any, label: DisplacementLabel, own: PerformerSettings) -> None:

@@ -14,6 +14,7 @@ from .. import scene
 from ..engine.control import contact_ranges
 from ..engine.control import performance as performances
 from ..engine.control.contact_ranges import ContactRange
+from ..engine.control.labels import find_unknown_tags
 from ..engine.control.performance import Performance
 from ..engine.control.settings import PerformerSettings
 from ..engine.control.take import Take
@@ -108,6 +109,12 @@ def _make_take(
         performance = adapt_performance(performance, field, arguments)
     report_part, controller = partial(out.show_progress, "Performing"), field or MotionMatching
     live = takes.perform(database, settings, performance, report_part, controller=controller)
+    if unknown := find_unknown_tags(live.performer_settings.labels, database.tag_names):
+        names = ", ".join(f"'{name}'" for name in unknown)
+        out.say(
+            f"Warning: labels name {names}, which no frame of the database is tagged; tag frames, "
+            "or build with --auto-tags."
+        )
     return _Made(live, *baking.place_feet(live, database, arguments.feet, contacts), database)
 
 

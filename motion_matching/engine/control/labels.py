@@ -7,7 +7,7 @@ displacement that they want.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -71,6 +71,14 @@ def check_labels(settings: PerformerSettings) -> None:
             raise SettingsError(f"The label '{label.title}' is wrong: {cause}") from cause
 
 
+def find_unknown_tags(
+    labels: Iterable[DisplacementLabel], known: Collection[str]
+) -> tuple[str, ...]:
+    """Return the tags of labels that are not among those that are known."""
+    used = dict.fromkeys(tag for label in labels for tag in label.tags)
+    return tuple(tag for tag in used if tag not in known)
+
+
 def labels_from_data(data: Any, settings: PerformerSettings) -> tuple[DisplacementLabel, ...]:
     """Return labels of JSON data, or for 'ready' those made from settings. SettingsError."""
     if data == READY:
@@ -104,23 +112,21 @@ READY_LABELS: Mapping[str, tuple[tuple[str, ...], Mapping[str, float]]] = Mappin
     {
         "plant_and_turn": (
             ("plant",),
-            MappingProxyType(
-                {
-                    "adjust_position_halflife": 2.0,
-                    "adjust_rotation_halflife": 2.0,
-                    "adjust_position_ratio": 0.5,
-                    "adjust_rotation_ratio": 0.5,
-                    "clamp_distance": 2.0,
-                }
-            ),
+            MappingProxyType({"adjust_position_ratio": 0.5, "clamp_distance": 1.5}),
         ),
         "start_and_stop": (
             ("start", "stop"),
-            MappingProxyType({"adjust_position_ratio": 0.5, "clamp_distance": 1.5}),
+            MappingProxyType({"adjust_position_ratio": 0.25, "clamp_distance": 2.0}),
         ),
         "locomotion": (
             ("walk", "run"),
-            MappingProxyType({"adjust_position_ratio": 1.2, "clamp_distance": 0.8}),
+            MappingProxyType(
+                {
+                    "adjust_position_ratio": 1.4,
+                    "adjust_rotation_ratio": 1.4,
+                    "clamp_distance": 0.8,
+                }
+            ),
         ),
     }
 )
@@ -129,5 +135,5 @@ READY_LABELS: Mapping[str, tuple[tuple[str, ...], Mapping[str, float]]] = Mappin
 def make_ready_label(name: str, settings: PerformerSettings) -> DisplacementLabel:
     """Return one of `READY_LABELS`; its numbers are relative to those of some settings."""
     tags, factors = READY_LABELS[name]
-    numbers = {key: getattr(settings, key) * factor for key, factor in factors.items()}
+    numbers = {key: float(f"{getattr(settings, key) * by:.6g}") for key, by in factors.items()}
     return DisplacementLabel(tags, {"displacement": "adjust", "clamp": True, **numbers})

@@ -11,7 +11,7 @@ from ...app.characters import get_active_armature
 from ...app.items import get_active
 from ...app.runtime import runtime
 from ...app.typed import settings_of
-from ...engine.control.labels import LABELLED
+from ...engine.control.labels import LABELLED, find_unknown_tags
 from ...engine.control.settings import BY_DATA, DISPLACEMENTS
 from ..panel_base import (
     ArmaturePanel,
@@ -338,7 +338,8 @@ class MOTION_MATCHING_PT_labels(StateHeader, ArmaturePanel, bpy.types.Panel):
             row.active = _is_relevant_to_displacement(label, name)
             row.prop(label, name)
         status = app.status.get_status(obj)
-        if status.frames and (unknown := app.labels.find_unknown_tags(controller, status.tags)):
+        unknown = find_unknown_tags(app.labels.build_labels(controller), status.tags)
+        if status.frames and unknown:
             names = ", ".join(f"'{name}'" for name in unknown)
             draw_wrapped_text(layout, f"No frame is tagged {names}", "INFO")
             split_layout(layout).prop(settings, "auto_tags")

@@ -234,7 +234,7 @@ def test_ready_labels_are_relative_to_the_performers_own_numbers(scale):
     assert plant.clamp_distance > own.clamp_distance
     assert start.clamp_distance > own.clamp_distance
     assert locomotion.adjust_position_ratio > own.adjust_position_ratio
-    assert plant.clamp_distance / own.clamp_distance == pytest.approx(2.0)
+    assert plant.clamp_distance / own.clamp_distance == pytest.approx(1.5)
     # with others in the same change, they follow those
     both = PerformerSettings().with_changes({"labels": "ready", "clamp_distance": 0.15 * scale})
     assert both == settings

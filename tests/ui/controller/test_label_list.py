@@ -121,7 +121,7 @@ def test_a_file_with_ready_labels_lists_them(tmp_path):
     file.write_text('{"settings": {"labels": "ready", "clamp_distance": 0.3}}')
     bpy.ops.motion_matching.apply_preset(kind="controllers", filepath=str(file))
     assert list_tags(obj) == READY
-    assert obj.motion_matching.controller.labels[0].clamp_distance == pytest.approx(0.6)
+    assert obj.motion_matching.controller.labels[0].clamp_distance == pytest.approx(0.45)
     file.write_text('{"settings": {"labels": [{"tags": ["a"], "settings": {"walk": 1}}]}}')
     expect_refusal(
         bpy.ops.motion_matching.apply_preset, "'walk'", kind="controllers", filepath=str(file)
