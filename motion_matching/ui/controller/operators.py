@@ -24,7 +24,7 @@ _KINDS = (
     (
         "plant_and_turn",
         "Plant and Turn",
-        "Sharp turns, in which the motion leads, so that the planted foot slides less",
+        "Sharp turns, in which the motion leads more, so that they are answered sooner",
     ),
     (
         "start_and_stop",
