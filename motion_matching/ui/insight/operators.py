@@ -146,7 +146,7 @@ class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         mapped = yield from app.insight.map_poses_steps(get_active_armature(context))
-        return f"Mapped {len(mapped.colours)} poses"
+        return f"Mapped {len(mapped.poses.mds)} poses"
 
 
 class MOTION_MATCHING_OT_inspect_frame(SteppedOperator, bpy.types.Operator):

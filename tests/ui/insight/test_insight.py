@@ -406,6 +406,12 @@ def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
     assert not insight.explain_staleness(obj, runtime.pose_maps[uid])
 
 
+def test_mapping_says_how_many_poses_it_has_mapped(obj, capfd):
+    assert ops.map_poses() == {"FINISHED"}
+    count = load_database(obj.motion_matching).frame_count
+    assert f"Mapped {count} poses" in capfd.readouterr().out
+
+
 def test_the_map_follows_a_live_session(obj):
     settings = obj.motion_matching
     uid = obj.session_uid
