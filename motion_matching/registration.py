@@ -84,6 +84,10 @@ def _add_listeners() -> Remove:
     runtime.subscribe("selection", lambda: _follow_preview(lambda p: p.follow_selection()))
     runtime.subscribe("database", lambda: _follow_preview(lambda p: p.follow_changes()))
     runtime.subscribe("live", lambda: _follow_preview(lambda p: p.close()))
+    runtime.subscribe(
+        "selection", lambda: app.beside.follow_selection() if runtime.beside else None
+    )
+    runtime.subscribe("live", lambda: app.beside.stop() if runtime.beside else None)
     runtime.subscribe("weights", lambda: runtime.live.note_weights() if runtime.live else None)
     runtime.subscribe("live", lambda: ui.play.drawing.follow_session())
     runtime.subscribe("tick", lambda live, frame: ui.play.drawing.show_tick(live, frame))
@@ -112,7 +116,8 @@ def _add_drawing() -> Remove:
     insight = ui.insight
     overlays = insight.drawing.overlay, insight.charts.overlay, insight.learning_drawing.overlay
     preview = ui.database.preview_drawing.overlay
-    parts: tuple[Any, ...] = (ui.tags.drawing, *overlays, preview, ui.database.ground_paths)
+    beside = ui.takes.drawing.overlay
+    parts: tuple[Any, ...] = (ui.tags.drawing, *overlays, preview, beside, ui.database.ground_paths)
     for part in parts:
         part.start()
 
@@ -130,7 +135,7 @@ def _add_work() -> Remove:
 
 def _add_shortcuts() -> Remove:
     """In the 3D view, Ctrl Alt M starts a live session; there and in the Dope Sheet, Esc ends the \
-preview of a source."""
+preview of a source, and hides what plays beside a character."""
     manager: Any = bpy.context.window_manager
     config = manager.keyconfigs.addon
     if config is None:  # without a window
@@ -139,10 +144,13 @@ preview of a source."""
     sheet = config.keymaps.new("Dopesheet", space_type="DOPESHEET_EDITOR")
     start = ui.play.operators.MOTION_MATCHING_OT_start.bl_idname
     end = ui.database.operators.MOTION_MATCHING_OT_stop_preview.bl_idname
+    hide = ui.takes.operators.MOTION_MATCHING_OT_hide_beside.bl_idname
     keys: Any = (
         (view, view.keymap_items.new(start, *ui.keymaps.SHORTCUT, ctrl=True, alt=True)),
         (view, view.keymap_items.new(end, "ESC", "PRESS")),
         (sheet, sheet.keymap_items.new(end, "ESC", "PRESS")),
+        (view, view.keymap_items.new(hide, "ESC", "PRESS")),
+        (sheet, sheet.keymap_items.new(hide, "ESC", "PRESS")),
     )
 
     def remove() -> None:

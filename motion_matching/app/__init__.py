@@ -7,6 +7,7 @@ from ..engine.lazy import load_on_use
 if TYPE_CHECKING:
     from . import (
         baking,
+        beside,
         build,
         callbacks,
         candidates,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         takes,
         training,
         typed,
+        variants,
         warnings,
     )
 else:

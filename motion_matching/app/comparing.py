@@ -1,5 +1,7 @@
 """Two takes side by side: measures of both as they are played now, and of their clips.
 
+The second one may be a variant of the first, which is performed for the comparison alone.
+
 The body is measured from the action, with all edits. The goals come from the performance that the
 take stores, which is performed again with the settings that it had.
 """
@@ -29,6 +31,7 @@ from .characters import get_armature, get_bone_choice
 from .settings import get_performer_settings
 from .steps import Steps, run_in_background_steps
 from .takes import find_take_action, join_takes, perform_steps, read_parts_on_ground
+from .variants import Variant, perform_variant_steps
 from .warnings import Button, WarningItem, forget_resolved
 
 
@@ -58,21 +61,38 @@ NOTES = {
 
 
 def compare_steps(
-    obj: bpy.types.Object, one: bpy.types.Action, other: bpy.types.Action
+    obj: bpy.types.Object, one: bpy.types.Action, other: bpy.types.Action | None, kind: str = "TAKE"
 ) -> Steps[Comparison]:
-    """Measure two takes of an armature. SettingsError if one is deleted meanwhile."""
-    uid, names = obj.session_uid, (one.name, other.name)
-    handles = [Handle.from_block(action, "actions") for action in (one, other)]
+    """Measure a take of an armature, and another one or a variant of it (a `kind` of these).
+
+    Raises SettingsError if one is deleted meanwhile, and what `perform_variant_steps` does.
+    """
+    uid = obj.session_uid
+    take = Handle.from_block(one, "actions")
+    second = Handle.from_block(other, "actions") if kind == "TAKE" and other else None
+    names = (one.name, second.name if second else "")
     database = yield from load_or_build_steps(obj)
-    measured = []
-    for take in handles:
-        measured.append((yield from measure_steps(uid, take, database)))
+    measured = [(yield from measure_steps(uid, take, database))]
+    if second:
+        measured.append((yield from measure_steps(uid, second, database)))
+    else:
+        variant = yield from perform_variant_steps(get_armature(uid), take, kind)
+        names = (names[0], variant.name)
+        measured.append((yield from _measure_variant_steps(variant)))
     columns = (measured[0].take, measured[1].take, measured[0].clips)
     rows = [Row(each.label, *map(each.format_in, columns)) for each in MEASURES]
     named = zip(names, measured, strict=True)
     items = tuple(_describe_note(name, kind) for name, each in named for kind in each.notes)
     forget_resolved(uid, NOTES, items)
     return Comparison(names, tuple(row for row in rows if row.first or row.second), items)
+
+
+def _measure_variant_steps(variant: Variant) -> Steps[TakeMeasures]:
+    def measure(_: ReportProgress) -> TakeMeasures:
+        report = takes.report(variant.take, variant.database)
+        return TakeMeasures(report["take"], report["sources"], ())
+
+    return (yield from run_in_background_steps(measure, "Measuring"))
 
 
 def _describe_note(take: str, kind: str) -> WarningItem:

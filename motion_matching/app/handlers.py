@@ -50,6 +50,8 @@ def _after_undo(*_: Any) -> None:
     _forget_data()
     if runtime.source_preview:
         app.source_preview.follow_changes()
+    if runtime.beside:
+        app.beside.follow_changes()
     app.live.endings.clean_up()
     app.live.endings.recover_takes()
 
@@ -60,6 +62,8 @@ def _before_load(*_: Any) -> None:
         app.inspector.close()
     if runtime.source_preview:
         app.source_preview.close()
+    if runtime.beside:
+        app.beside.stop()
     if runtime.live:
         reason = "Another file was opened, and the live session has ended."
         app.live.host.end(reason, leaves_recording=True)

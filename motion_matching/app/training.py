@@ -104,6 +104,11 @@ class ChosenMethod:
         """Return what an armature with a built database is set to."""
         if settings_of(obj).controller.method != "FIELD":
             return cls(False)
+        return cls.from_training(obj)
+
+    @classmethod
+    def from_training(cls, obj: bpy.types.Object) -> ChosenMethod:
+        """Return the field that an armature with a built database trains, chosen or not."""
         request = TrainingRequest.from_object(obj)
         key = request.compute_key(settings_of(obj).built_key)
         return cls(True, request.metric, get_library().touch(key))

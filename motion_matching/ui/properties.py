@@ -26,7 +26,12 @@ from .play.properties import MotionMatchingPlay
 from .property_updates import follow_selection, invalidate_status, refresh_path
 from .retarget.properties import MotionMatchingRetarget
 from .tags.properties import MotionMatchingThresholds, redraw_editors
-from .takes.properties import MotionMatchingScript, MotionMatchingTake, is_comparable
+from .takes.properties import (
+    COMPARISONS,
+    MotionMatchingScript,
+    MotionMatchingTake,
+    is_comparable,
+)
 from .typed_properties import (
     TOLERANCE,
     Items,
@@ -181,8 +186,25 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     take_index: int = integer(
         0, "Active Take", "Take to play, bake again, discard and compare", update=follow_selection
     )
+    compare_by: str = choice("TAKE", "Compare", "What to compare the active take with", COMPARISONS)
     compare_with: bpy.types.Action = pointer(
         bpy.types.Action, "With", "Take to compare the active one with", poll=is_comparable
+    )
+    compare_database: str = text(
+        "",
+        "Database",
+        "Database (.npz) to perform the active take with, such as one of the command line",
+        subtype="FILE_PATH",
+    )
+    compare_apart: float = number(
+        0.8,
+        "Apart",
+        "How far aside the other take plays, in heights of the character; 0 lays one over the "
+        "other",
+        soft_min=-3.0,
+        soft_max=3.0,
+        precision=2,
+        step=10,
     )
     insight: MotionMatchingInsight = group(MotionMatchingInsight, "Insight")
     director: MotionMatchingDirector = group(MotionMatchingDirector, "Director")

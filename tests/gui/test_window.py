@@ -85,6 +85,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
         "sources.py",
         "insight.py",
         "preview.py",
+        "beside.py",
         "field.py",
         "pad.py",
         "grasp.py",

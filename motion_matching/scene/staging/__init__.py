@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         placements,
         preview,
         render,
+        skin,
         stage,
         take_file,
     )

@@ -31,12 +31,9 @@ def create_body(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bp
     Left and right are tinted if names tell them apart. Bones on the ground get no piece.
     """
     bones = [bone for bone in range(skeleton.bone_count) if bone not in find_ground_bones(skeleton)]
-    points = np.concatenate([_build_piece(*shape) for shape in _compute_shapes(skeleton, bones)])
-    quads, triangles = _build_faces()
-    piece = [*quads.tolist(), *triangles.tolist()]
-    per_piece = len(ALONG[1:-1]) * SIDES + 2
+    points, faces = build_pieces(skeleton, bones)
+    per_piece = len(points) // len(bones)
     starts = per_piece * np.arange(len(bones))
-    faces = [[start + corner for corner in face] for start in starts.tolist() for face in piece]
 
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(points.tolist(), [], faces)
@@ -45,13 +42,22 @@ def create_body(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bp
         mesh.materials.append(create_material(f"{name} {LABELS[side]}", colour))
     labels = find_sides(skeleton)
     slots = np.array([list(COLOURS).index(labels[bone]) for bone in bones], dtype=np.int32)
-    mesh.polygons.foreach_set("material_index", np.repeat(slots, len(piece)))
+    mesh.polygons.foreach_set("material_index", np.repeat(slots, len(faces) // len(bones)))
 
     obj, _ = create_skin(armature, mesh)
     names = to_blender_names(skeleton.names)
     for bone, start in zip(bones, starts, strict=True):
         obj.vertex_groups.new(name=names[bone]).add(range(start, start + per_piece), 1.0, "REPLACE")
     return obj
+
+
+def build_pieces(skeleton: Skeleton, bones: list[int]) -> tuple[np.ndarray, list[list[int]]]:
+    """Return points (V, 3) of a body around bones at rest, as many for each, and its faces."""
+    points = np.concatenate([_build_piece(*shape) for shape in _compute_shapes(skeleton, bones)])
+    quads, triangles = _build_faces()
+    piece = [*quads.tolist(), *triangles.tolist()]
+    starts = range(0, len(points), len(points) // len(bones))
+    return points, [[start + corner for corner in face] for start in starts for face in piece]
 
 
 def create_skin(armature: bpy.types.Object, mesh: bpy.types.Mesh) -> tuple[bpy.types.Object, Any]:

@@ -267,10 +267,28 @@ back"""
         return report
 
 
-def has_take_to_compare_with(context: bpy.types.Context) -> str:
-    other = get_active_settings(context).compare_with
+def has_something_to_compare_with(context: bpy.types.Context) -> str:
+    """Require what the active take is to be compared with."""
+    settings = get_active_settings(context)
+    if settings.compare_by == "DATABASE":
+        message = n_("Choose the database (.npz) to compare with")
+        return "" if settings.compare_database else message
+    if settings.compare_by != "TAKE":
+        return ""
+    other = settings.compare_with
     is_other = other is not None and other != get_active_take(context).action
     return "" if is_other else n_("Choose another take to compare the active one with")
+
+
+def is_take_played(context: bpy.types.Context) -> str:
+    """Require that the character plays the active take."""
+    obj, action = get_active_armature(context), get_active_take(context).action
+    message = n_("Play the active take first, with the arrow beside the list")
+    return "" if app.beside.is_played(obj, action) else message
+
+
+def is_beside(context: bpy.types.Context) -> str:
+    return "" if runtime.beside else n_("Nothing plays beside a character")
 
 
 class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
@@ -292,19 +310,46 @@ class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_compare_takes(SteppedOperator, bpy.types.Operator):
-    """Measure the active take and another one as they play now: how much feet slide, how well \
-they follow the steering, how fast they respond"""
+    """Measure the active take, and another one or the same with something changed, as they play \
+now: how much feet slide, how well they follow the steering, how fast they respond"""
 
     bl_idname = "motion_matching.compare_takes"
     bl_label = "Compare"
     bl_options = {"REGISTER"}
-    requires = (*SOURCES, has_performed_take, has_take_to_compare_with)
+    requires = (*SOURCES, has_performed_take, has_something_to_compare_with)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        obj = get_active_armature(context)
-        uid = obj.session_uid
-        takes = get_active_take(context).action, settings_of(obj).compare_with
-        names = [take.name for take in takes]
-        runtime.comparisons[uid] = yield from app.comparing.compare_steps(obj, *takes)
+        obj, settings = get_active_armature(context), get_active_settings(context)
+        uid, given = obj.session_uid, (settings.compare_with, settings.compare_by)
+        comparing = app.comparing.compare_steps(obj, get_active_take(context).action, *given)
+        runtime.comparisons[uid] = yield from comparing
         app.callbacks.redraw()
-        return f"Compared '{names[0]}' with '{names[1]}'"
+        one, other = runtime.comparisons[uid].names
+        return f"Compared '{one}' with '{other}'"
+
+
+class MOTION_MATCHING_OT_play_beside(SteppedOperator, bpy.types.Operator):
+    """Show the other take, or the active one with something changed, beside the character as the \
+timeline plays. It is drawn only: nothing is added to the file. Esc hides it"""
+
+    bl_idname = "motion_matching.play_beside"
+    bl_label = "Play Beside"
+    bl_options = {"REGISTER"}
+    requires = (*SOURCES, has_performed_take, has_something_to_compare_with, is_take_played)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        obj, settings = get_active_armature(context), get_active_settings(context)
+        given = settings.compare_by, settings.compare_with
+        return app.beside.play_beside_steps(obj, get_active_take(context).action, *given)
+
+
+class MOTION_MATCHING_OT_hide_beside(Operator, bpy.types.Operator):
+    """Hide what plays beside the character"""
+
+    bl_idname = "motion_matching.hide_beside"
+    bl_label = "Hide"
+    bl_options = {"REGISTER"}
+    requires = (is_beside,)
+
+    def run(self, context: bpy.types.Context) -> None:
+        app.beside.stop()

@@ -138,7 +138,7 @@ class MOTION_MATCHING_PT_bake_options(ArmaturePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
-    """Two takes side by side"""
+    """Two takes side by side, or one and a variant of it"""
 
     bl_label = "Compare"
     bl_parent_id = "MOTION_MATCHING_PT_takes"
@@ -147,12 +147,23 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = get_active_armature(context)
-        return obj is not None and len(settings_of(obj).takes) > 1
+        return obj is not None and len(settings_of(obj).takes) > 0
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, comparison = self.layout, runtime.comparisons.get(obj.session_uid)
-        split_layout(layout).prop(settings, "compare_with")
+        column = split_layout(layout)
+        column.prop(settings, "compare_by", text="With")
+        if settings.compare_by == "TAKE":
+            column.prop(settings, "compare_with", text="Take")
+        elif settings.compare_by == "DATABASE":
+            column.prop(settings, "compare_database")
+        column.prop(settings, "compare_apart")
         draw_work_button(layout, "motion_matching.compare_takes", icon="MOD_LENGTH")
+        shown = runtime.beside
+        if shown and shown.armature.uid == obj.session_uid:
+            layout.operator("motion_matching.hide_beside", icon="HIDE_ON")
+        else:
+            draw_work_button(layout, "motion_matching.play_beside", icon="HIDE_OFF")
         if comparison:
             column = layout.column(align=True)
             for letter, name in zip("AB", comparison.names, strict=True):

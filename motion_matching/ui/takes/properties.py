@@ -48,6 +48,18 @@ GAITS = (
     ("run", "Run", "At running speed, if the sources have it"),
 )
 
+COMPARISONS = (
+    ("TAKE", "Another Take", "Another take of this character"),
+    ("SETTINGS", "Present Settings", "The same performance with the settings and method of now"),
+    (
+        "METHOD",
+        "Other Method",
+        "The same performance by a motion field if motion matching made the take, and the other "
+        "way round",
+    ),
+    ("DATABASE", "Other Database", "The same performance with the database of a file"),
+)
+
 
 def tags_text(label: str, help: str) -> str:
     """Declare names of tags, which are suggested while they are typed."""
