@@ -34,7 +34,7 @@ from .variants import perform_variant_steps
 _READING = "Reading"
 
 
-class Motion(NamedTuple):
+class BesideMotion(NamedTuple):
     """Bones in the world: `rotations` (F, B, 4) and `positions` (F, B, 3) at `fps`."""
 
     rotations: np.ndarray
@@ -54,7 +54,7 @@ class Motion(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class PlayedBeside:
     """What plays beside the `take` of an armature: its motion, its body, and what both are called.
 
     It begins at frame `first` of the timeline, where the take does, in heading `yaw`. `other` is
@@ -65,7 +65,7 @@ class Beside:
     take: Handle
     other: Handle | None
     names: tuple[str, str]
-    motion: Motion
+    motion: BesideMotion
     body: skin.Skin
     first: float
     yaw: float
@@ -127,7 +127,7 @@ def play_beside_steps(
     )[0].clip
     roles, handle = get_roles(settings_of(obj)), Handle.from_block(obj, "objects")
 
-    def compute(_: ReportProgress) -> Beside:
+    def compute(_: ReportProgress) -> PlayedBeside:
         hips, own = _find_hips(clip, roles), _find_hips(start, roles)
         rotations, positions = (np.asarray(each, np.float32) for each in clip.compute_world())
         at = start.compute_world()[1][0]
@@ -135,12 +135,12 @@ def play_beside_steps(
         height = max(
             float(np.median(np.ptp(positions[:, _list_body(clip, hips), 2], axis=1))), 1e-3
         )
-        return Beside(
+        return PlayedBeside(
             armature=handle,
             take=take,
             other=shown,
             names=(take.name, name),
-            motion=Motion(rotations, positions, clip.fps),
+            motion=BesideMotion(rotations, positions, clip.fps),
             body=skin.build_skin(clip.skeleton, hips),
             first=first,
             yaw=begin.facing,

@@ -31,7 +31,7 @@ from .characters import get_armature, get_bone_choice
 from .settings import get_performer_settings
 from .steps import Steps, run_in_background_steps
 from .takes import find_take_action, join_takes, perform_steps, read_parts_on_ground
-from .variants import Variant, perform_variant_steps
+from .variants import TakeVariant, perform_variant_steps
 from .warnings import Button, WarningItem, forget_resolved
 
 
@@ -87,7 +87,7 @@ def compare_steps(
     return Comparison(names, tuple(row for row in rows if row.first or row.second), items)
 
 
-def _measure_variant_steps(variant: Variant) -> Steps[TakeMeasures]:
+def _measure_variant_steps(variant: TakeVariant) -> Steps[TakeMeasures]:
     def measure(_: ReportProgress) -> TakeMeasures:
         report = takes.report(variant.take, variant.database)
         return TakeMeasures(report["take"], report["sources"], ())

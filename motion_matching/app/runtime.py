@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..engine.insight.residual_plot import Curves
     from ..scene.reading.library import ActionDigests, FileDigests, Library
     from ..scene.rig.rig_check import RigState
-    from .beside import Beside
+    from .beside import PlayedBeside
     from .comparing import Comparison
     from .insight import CoverageReport, MappedPoses
     from .inspector import Inspector
@@ -80,7 +80,7 @@ class Runtime:
     statuses: Statuses = field(default_factory=Statuses)
     inspector: Inspector | None = None
     source_preview: SourcePreview | None = None
-    beside: Beside | None = None  # what moves beside a character
+    beside: PlayedBeside | None = None  # what moves beside a character
     # those down to `comparisons` by session_uid
     rigs: dict[int, tuple[tuple[Any, ...], RigState]] = field(default_factory=dict)
     pending_rigs: set[int] = field(default_factory=set)

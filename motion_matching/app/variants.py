@@ -32,7 +32,7 @@ from .typed import settings_of
 _LOADING = "Loading the database"
 
 
-class Variant(NamedTuple):
+class TakeVariant(NamedTuple):
     """A take that was performed once more: the ticks of all its parts, with what, and its name."""
 
     take: Take
@@ -40,7 +40,7 @@ class Variant(NamedTuple):
     name: str
 
 
-def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Steps[Variant]:
+def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Steps[TakeVariant]:
     """Perform a take of an armature once more, with one thing changed; feet are planted as baked.
 
     `kind` is 'SETTINGS' for the present settings and method, 'METHOD' for the method that did not
@@ -77,7 +77,7 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
         return baking.bake_feet(joined, database, baking.find_contact_ranges(joined, database))
 
     planted = yield from run_in_background_steps(plant, "Planting feet")
-    return Variant(planted, database, name)
+    return TakeVariant(planted, database, name)
 
 
 def find_database_file(obj: bpy.types.Object) -> Path:

@@ -201,6 +201,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "Apart",
         "How far aside the other take plays, in heights of the character; 0 lays one over the "
         "other",
+        subtype="FACTOR",
         soft_min=-3.0,
         soft_max=3.0,
         precision=2,

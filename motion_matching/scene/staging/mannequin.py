@@ -34,7 +34,7 @@ def is_demo_skeleton(skeleton: Skeleton) -> bool:
     if above[1:] != [demo.names[parent] for parent in demo.parents[1:]]:
         return False
     (turns, heads), (_, expected) = skeleton.compute_rest_world(), demo.compute_rest_world()
-    size = measure_size(skeleton, demo)
+    size = _measure_size(skeleton, demo)
     alike = np.allclose(heads[bones], size * expected, atol=1e-3 * size)
     return bool(size > 0.0 and alike and np.allclose(np.abs(turns[bones, 0]), 1.0, atol=1e-4))
 
@@ -58,7 +58,7 @@ def load_mannequin() -> Mannequin:
 def create_mannequin(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
     """Create a mannequin for an armature of the demo's skeleton, and link it beside that."""
     demo, mannequin = build_humanoid_skeleton(), load_mannequin()
-    points = measure_size(skeleton, demo) * mannequin.points
+    points = _measure_size(skeleton, demo) * mannequin.points
     bones = [skeleton.index(name) for name in demo.names]
     weights = np.zeros((len(points), skeleton.bone_count), np.float32)
     weights[:, bones] = mannequin.weights
@@ -94,7 +94,7 @@ def _add_group(obj: bpy.types.Object, name: str, weights: np.ndarray) -> None:
         group.add(np.flatnonzero(weights == value).tolist(), float(value), "REPLACE")
 
 
-def measure_size(skeleton: Skeleton, demo: Skeleton) -> float:
+def _measure_size(skeleton: Skeleton, demo: Skeleton) -> float:
     """Return how many times as high as the demo's the hips rest."""
     heights = [rig.compute_rest_world()[1][rig.index("Hips"), 2] for rig in (skeleton, demo)]
     return float(heights[0] / heights[1])

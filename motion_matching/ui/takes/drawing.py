@@ -16,14 +16,14 @@ from ...app.runtime import runtime
 from .. import colors, drawing
 
 if TYPE_CHECKING:
-    from ...app.beside import Beside
+    from ...app.beside import PlayedBeside
 
 _DARKEST = 0.3  # share of the colour that faces away from the light have
 _LIGHT = np.array([-0.3, 0.5, 0.8]) / np.linalg.norm([-0.3, 0.5, 0.8])  # right, up, to the viewer
 _ABOVE = 0.12  # heights of the character from its highest joint to its name
 
 
-def _find_shown() -> tuple[Beside, bpy.types.Object] | None:
+def _find_shown() -> tuple[PlayedBeside, bpy.types.Object] | None:
     """Return what plays beside a character that is seen in this view, and the character."""
     shown = runtime.beside
     obj = shown.find_armature() if shown else None
@@ -76,11 +76,11 @@ def _draw_names() -> None:
 
 
 def place_names(
-    shown: Beside, obj: bpy.types.Object, frame: float
+    shown: PlayedBeside, obj: bpy.types.Object, frame: float
 ) -> list[tuple[str, tuple[float, float, float]]]:
     """Return both names, and where each is written in the world."""
-    bones = (obj.pose.bones.get(name) for name in shown.joints)
-    heads = [(obj.matrix_world @ bone.head)[:] for bone in bones if bone]
+    pose = obj.pose.bones
+    heads = [(obj.matrix_world @ pose[name].head)[:] for name in shown.joints if name in pose]
     own = np.array(heads or [obj.matrix_world.translation[:]])
     _, other = shown.find_bones(obj, frame)
     names = (f"{letter}  {name}" for letter, name in zip("AB", shown.names, strict=True))

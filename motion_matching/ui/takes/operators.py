@@ -349,7 +349,7 @@ class MOTION_MATCHING_OT_hide_beside(Operator, bpy.types.Operator):
     bl_idname = "motion_matching.hide_beside"
     bl_label = "Hide"
     bl_options = {"REGISTER"}
-    requires = (is_beside,)
+    requires = (*CHARACTER, is_beside)
 
     def run(self, context: bpy.types.Context) -> None:
         app.beside.stop()
