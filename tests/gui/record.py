@@ -663,6 +663,24 @@ def compare():
     yield from save_panels("takes")
 
 
+def beside():
+    """A take, and beside it the same performance by a motion field."""
+    yield from arrange_areas(748)
+    yield from add_performer("takes", "compare")
+    bake("square", 8.0)
+    obj = bpy.context.object
+    settings, scene = obj.motion_matching, bpy.context.scene
+    obj.animation_data.action = settings.takes[0].action
+    settings.compare_by = "METHOD"
+    for operator in ("compare_takes", "play_beside"):
+        call(getattr(bpy.ops.motion_matching, operator), "INVOKE_DEFAULT")
+        yield from wait_for_work()
+    scene.frame_set(85)
+    x, y = obj.matrix_world.translation[:2]
+    look_from(5.0, (x + 0.6, y, 0.85), 1.35, 0.45)
+    yield from save_view()
+
+
 def coverage():
     """Strands and charts of the demo clips, beside the controller."""
     yield from arrange_areas(748)
@@ -788,6 +806,7 @@ PICTURES = {
     "thresholds": thresholds,
     "simulation_bone": simulation_bone,
     "compare_takes": compare,
+    "compare_beside": beside,
     "insight_coverage": coverage,
     "insight_frame": frame,
     "insight_odd_postures": odd,

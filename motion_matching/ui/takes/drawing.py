@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DARKEST = 0.3  # share of the colour that faces away from the light have
 _LIGHT = np.array([-0.3, 0.5, 0.8]) / np.linalg.norm([-0.3, 0.5, 0.8])  # right, up, to the viewer
-_ABOVE = 0.12  # heights of the character from its highest joint to its name
+_ABOVE = 0.17  # heights of the character from its highest joint to its name
 
 
 def _find_shown() -> tuple[PlayedBeside, bpy.types.Object] | None:
