@@ -58,7 +58,8 @@ class PlayedBeside:
     """What plays beside the `take` of an armature: its motion, its body, and what both are called.
 
     It begins at frame `first` of the timeline, where the take does, in heading `yaw`. `other` is
-    the take that it is, None for a variant. `height` is that of the character in metres.
+    the take that it is, None for a variant. `height` is that of the larger of
+    both in metres, and `joints` are the bones of the armature's body.
     """
 
     armature: Handle
@@ -132,9 +133,7 @@ def play_beside_steps(
         rotations, positions = (np.asarray(each, np.float32) for each in clip.compute_world())
         at = start.compute_world()[1][0]
         positions[..., :2] += (at[own, :2] - positions[0, hips, :2]).astype(np.float32)
-        height = max(
-            float(np.median(np.ptp(positions[:, _list_body(clip, hips), 2], axis=1))), 1e-3
-        )
+        sizes = (_measure_height(start, own), _measure_height(clip, hips))
         return PlayedBeside(
             armature=handle,
             take=take,
@@ -144,7 +143,7 @@ def play_beside_steps(
             body=skin.build_skin(clip.skeleton, hips),
             first=first,
             yaw=begin.facing,
-            height=height,
+            height=max(*sizes, 1e-6),
             joints=tuple(start.skeleton.names[bone] for bone in _list_body(start, own)),
         )
 
@@ -186,6 +185,12 @@ def _find_hips(clip: Clip, roles: Mapping[str, str]) -> int:
 def _list_body(clip: Clip, hips: int) -> list[int]:
     """Return the hips and the bones below them."""
     return [hips, *clip.skeleton.get_descendants(hips)]
+
+
+def _measure_height(clip: Clip, hips: int) -> float:
+    """Return how high the joints of a body reach above its lowest one at rest, in metres."""
+    heights = clip.skeleton.compute_rest_world()[1][_list_body(clip, hips), 2]
+    return float(np.ptp(heights))
 
 
 def stop() -> None:

@@ -199,8 +199,8 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     compare_apart: float = number(
         0.8,
         "Apart",
-        "How far aside the other take plays, in heights of the character; 0 lays one over the "
-        "other",
+        "How far aside the other take plays, in heights of the larger character; 0 lays one over "
+        "the other",
         subtype="FACTOR",
         soft_min=-3.0,
         soft_max=3.0,

@@ -14,6 +14,7 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.scene.blender import actions
 from motion_matching.ui.takes import drawing
 from tests.demo import generate_clips
+from tests.scene.staging.test_skin import resize
 from tests.ui.characters import create_character, expect_refusal, read_state
 from tests.ui.drawn import draw_panels
 
@@ -177,6 +178,20 @@ def test_it_ends_with_what_it_shows(obj):
     ops.play_beside()
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     assert runtime.beside is None
+
+
+def test_a_small_character_keeps_as_far_away_as_a_large_one(obj, tmp_path):
+    settings = obj.motion_matching
+    ops.play_beside()
+    height = runtime.beside.height
+    file = tmp_path / "small.npz"
+    sources = [Source(clip=resize(clip, 0.3)) for clip in generate_clips(fps=20.0)[:2]]
+    databases.save(build(sources, BuildSettings(fps=20.0))[0], file)
+    settings.compare_by, settings.compare_database = "DATABASE", str(file)
+    ops.play_beside()
+    assert runtime.beside.height == pytest.approx(height, rel=0.01)
+    points, _ = runtime.beside.body.pose(*runtime.beside.find_bones(obj, 1))
+    assert np.ptp(points[:, 2]) < 0.5 * height
 
 
 def test_what_is_missing_is_said(obj, tmp_path):
