@@ -14,6 +14,10 @@ from .legs import LegGeometry
 
 _LAG = 0.05  # seconds: halflife with which a knee that was held back catches up
 _SUNK = 0.007  # metres that a foot may sink into the floor before its leg folds faster
+_AHEAD = 0.06  # seconds that a foot's way to the floor is foreseen
+_CALM = 0.6  # of the knee's acceleration that is counted on to bend it before a foot is there
+_OPEN = 0.5  # cosine of the bend up to which a knee has far to go as its foot meets the floor
+_UNBOUND = -math.inf  # rad/s
 _NO_LENGTH = 1e-12  # square metres
 _CAUGHT_UP = 1e-4  # radians
 _SHARE = 0.99  # of the fastest that a knee bends in the data: poses are rounded
@@ -75,6 +79,8 @@ class KneeLimit:
         self._goal = math.nan
         # how far the knee is bent beyond its goal, and the velocity of that
         self._lag = self._lag_speed = 0.0
+        # how far the floor is from the hip along the leg, and by how much that changes a tick
+        self._longest = self._fall = math.nan
 
     def start_from(
         self, reach: float, before: float, upper: float, lower: float, dt: float
@@ -98,23 +104,63 @@ class KneeLimit:
 
         `squares` and `double` are the sum of the squares of the lengths of upper and lower leg, and
         twice their product. There is `room` below the foot; a leg that has none folds as fast as it
-        must.
+        must, and one that is about to have none begins to fold before.
         """
         cosine = (reach * reach - squares) / double
         goal = math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
+        longest, least = reach + room, _UNBOUND
+        if room and cosine > _OPEN:
+            fall = longest - self._longest
+            if fall < 0.0:
+                least = self._foresee_floor(reach, longest, fall, squares, double, dt)
+            self._longest, self._fall = longest, fall
+        else:
+            self._longest = math.nan
         if not self._lag:
             speed, rate, most = (goal - self._bend) / dt, self._rate, self._acceleration * dt
             fits = -rate <= speed <= rate and -most <= speed - self._speed <= most
+            fits = fits and speed >= least
             if fits and (speed >= 0.0 or speed >= _compute_fastest(self._bend, most, dt)):
                 self._bend = self._goal = goal
                 self._speed = speed
                 return reach
-        return self._hold_back(goal, reach, squares, double, room, dt)
+        return self._hold_back(goal, reach, squares, double, room, least, dt)
+
+    def _foresee_floor(
+        self, reach: float, longest: float, fall: float, squares: float, double: float, dt: float
+    ) -> float:
+        """Return the least speed of a knee that can still be bent in time for the floor.
+
+        The floor comes nearer to the hip along the leg as steadily as it does now, unless it leapt,
+        as at a step.
+        """
+        ahead, change = _AHEAD / dt, fall - self._fall
+        if not longest + ahead * (fall + ahead * change) < reach:
+            return _UNBOUND
+        rate, most = self._rate, self._acceleration * dt
+        if change * change > squares * (most * dt) ** 2:
+            return _UNBOUND
+        least, bend, most = _UNBOUND, self._bend, 0.5 * _CALM * most
+        for tick in range(1, int(ahead + 1.5)):
+            fall += change
+            longest += fall
+            cosine = (longest * longest - squares) / double
+            if cosine < 1.0:
+                way = (math.acos(cosine if cosine > -1.0 else -1.0) - bend) / dt
+                least = max(least, way / (tick + 1) - most * tick, way - rate * tick)
+        return least
 
     def _hold_back(
-        self, goal: float, reach: float, squares: float, double: float, room: float, dt: float
+        self,
+        goal: float,
+        reach: float,
+        squares: float,
+        double: float,
+        room: float,
+        least: float,
+        dt: float,
     ) -> float:
-        """Return the reach of a knee that is held back, or catches up."""
+        """Return the reach of a knee that is held back, catches up, or bends at `least` so fast."""
         before = self._bend
         if math.isnan(before):
             self._bend = self._goal = goal
@@ -129,7 +175,7 @@ class KneeLimit:
         speed, most, rate = (bend - before) / dt, self._acceleration * dt, self._rate
         was = speed if math.isnan(self._speed) else self._speed
         fastest = max(-rate, _compute_fastest(before, most, dt))
-        limited = max(min(max(speed, was - most), was + most, rate), fastest)
+        limited = max(min(max(speed, least, was - most), was + most, rate), fastest)
         bend = max(before + limited * dt, 0.0)
         if bend < goal:
             bend = self._avoid_floor(bend, before + rate * dt, reach + room, squares, double)

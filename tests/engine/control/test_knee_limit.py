@@ -140,3 +140,37 @@ def test_a_foot_that_meets_the_floor_hardly_sinks_into_it(demo_database, legs):
         feet.apply(pose, np.ones(2, bool), settings, 1.0 / FPS)
         toes = quat.compute_world(pose[None], parents)[1][0, [leg.toe for leg in roles.legs], 2]
         assert (toes > [leg.toe_height - 0.01 for leg in legs]).all()
+
+
+def sink(leg, heights: np.ndarray, bend: float = 0.03) -> tuple[np.ndarray, np.ndarray]:
+    """Return bends and reaches of a leg bent by `bend` whose hip is so high above its floor."""
+    knee, own = KneeLimit(leg), float(compute_reaches(np.array(bend)))
+    reaches = []
+    for height in heights.tolist():
+        asked = min(own, height)
+        reaches.append(knee.limit_reach(asked, *LENGTHS, height - asked, 1.0 / FPS))
+    return compute_knees(np.array(reaches)), np.array(reaches)
+
+
+def test_a_straight_knee_bends_in_time_for_a_floor_that_comes_nearer(legs):
+    """One that waits for the floor has to bend by a fifth of a right angle within a tick."""
+    leg = replace(legs[0], knee_rate=18.0, knee_acceleration=280.0)
+    heights = np.maximum(UPPER + LOWER + 0.1 - 0.7 * np.arange(20) / FPS, 0.8)
+    bends, reaches = sink(leg, heights)
+    rates = np.diff(bends) * FPS
+    assert np.abs(rates).max() <= 18.0
+    assert np.abs(np.diff(rates)).max() * FPS <= 1.001 * 280.0
+    assert (reaches <= heights + 1e-9).all()
+
+
+def test_a_leg_that_comes_down_onto_the_floor_gently_is_not_bent(legs):
+    time = np.arange(40) / FPS
+    heights = UPPER + LOWER + 0.1 * np.square(np.maximum(1.0 - 3.0 * time, 0.0))
+    bends, _ = sink(legs[0], heights)
+    np.testing.assert_allclose(bends, 0.03, atol=1e-6)
+
+
+def test_a_leg_above_a_step_of_the_floor_is_not_bent(legs):
+    heights = UPPER + LOWER + np.where(np.arange(20) < 10, 0.3, 0.1) - 0.05 * np.arange(20) / FPS
+    bends, _ = sink(legs[0], heights)
+    np.testing.assert_allclose(bends, 0.03, atol=1e-6)
