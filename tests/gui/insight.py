@@ -124,7 +124,7 @@ def follow_on_the_map():
 
     yield from until(lambda: len(set(get_marked())) > 5)  # each redraw shows its last one
     event("W", "RELEASE")
-    assert max(get_marked()) < len(found.colours)
+    assert max(get_marked()) < len(found.poses.mds)
     tap("ESC")
     yield from check_left_nothing(live, before)
 
