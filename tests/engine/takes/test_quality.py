@@ -30,15 +30,15 @@ SO_FAR = {
         "crossed_baked": 0.005, "path": 1.6,
     },
     "bandai": {
-        "pops_live": 10, "pops_baked": 10,
-        "height_live": 0.6, "contacts_live": 0.44, "contacts_baked": 0.14, "held_live": 0.86,
-        "held_baked": 0.84, "crossed_live": 0.008, "crossed_baked": 0.02, "answer": 1.6,
+        "pops_live": 10,
+        "height_live": 0.6, "contacts_live": 0.44, "contacts_baked": 0.127, "held_live": 0.86,
+        "held_baked": 0.9, "crossed_live": 0.008, "crossed_baked": 0.02, "answer": 1.6,
         "path": 0.2,
     },
     "lafan1": {
-        "pops_live": 10, "pops_baked": 10,
+        "pops_live": 10,
         "height_live": 0.63, "contacts_live": 0.106, "contacts_baked": 0.026, "held_live": 0.93,
-        "held_baked": 0.935, "apart_live": 0.38, "apart_baked": 0.37, "heel_live": 0.13,
+        "held_baked": 0.97, "apart_live": 0.38, "apart_baked": 0.37, "heel_live": 0.13,
         "heel_baked": 0.2, "answer": 1.3, "path": 0.08,
     },
 }  # fmt: skip
