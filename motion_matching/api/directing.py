@@ -180,7 +180,7 @@ def direct_variations(
     shot = _read_shot(director, scene, seed)
     states = directors.PREVIEW_STATES if preview else directors.TAKE_STATES
     report = (lambda share: progress("Directing", share)) if progress else None
-    solved = variations.vary(director, shot, count, feet, states, report)
+    solved = list(variations.find_variations(director, shot, count, feet, states, report))
     return [DirectedTake(each.take, each.report, each) for each in solved]
 
 

@@ -9,5 +9,13 @@ ReportProgress = Callable[[str, float], None]
 ReportShare = Callable[[float], None]
 
 
+def report_part(progress: ReportShare | None, begun: float, part: float) -> ReportShare | None:
+    """Return what reports a part of the work, which begins at a share of it."""
+    if progress is None:
+        return None
+    report = progress
+    return lambda share: report(begun + share * part)
+
+
 def ignore_progress(*progress: str | float) -> None:
     """Do nothing, where no progress is shown."""

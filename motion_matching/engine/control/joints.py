@@ -7,6 +7,12 @@ import numpy as np
 from ..maths import quat
 
 
+def compute_accelerations(places: np.ndarray, fps: float) -> np.ndarray:
+    """Return the accelerations (T, N) in m/s² of joints (T, N, 3); 0 at both ends."""
+    second = np.diff(places, n=2, axis=0) * fps**2
+    return np.pad(np.linalg.norm(second, axis=-1), ((1, 1), (0, 0)))
+
+
 class Joints:
     """The joints of a skeleton, of which each bone's parent is `parents` (B,)."""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..maths import quat
 from ..maths.runs import count_frames_to
+from .joints import compute_accelerations
 
 _REACH = 0.1  # seconds around a leap within which poses are evened out, less and less
 _PASSES = 12  # at most
@@ -22,7 +23,7 @@ def even_out_leaps(poses: np.ndarray, parents: np.ndarray, fps: float, most: flo
     very poses are returned.
     """
     places = quat.compute_world(poses, parents)[1]
-    hardest = _accelerate(places, fps)
+    hardest = compute_accelerations(places, fps).max(axis=1)
     if not (hardest > most).any():
         return poses
     result, reach = poses.astype(np.float64), round(_REACH * fps) + 1
@@ -34,7 +35,7 @@ def even_out_leaps(poses: np.ndarray, parents: np.ndarray, fps: float, most: flo
         near = np.flatnonzero(share)
         result[near, :, 1:] = _blur(result[:, :, 1:], near, share[near])
         places[near] = quat.compute_world(result[near], parents)[1]
-        hardest = _accelerate(places, fps)
+        hardest = compute_accelerations(places, fps).max(axis=1)
     return result
 
 
@@ -50,9 +51,3 @@ def _blur(poses: np.ndarray, near: np.ndarray, share: np.ndarray) -> np.ndarray:
     blurred = now + share[:, None, None] * (mean - now)
     blurred[..., 3:] = quat.normalize(blurred[..., 3:])
     return blurred.transpose(0, 2, 1)
-
-
-def _accelerate(places: np.ndarray, fps: float) -> np.ndarray:
-    """Return the largest acceleration (T,) among joints (T, B, 3), in m/s²; 0 at both ends."""
-    second = np.diff(places, n=2, axis=0) * fps**2
-    return np.pad(np.linalg.norm(second, axis=-1).max(axis=1), (1, 1))

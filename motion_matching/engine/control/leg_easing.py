@@ -10,6 +10,7 @@ import numpy as np
 from ..maths import quat
 from ..maths.runs import count_frames_to, find_runs
 from ..motion.skeleton import Skeleton
+from .joints import compute_accelerations
 from .knee_limit import compute_bends
 from .legs import LegGeometry
 
@@ -123,11 +124,11 @@ class _Limits(NamedTuple):
         """Return what joints at `places` (T, N, 3) do, but at least `most` and the data's rate."""
         knee = 0, leg.shin - leg.thigh, leg.foot - leg.thigh
         rates = np.maximum(_measure_knee_rates(places[:, knee], fps), leg.knee_rate)
-        return cls(np.maximum(_accelerate(places, fps), most), _SHARE * rates, knee, fps)
+        return cls(np.maximum(compute_accelerations(places, fps), most), _SHARE * rates, knee, fps)
 
     def compute_excess(self, places: np.ndarray) -> np.ndarray:
         """Return how hard (T,) joints at `places` (T, N, 3) move, as a share of the limits."""
-        result = (_accelerate(places, self.fps) / self.accelerations).max(axis=1)
+        result = (compute_accelerations(places, self.fps) / self.accelerations).max(axis=1)
         rates = _measure_knee_rates(places[:, self.knee], self.fps) / np.maximum(self.rates, _LEAST)
         result[1:] = np.maximum(result[1:], rates)
         result[:-1] = np.maximum(result[:-1], rates)
@@ -150,12 +151,6 @@ def _place(poses: np.ndarray, skeleton: Skeleton, bones: list[int]) -> np.ndarra
     path = skeleton.get_chain_to_root(bones[-1])[::-1]
     world = quat.compute_world(poses[:, :, path], np.arange(len(path)) - 1)
     return world[1][:, -len(bones) :]
-
-
-def _accelerate(places: np.ndarray, fps: float) -> np.ndarray:
-    """Return the accelerations (T, N) of joints (T, N, 3); 0 at both ends."""
-    second = np.diff(places, n=2, axis=0) * fps**2
-    return np.pad(np.linalg.norm(second, axis=-1), ((1, 1), (0, 0)))
 
 
 def _measure_knee_rates(joints: np.ndarray, fps: float) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..progress import ReportShare
+from ..progress import ReportShare, report_part
 from .director import PREVIEW_STATES, TAKE_STATES, Directed, Director
 from .shot import Shot
 
@@ -24,13 +24,5 @@ def improve(
     passes = [PREVIEW_STATES, states] if states > PREVIEW_STATES else [states]
     total, begun = sum(passes), 0
     for each in passes:
-        yield director.make(shot, feet, each, _scale(progress, begun / total, each / total))
+        yield director.make(shot, feet, each, report_part(progress, begun / total, each / total))
         begun += each
-
-
-def _scale(progress: ReportShare | None, begun: float, part: float) -> ReportShare | None:
-    """Return what reports a part of the work that begins at a share of it."""
-    if progress is None:
-        return None
-    report = progress
-    return lambda share: report(begun + share * part)

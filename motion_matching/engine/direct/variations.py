@@ -11,7 +11,7 @@ import numpy as np
 from ..control.take import Take
 from ..database.database import Database
 from ..errors import SettingsError
-from ..progress import ReportShare
+from ..progress import ReportShare, report_part
 from .director import TAKE_STATES, Directed, Director
 from .shot import MOST_VARIATIONS, Shot
 
@@ -36,24 +36,6 @@ def measure_difference(a: Take, b: Take, database: Database) -> Difference:
     return Difference(1.0 - float(near.mean()), float(apart.mean()))
 
 
-def vary(
-    director: Director,
-    shot: Shot,
-    count: int,
-    feet: str | None = None,
-    states: int = TAKE_STATES,
-    progress: ReportShare | None = None,
-) -> list[Directed]:
-    """Return up to `count` finished takes of a shot, none like another; the first is its own.
-
-    Each meets as much as the first, and its shot has a seed of its own. Reports have `variation`:
-    the seed, and how much the take differs from the one before it that is most alike, `frames` and
-    `apart` as in `Difference`. There are fewer if seeds do not lead to more that differ.
-    Raises SettingsError for a count that cannot be, and as `Director.direct`.
-    """
-    return list(find_variations(director, shot, count, feet, states, progress))
-
-
 def find_variations(
     director: Director,
     shot: Shot,
@@ -62,7 +44,13 @@ def find_variations(
     states: int = TAKE_STATES,
     progress: ReportShare | None = None,
 ) -> Iterator[Directed]:
-    """Yield the takes that `vary` returns, each as soon as it is found."""
+    """Yield up to `count` finished takes of a shot, none like another; the first is its own.
+
+    Each meets as much as the first, and its shot has a seed of its own. Reports have `variation`:
+    the seed, and how much the take differs from the one before it that is most alike, `frames` and
+    `apart` as in `Difference`. There are fewer if seeds do not lead to more that differ.
+    Raises SettingsError for a count that cannot be, and as `Director.direct`.
+    """
     if not 1 <= count <= MOST_VARIATIONS:
         raise SettingsError(
             f"{count} variations are asked for; give a whole number from 1 to {MOST_VARIATIONS}."
@@ -72,7 +60,7 @@ def find_variations(
         if len(found) == count:
             break
         whole = count + tried - len(found)
-        report = None if progress is None else _scale(progress, tried, whole)
+        report = report_part(progress, tried / whole, 1.0 / whole)
         done = director.make(shot.with_seed(seed), feet, states, report)
         least = _compare(done, found, director)
         if found and not _is_new(done, found, least, director):
@@ -80,10 +68,6 @@ def find_variations(
         told = {"seed": seed, "frames": round(least.frames, 4), "apart": round(least.apart, 4)}
         found.append(replace(done, report=done.report | {"variation": told}))
         yield found[-1]
-
-
-def _scale(progress: ReportShare, index: int, count: int) -> ReportShare:
-    return lambda share: progress((index + share) / count)
 
 
 def _compare(done: Directed, found: list[Directed], director: Director) -> Difference:

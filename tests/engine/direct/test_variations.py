@@ -10,7 +10,7 @@ import pytest
 
 from motion_matching.engine.direct.director import PREVIEW_STATES
 from motion_matching.engine.direct.shot import Mark, Shot
-from motion_matching.engine.direct.variations import measure_difference, vary
+from motion_matching.engine.direct.variations import find_variations, measure_difference
 from motion_matching.engine.errors import SettingsError
 from tests.engine.sentences import check_sentence
 
@@ -19,7 +19,7 @@ SHOT = Shot(8.0, marks=(Mark(3.5, (0.6, -2.5), 0.4), Mark(7.0, (2.6, -4.4), 1.0)
 
 @pytest.fixture(scope="module")
 def varied(director):
-    return vary(director, SHOT, 3, states=PREVIEW_STATES)
+    return list(find_variations(director, SHOT, 3, states=PREVIEW_STATES))
 
 
 def test_variations_differ_and_meet_the_same_marks(director, varied):
@@ -48,7 +48,8 @@ def test_a_take_does_not_differ_from_itself(director, varied):
 
 def test_the_progress_of_variations_grows_to_one(director):
     shares: list[float] = []
-    vary(director, replace(SHOT, seconds=2.0, marks=()), 2, None, 8, shares.append)
+    short = replace(SHOT, seconds=2.0, marks=())
+    list(find_variations(director, short, 2, None, 8, shares.append))
     assert shares[-1] > 0.9
     assert all(0.0 < share <= 1.0 for share in shares)
 
@@ -56,5 +57,5 @@ def test_the_progress_of_variations_grows_to_one(director):
 @pytest.mark.parametrize("count", [0, 21])
 def test_a_number_of_variations_that_cannot_be_is_refused(director, count):
     with pytest.raises(SettingsError) as error:
-        vary(director, SHOT, count)
+        list(find_variations(director, SHOT, count))
     check_sentence(error, str(count), "from 1 to 20")
