@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -37,7 +36,7 @@ from .features import (
 from .idles import find_idle_runs, find_idles, find_standing
 from .limits import measure_peaks
 from .postures import OddPosture, find_all_odd_postures
-from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS
+from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS, find_source_frame
 
 FORMAT = "motion-matching database"
 VERSION = 1
@@ -58,11 +57,8 @@ class Range:
     loop: bool = False
 
     def find_source_frame(self, offset: int) -> int:
-        """Return the source frame from which on a tag covers a frame of the range, and none before.
-
-        With more frames than the source has, that may be a few before.
-        """
-        return math.floor(self.first_source_frame + offset * self.source_frames_per_frame + 1e-6)
+        """Return the source frame from which on a tag covers a frame of the range."""
+        return find_source_frame(self.first_source_frame, self.source_frames_per_frame, offset)
 
 
 # the types of its values, in their order

@@ -15,7 +15,7 @@ from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack
 from .auto_tags import propose
 from .sources import Source
-from .tags import LOOP, TagRange
+from .tags import LOOP, TagRange, find_source_frame
 from .thresholds import AutoTagSettings
 
 
@@ -136,7 +136,7 @@ def propose_tags(
 ) -> tuple[TagRange, ...]:
     """Propose tags from a track, in source frames: `first` is its first, `step` pass in each."""
     return tuple(
-        TagRange(name, *(math.ceil(first + frame * step - 1e-6) for frame in (start, stop)))
+        TagRange(name, *(find_source_frame(first, step, frame) for frame in (start, stop)))
         for name, start, stop in propose(track, fps, settings)
     )
 

@@ -7,7 +7,6 @@ blame the moments in which a clip goes from one style to another.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -387,10 +386,7 @@ def _locate(database: Database, posture: OddPosture, start: int, stop: int) -> O
     """Return a posture at frames of its range, with the clip and its frames."""
     index = posture.range_index
     origin, before = database.ranges[index], int(database.starts[index])
-    first, last = (
-        math.ceil(origin.first_source_frame + (f - before) * origin.source_frames_per_frame - 1e-6)
-        for f in (start, stop)
-    )
+    first, last = (origin.find_source_frame(frame - before) for frame in (start, stop))
     share = posture.share * (stop - start) / (posture.stop - posture.start)
     return replace(
         posture, clip=origin.clip, first=first, last=last, share=share, start=start, stop=stop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -64,6 +65,15 @@ class TagRange:
                 f"{name} has the bias {reprlib.repr(self.bias)}; give a number from "
                 f"-{_LARGEST_BIAS:g} to {_LARGEST_BIAS:g}, negative to prefer its frames."
             )
+
+
+def find_source_frame(first: float, step: float, offset: int) -> int:
+    """Return the source frame from which on a tag covers frame `offset` of a range, none before.
+
+    The range starts at the source frame `first`, and each of its frames is `step` of the source's.
+    With more frames than the source has, a tag may cover a few before.
+    """
+    return math.floor(first + offset * step + 1e-6)
 
 
 def find_unused(names: Sequence[str], bits: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from motion_matching.engine.database.tags import TagRange
 from motion_matching.engine.database.thresholds import PLANT_ANGLE, AutoTagSettings
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.locomotion.locomotion import Move, perform
+from motion_matching.engine.maths.runs import find_runs
 from motion_matching.engine.motion.simulation_bone import GroundTrack
 
 SETTINGS = AutoTagSettings()
@@ -288,6 +289,21 @@ def test_proposed_tags_join_the_tags_of_the_source():
     plain = propose_tags(perform_track([Move(2.0, 1.2), Move(2.0, 1.2, turn=60)]))["turn_left"][0]
     assert abs(turn.start - plain[0]) < 12
     assert abs(turn.stop - plain[1]) < 12
+
+
+def test_proposed_tags_cover_the_same_frames_at_another_rate_of_frames():
+    clip = perform(
+        "turning", [Move(2.0, 1.2), Move(2.0, 1.2, turn=60)], 50.0, np.random.default_rng(0)
+    )
+    settings = BuildSettings(fps=30.0, auto_tags=SETTINGS)
+    database = build([Source(clip=clip)], settings)[0]
+    expected = propose_tags(
+        GroundTrack.from_rows(database.track), settings=SETTINGS.at_pace(database.pace)
+    )
+    assert {name for name, spans in expected.items() if spans} == set(database.tag_names)
+    for name in database.tag_names:
+        covered = database.make_tag_mask({name})
+        assert find_runs(covered).tolist() == [list(span) for span in expected[name]]
 
 
 @pytest.mark.parametrize(
