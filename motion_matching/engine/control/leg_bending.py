@@ -104,9 +104,7 @@ def open_knees(
     if not folded.any():
         return False
     rotations, positions = rotations[folded], positions[folded]
-    upper = positions[:, shin] - positions[:, thigh]
-    lower = positions[:, foot] - positions[:, shin]
-    hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
+    upper, lower, hinge = _get_fold(leg, rotations, positions)
     # only what is across the hinge turns about it
     along = np.sum(upper * hinge, axis=-1) * np.sum(lower * hinge, axis=-1)
     sine = np.sum(np.cross(lower, upper) * hinge, axis=-1)
@@ -137,9 +135,7 @@ def straighten_knees(
     any knee was bent backward.
     """
     thigh, shin, foot = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot))
-    upper = positions[:, shin] - positions[:, thigh]
-    lower = positions[:, foot] - positions[:, shin]
-    hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
+    upper, lower, hinge = _get_fold(leg, rotations, positions)
     sine = np.sum(np.cross(lower, upper) * hinge, axis=-1)
     backward = sine < 0.0
     if not backward.any():
@@ -163,6 +159,15 @@ def straighten_knees(
     for bone, above, rotation in turned:
         poses[backward, 3:, bone] = quat.inv_mul(above, rotation)
     return True
+
+
+def _get_fold(
+    leg: LegGeometry, rotations: np.ndarray, positions: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return upper and lower leg (T, 3) of a body, and the axis of its knee (T, 3)."""
+    hip, knee, ankle = (positions[:, leg.chain[k]] for k in (leg.thigh, leg.shin, leg.foot))
+    hinge = quat.mul_vec(rotations[:, leg.chain[leg.shin]], np.array(leg.hinge))
+    return knee - hip, ankle - knee, hinge
 
 
 def _lengthen(leg_vector: np.ndarray, further: np.ndarray, room: np.ndarray) -> np.ndarray:

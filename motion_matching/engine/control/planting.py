@@ -107,48 +107,68 @@ def plant_feet(
     if len(poses) < 3:
         return poses
     poses, parents = poses.astype(np.float64), skeleton.parents
+    rotations, positions = _mend_knees(poses, legs, parents)
+    unlocked = poses.copy()
+    within = [r for r in ranges if r.start < len(poses)]
+    leave = min(_LEAVE, _LEAVE_SHARE * most)
+    tracks = _make_tracks(legs, positions, poses[:, 2, 0], data, ground, starts, leave)
+    reaches = [LegReach.measure(leg, positions) for leg in legs]
+    movable = [r for r in within if r not in firm]
+    for i, reach in enumerate(reaches):
+        own, beside = [r for r in movable if r.leg == i], _find_beside(legs, i)
+        tracks[i] = _move_into_reach(tracks[i], reach, own, [reaches[k] for k in beside])
+    solved = _solve_paths(legs, tracks, positions, within, firm, fps, settings, ground)
+    held, planted = (build_contact_mask(each, len(poses), len(legs)) for each in (firm, within))
+    fall = compute_hips_fall(reaches, [path for path, _ in solved], planted, fps)
+    poses[:, 2, np.asarray(parents) == 0] -= fall[:, None]
+    positions[:, 1:, 2] -= fall[:, None]
+    buffer = settings.stretch_buffer
+    for leg, (targets, floor) in zip(legs, solved, strict=True):
+        lowest = leg.foot_height + floor
+        bend_leg(leg, poses, rotations, positions, parents, targets, lowest, buffer)
+    ease_legs(poses, unlocked, skeleton, legs, fps, most, held, planted)
+    _raise_sunk_toes(poses, parents, legs, [floor for _, floor in solved], buffer, fps)
+    poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
+    return poses.astype(np.float32)
+
+
+def _mend_knees(
+    poses: np.ndarray, legs: Sequence[LegGeometry], parents: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mend knees of `poses` (T, 7, B) in place that are bent too far or backward.
+
+    Returns the world's rotations (T, B, 4) and positions (T, B, 3).
+    """
     rotations, positions = _compute_world(poses, parents)
     for mend in (open_knees, straighten_knees):
         mended = [mend(leg, poses, rotations, positions, parents) for leg in legs]
         if any(mended):
             rotations, positions = _compute_world(poses, parents)
-    unlocked = poses.copy()
-    count, stands = len(poses), poses[:, 2, 0]
-    floors, tracks = [], []
+    return rotations, positions
+
+
+def _make_tracks(
+    legs: Sequence[LegGeometry],
+    positions: np.ndarray,
+    stands: np.ndarray,
+    data: ToeMotion | None,
+    ground: Ground,
+    starts: np.ndarray | None,
+    leave: float,
+) -> list[ToeTrack]:
+    """Return each leg's toe to plant, from positions (T, B, 3) of a body that `stands` (T,)."""
+    tracks = []
     for i, leg in enumerate(legs):
         toe = positions[:, leg.chain[-1]]
         floor = compute_step_heights(ground, toe[:, :2], stands)
-        moves = np.diff(toe[:, :2], axis=0), toe[:, 2], np.zeros(count, bool)
+        moves = np.diff(toe[:, :2], axis=0), toe[:, 2], np.zeros(len(toe), bool)
+        stand = None
         if data is not None:
             moves = data.steps[:-1, i], data.heights[:, i] + floor, data.jumped
+            stand = None if data.stand is None else data.stand[:, i]
         start = None if starts is None else starts[i]
-        stand = None if data is None or data.stand is None else data.stand[:, i]
-        leave = min(_LEAVE, _LEAVE_SHARE * most)
         tracks.append(ToeTrack(toe, *moves, floor + leg.toe_height, stands, start, stand, leave))
-    within = [r for r in ranges if r.start < count]
-    reaches = [LegReach.measure(leg, positions) for leg in legs]
-    tracks = [
-        _move_into_reach(
-            tracks[i],
-            reaches[i],
-            [r for r in within if r.leg == i and r not in firm],
-            [reaches[k] for k in _find_beside(legs, i)],
-        )
-        for i in range(len(legs))
-    ]
-    solved = _solve_paths(legs, tracks, positions, within, firm, fps, settings, ground)
-    held, planted = (build_contact_mask(each, count, len(legs)) for each in (firm, within))
-    fall = compute_hips_fall(reaches, [path for path, _ in solved], planted, fps)
-    poses[:, 2, np.asarray(parents) == 0] -= fall[:, None]
-    positions[:, 1:, 2] -= fall[:, None]
-    for leg, (targets, floor) in zip(legs, solved, strict=True):
-        lowest, buffer = leg.foot_height + floor, settings.stretch_buffer
-        bend_leg(leg, poses, rotations, positions, parents, targets, lowest, buffer)
-        floors.append(floor)
-    ease_legs(poses, unlocked, skeleton, legs, fps, most, held, planted)
-    _raise_sunk_toes(poses, parents, legs, floors, settings.stretch_buffer, fps)
-    poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
-    return poses.astype(np.float32)
+    return tracks
 
 
 def _compute_world(poses: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -221,7 +241,7 @@ def _raise_sunk_toes(
     fps: float,
 ) -> None:
     """Raise toes of `poses` (T, 7, B) in place that easing has left below the `floors` (T,)."""
-    from scipy.ndimage import gaussian_filter1d, maximum_filter1d  # late, as above
+    from scipy.ndimage import gaussian_filter1d, maximum_filter1d  # late: only bakes need it
 
     width = _RISE * fps
     for leg, floor in zip(legs, floors, strict=True):
