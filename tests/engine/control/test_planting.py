@@ -130,6 +130,25 @@ def test_a_toe_swings_clear_of_the_height_at_which_it_stands():
     assert highest[0] > STANDING + 0.015
 
 
+@pytest.mark.parametrize("raised", [0.05, 0.09])
+def test_a_toe_that_the_motion_holds_in_the_air_stands_on_the_ground(raised):
+    """A pose out of a step that is held is no stance: its foot may not hover."""
+    toe, ranges = make_sliding_steps(drag=0.0)
+    toe[:, 2] = STANDING + raised
+    path = compute_path(toe, ranges)
+    for one in ranges:
+        np.testing.assert_allclose(path[one.start : one.stop, 2], STANDING, atol=1e-9)
+
+
+def test_a_little_higher_in_the_motion_is_a_little_higher_or_lower_on_the_ground():
+    toe, ranges = make_sliding_steps(drag=0.0)
+    heights = []
+    for raised in np.linspace(0.0, 0.06, 61):
+        toe[:, 2] = STANDING + raised
+        heights.append(compute_path(toe, ranges)[ranges[1].start, 2])
+    assert np.abs(np.diff(heights)).max() < 0.0011
+
+
 def test_a_fast_toe_swings_as_high_as_asked():
     """It leaves and meets the ground no harder than a foot does."""
     toe, ranges = make_sliding_steps(drag=0.0)
