@@ -16,11 +16,17 @@ _REACH = 0.1  # seconds around a leap within which poses are evened out, less an
 _PASSES = 12  # at most
 
 
-def even_out_leaps(poses: np.ndarray, parents: np.ndarray, fps: float, most: float) -> np.ndarray:
+def even_out_leaps(
+    poses: np.ndarray,
+    parents: np.ndarray,
+    fps: float,
+    most: float,
+    kept: np.ndarray | None = None,
+) -> np.ndarray:
     """Return poses (T, 7, B) in which no joint accelerates by more than `most` in m/s², if it can.
 
-    Bones turn and move more evenly around such moments; bone 0 keeps its path. Without any, these
-    very poses are returned.
+    Bones turn and move more evenly around such moments; bone 0 keeps its path, and frames that are
+    `kept` (T,) stay as they are. Without any such moment, these very poses are returned.
     """
     places = quat.compute_world(poses, parents)[1]
     hardest = compute_accelerations(places, fps).max(axis=1)
@@ -32,6 +38,8 @@ def even_out_leaps(poses: np.ndarray, parents: np.ndarray, fps: float, most: flo
         if not leaps.any():
             break
         share = np.clip(1.0 - count_frames_to(leaps) / reach, 0.0, 1.0)
+        if kept is not None:
+            share[kept] = 0.0
         near = np.flatnonzero(share)
         result[near, :, 1:] = _blur(result[:, :, 1:], near, share[near])
         places[near] = quat.compute_world(result[near], parents)[1]

@@ -84,12 +84,8 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     settings, ground = take.performer_settings, take.performance.ground
     hardest = _measure_played_accelerations(take, database)
     most = max(min(hardest.max(), _HARDER * np.percentile(hardest, 99)), LEAST_POP)
-    even = even_out_leaps(
-        take.unlocked_poses,
-        take.skeleton.parents,
-        take.fps,
-        _LEAP * max(hardest.max(), LEAST_POP),
-    )
+    leap, parents = _LEAP * max(hardest.max(), LEAST_POP), take.skeleton.parents
+    even = even_out_leaps(take.unlocked_poses, parents, take.fps, leap)
     starts = None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
@@ -106,6 +102,8 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
         edited,
         starts,
     )
+    firm = contact_ranges.build_contact_mask(edited, *take.contacts.shape).any(axis=1)
+    poses = even_out_leaps(poses, parents, take.fps, leap, firm).astype(np.float32)
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
     slow = np.linalg.norm(steps, axis=-1) * take.fps < _LOCKED_SPEED
     still = np.zeros(take.contacts.shape, bool)

@@ -42,6 +42,15 @@ def test_only_the_moment_around_a_leap_changes(demo_database):
     np.testing.assert_array_equal(even[away], poses[away])
 
 
+def test_frames_that_are_kept_stay_as_they_are(demo_database):
+    poses, parents = make_a_leap(demo_database), demo_database.skeleton.parents
+    kept = np.arange(COUNT) >= 60
+    even = even_out_leaps(poses, parents, FPS, MOST, kept)
+    np.testing.assert_array_equal(even[kept], poses[kept])
+    before, after = (measure_accelerations(each, demo_database) for each in (poses, even))
+    assert after.max() < before.max()
+
+
 def test_the_path_and_the_lengths_of_bones_stay(demo_database):
     poses = make_a_leap(demo_database)
     poses[:, 0, 0] += np.arange(COUNT) / FPS

@@ -308,6 +308,16 @@ def test_editing_a_range_moves_the_plant(demo_database, take):
     assert not without.locked[r.start : r.stop, r.leg].any()
 
 
+@pytest.mark.parametrize("seed", [1, 5])
+def test_a_bake_makes_no_joint_leap(demo_database, seed):
+    """At times a foot has to come down, or leave, within a moment."""
+    take = perform_script(demo_database, "random", "run", 40.0, seed)
+    played = takes.find_played_frames(take, demo_database)
+    baked = baking.bake_feet(take, demo_database)
+    body = baking.make_body(baked.poses, baked.character, demo_database)
+    assert body.acceleration.max() <= 1.1 * played.accelerations.max()
+
+
 def test_contacts_saved_as_json_give_the_same_bake(demo_database, take, tmp_path):
     names = demo_database.roles.leg_names
     ranges = baking.find_contact_ranges(take, demo_database)
