@@ -5,8 +5,10 @@ from __future__ import annotations
 import bpy
 import pytest
 
+from motion_matching.app import library
 from motion_matching.app.direct import flipping, marks, outcomes, solving
 from motion_matching.app.steps import EndedEarly
+from motion_matching.engine.direct import jump_table
 from tests.ui.characters import create_character, read_state
 from tests.ui.director.marked import add_marks
 
@@ -18,7 +20,7 @@ def obj():
     obj = create_character()
     ops.add_actions()
     obj.motion_matching.director.use_range = True
-    obj.motion_matching.director.frame_end = 1000  # for the whole search to take its time
+    obj.motion_matching.director.frame_end = 600  # for the whole search to take its time
     add_marks()
     return obj
 
@@ -57,6 +59,9 @@ def test_the_variations_so_far_are_baked_and_told(obj):
 
 def test_before_there_is_a_take_nothing_is_changed(obj):
     ops.build()
+    jump_table.get_table_path(library.get_library().get_path(obj.motion_matching.built_key)).unlink(
+        missing_ok=True
+    )
     before = read_state()
     for text in ("Finding Jumps", "Directing"):
         steps = solving.solve_steps(obj)
