@@ -926,6 +926,7 @@ def test_a_take_beside_another_is_the_same_performance_with_something_else(
         assert sentence in read_sentence(capsys)
 
 
+@pytest.mark.slow
 def test_a_pruned_database_is_small_and_plays(walk: Path, tmp_path: Path, capsys) -> None:
     small, tags, report = (tmp_path / name for name in ("s.npz", "t.json", "r.json"))
     written = ["-o", small, "--save-tags", tags, "--report", report]

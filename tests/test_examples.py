@@ -118,6 +118,7 @@ bpy.ops.wm.save_as_mainfile(filepath=str(folder / "hero.blend"))
 """
 
 
+@pytest.mark.slow
 def test_a_take_goes_onto_the_active_armature_of_another_file(folder, tmp_path, run_in_blender):
     run_in_blender(MAKE_HERO, tmp_path, folder / "walk.npz", folder / "clips")
     before = (tmp_path / "hero.blend").read_bytes()

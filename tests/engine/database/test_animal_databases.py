@@ -65,6 +65,7 @@ def test_a_dogs_database_is_the_same_after_saving(database, tmp_path):
 
 @pytest.mark.parametrize("script", ["figure_eight", "square"])
 @pytest.mark.parametrize("gait", ["walk", "run"])
+@pytest.mark.slow
 def test_a_dogs_paws_stay_planted_and_it_follows(database, script, gait):
     live, _, report = make_take(database, script, gait)
     take, played = report["take"], report["played"]
@@ -102,6 +103,7 @@ def make_take(database: Database, script: str, gait: str) -> tuple[Take, Take, d
 
 
 @pytest.mark.parametrize("size", [0.08, 10.0])
+@pytest.mark.slow
 def test_paws_of_a_mouse_and_of_a_giant_stay_planted(size):
     motions = animals.make_dog_motions(size)
     database = build([Source(clip=motion.clip) for motion in motions], BuildSettings())[0]

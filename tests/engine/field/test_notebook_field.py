@@ -206,6 +206,7 @@ def values(database, notebook, trained):
 # ---------------------------------------------------------------- what equals them
 
 
+@pytest.mark.slow
 def test_training_gives_the_values_of_the_loops(trained, values):
     """Directions are to the goal here and from it there, so they run the other way around."""
     for number, tag in enumerate(TAGS, start=1):
@@ -249,6 +250,7 @@ def check_both(field: MotionField, notebook: Notebook, score) -> None:
         np.testing.assert_allclose(motion.pose[3:].T, x.turns, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_values_alone_choose_as_in_the_loop(database, plays, trained, notebook, values):
     """Actions, values, and the blended states of 40 ticks are equal, for both gaits in turn."""
 
@@ -270,6 +272,7 @@ def test_greed_is_the_angle_left_after_one_tick(database, plays, notebook):
 # ---------------------------------------------------------------- how it is chosen
 
 
+@pytest.mark.slow
 def test_a_trained_file_says_how_it_is_played(database, trained, tmp_path):
     """The setting comes with it, and the requested gait is a tag."""
     path = tmp_path / "field.npz"
@@ -290,6 +293,7 @@ def test_one_setting_changes_the_field_while_it_plays(database, plays):
     assert np.isfinite(field.advance(make_goal(0.5)).pose).all()
 
 
+@pytest.mark.slow
 def test_tables_of_another_kind_of_field_are_not_resumed(database, trained, tmp_path):
     path = tmp_path / "field.npz"
     value_function.save(trained, path)

@@ -40,6 +40,7 @@ def test_costs_that_no_weight_changes_and_rivals_that_lost_otherwise_do_not_coun
     assert find_flip(count((1.0, 2.0)), count(), (1.0, 1.0)) is None
 
 
+@pytest.mark.slow
 def test_the_search_decides_otherwise_beyond_the_weight_that_is_told(demo_database):
     """Checked by searches with the weight a little on this side of it, and on the other."""
     settings, flipped = PerformerSettings(search_interval=0.0), 0

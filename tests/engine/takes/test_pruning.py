@@ -91,6 +91,7 @@ def test_a_smaller_database_plays_the_same_motion(demo_database, settings, prune
     assert joined.all(), "between jumps, frames follow each other within a kept piece"
 
 
+@pytest.mark.slow
 def test_takes_lose_little_with_a_fifth_of_the_frames(demo_database, settings, pruned):
     _, result = pruned
     smaller = pruning.leave_out(demo_database, result.spare)
@@ -148,6 +149,7 @@ def test_a_database_without_sources_has_to_be_built_again(demo_database: Databas
         pruning.find_spare_frames(old, np.zeros(old.frame_count), 0.2)
 
 
+@pytest.mark.slow
 def test_motion_that_nobody_plays_stays_by_how_unlike_it_is(demo_database):
     result = pruning.find_spare_frames(demo_database, np.zeros(demo_database.frame_count), 0.3)
     assert 0.3 <= result.kept < 0.32

@@ -144,6 +144,7 @@ def check_picture(take, target):
     print(engine)
 
 
+@pytest.mark.slow
 def test_a_picture_shows_both_paths_and_all_of_the_character(take_file: Path, folder: Path) -> None:
     for name in ("take.png", "a # and 100%.PNG"):  # Blender replaces # with the frame number
         reset_blender()

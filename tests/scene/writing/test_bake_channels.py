@@ -133,6 +133,7 @@ def test_locked_channels_get_no_keys(scene) -> None:
     assert tuple(pose["RightHand"].scale) == (1.0, 1.0, 1.0)
 
 
+@pytest.mark.slow
 def test_fewer_keys_keep_every_bone_within_the_tolerance(scene) -> None:
     def read_heads_and_tails(obj, frames):
         result = []
