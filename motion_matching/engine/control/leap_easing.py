@@ -6,6 +6,8 @@ moment. A bake knows what comes next and smooths such a moment.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..maths import quat
@@ -21,18 +23,20 @@ def even_out_leaps(
     parents: np.ndarray,
     fps: float,
     most: float,
+    bones: Sequence[int] | None = None,
     kept: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return poses (T, 7, B) in which no joint accelerates by more than `most` in m/s², if it can.
 
-    Bones turn and move more evenly around such moments; bone 0 keeps its path, and frames that are
-    `kept` (T,) stay as they are. Without any such moment, these very poses are returned.
+    These `bones`, all but bone 0 by default, turn and move more evenly around such moments. Frames
+    that are `kept` (T,) stay as they are. Without any such moment, these very poses are returned.
     """
     places = quat.compute_world(poses, parents)[1]
     hardest = compute_accelerations(places, fps).max(axis=1)
     if not (hardest > most).any():
         return poses
     result, reach = poses.astype(np.float64), round(_REACH * fps) + 1
+    moved = np.arange(1, poses.shape[2]) if bones is None else np.array(bones)
     for _ in range(_PASSES):
         leaps = hardest > most
         if not leaps.any():
@@ -41,7 +45,7 @@ def even_out_leaps(
         if kept is not None:
             share[kept] = 0.0
         near = np.flatnonzero(share)
-        result[near, :, 1:] = _blur(result[:, :, 1:], near, share[near])
+        result[np.ix_(near, range(7), moved)] = _blur(result[:, :, moved], near, share[near])
         places[near] = quat.compute_world(result[near], parents)[1]
         hardest = compute_accelerations(places, fps).max(axis=1)
     return result

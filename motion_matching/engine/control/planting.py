@@ -297,22 +297,14 @@ def _place_plants(
             point = track.start
         stands = float(np.median(track.stands[frames]))
         low = compute_step_height(ground, point[0], point[1], stands) + standing
+        # a foot that stands on its ball, or wears other shoes, stands as high as the data has it
         points[frames, :2] = point
-        points[frames, 2] = low + _compute_rise(float(np.median(track.heights[frames])) - low)
+        points[frames, 2] = np.clip(np.median(track.heights[frames]), low, low + _LOW)
         is_planted[frames] = True
         is_free[max(r.start - reach, 0) : r.stop + reach] = False
     if track.start is not None and not is_planted[0]:
         points[0, :2], is_free[0] = track.start, True
     return _Plants(points, is_planted, is_free)
-
-
-def _compute_rise(height: float) -> float:
-    """Return how high to plant a toe that the data has at a height above standing, in metres.
-
-    A foot that stands on its ball, or wears other shoes, stands as high as the data has it. A toe
-    much higher swings, as where a pose out of a step is held, and is planted on the ground.
-    """
-    return max(min(height, 2.0 * _LOW - height), 0.0)
 
 
 def _solve_ground_path(track: ToeTrack, plants: _Plants, fps: float) -> np.ndarray:

@@ -27,6 +27,7 @@ FEET = ("baked", "live", "off")
 # times 99 % of the accelerations in the frames played, which legs may reach, and times the most of
 # them, beyond which the motion itself is evened out
 _HARDER, _LEAP = 1.05, 1.1
+_LEFT = 1.15  # times the most in the frames played, beyond which planted feet are evened out, too
 # seconds that a step of a standing character takes at most, metres up to which it is left out, and
 # seconds around it that tell how far it goes
 _STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
@@ -40,10 +41,9 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
         ranges = find_contact_ranges(*sizes.divide(take, database, size))
         return sizes.scale_ranges(ranges, size)
     toes = _find_standing_toes(take, database)
-    heights = compute_toe_positions(database.poses[take.frames], database)[..., 2]
     standing = [leg.toe_height for leg in measure_character_legs(database)]
     contacts = _leave_out_steps(take, database, toes)
-    stands = contacts & (heights < np.add(standing, LANDING))
+    stands = contacts & (_find_played_heights(take, database) < np.add(standing, LANDING))
     free = compute_toe_positions(take.unlocked_poses, database)[..., 2] - take.poses[:, 2, :1]
     stands &= free < np.add(standing, _IN_AIR)
     radius = take.performer_settings.unlock_radius
@@ -84,8 +84,8 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     settings, ground = take.performer_settings, take.performance.ground
     hardest = _measure_played_accelerations(take, database)
     most = max(min(hardest.max(), _HARDER * np.percentile(hardest, 99)), LEAST_POP)
-    leap, parents = _LEAP * max(hardest.max(), LEAST_POP), take.skeleton.parents
-    even = even_out_leaps(take.unlocked_poses, parents, take.fps, leap)
+    fastest, parents = max(hardest.max(), LEAST_POP), take.skeleton.parents
+    even = even_out_leaps(take.unlocked_poses, parents, take.fps, _LEAP * fastest)
     starts = None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
@@ -102,8 +102,10 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
         edited,
         starts,
     )
+    turned = sorted({leg.chain[k] for leg in legs for k in range(leg.thigh, len(leg.chain))})
     firm = contact_ranges.build_contact_mask(edited, *take.contacts.shape).any(axis=1)
-    poses = even_out_leaps(poses, parents, take.fps, leap, firm).astype(np.float32)
+    poses = even_out_leaps(poses, parents, take.fps, _LEFT * fastest, turned, firm)
+    poses = poses.astype(np.float32)
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
     slow = np.linalg.norm(steps, axis=-1) * take.fps < _LOCKED_SPEED
     still = np.zeros(take.contacts.shape, bool)
@@ -146,9 +148,20 @@ def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
     before, after = (compute_toe_positions(database.poses[k], database) for k in (start, start + 1))
     turns = take.character[:, 2] - database.track[start, 2]
     steps = planar.rotate((after - before)[..., :2], turns[:, None])
-    heights = compute_toe_positions(database.poses[frames], database)[..., 2]
+    heights = _find_played_heights(take, database)
     stand = _find_standing_toes(take, database)[..., :2]
     return ToeMotion(steps, _smooth_jumps(heights, take), take.jumped, stand)
+
+
+def _find_played_heights(take: Take, database: Database) -> np.ndarray:
+    """Return the heights (T, L) of toes in the frames played, on the ground where a pose is held.
+
+    A character without standing motion holds a pose out of a step, with all of its feet planted.
+    """
+    heights = compute_toe_positions(database.poses[take.frames], database)[..., 2]
+    standing = np.array([leg.toe_height for leg in measure_character_legs(database)])
+    held = take.contacts & ~np.asarray(database.contacts)[take.frames]
+    return np.where(held, np.minimum(heights, standing), heights)
 
 
 def _find_standing_toes(take: Take, database: Database) -> np.ndarray:

@@ -45,10 +45,19 @@ def test_only_the_moment_around_a_leap_changes(demo_database):
 def test_frames_that_are_kept_stay_as_they_are(demo_database):
     poses, parents = make_a_leap(demo_database), demo_database.skeleton.parents
     kept = np.arange(COUNT) >= 60
-    even = even_out_leaps(poses, parents, FPS, MOST, kept)
+    even = even_out_leaps(poses, parents, FPS, MOST, kept=kept)
     np.testing.assert_array_equal(even[kept], poses[kept])
     before, after = (measure_accelerations(each, demo_database) for each in (poses, even))
     assert after.max() < before.max()
+
+
+def test_only_the_chosen_bones_move(demo_database):
+    poses, skeleton = make_a_leap(demo_database), demo_database.skeleton
+    arm = skeleton.names.index("LeftForeArm")
+    even = even_out_leaps(poses, skeleton.parents, FPS, MOST, [arm])
+    others = np.arange(skeleton.bone_count) != arm
+    np.testing.assert_array_equal(even[:, :, others], poses[:, :, others])
+    assert measure_accelerations(even, demo_database).max() <= MOST
 
 
 def test_the_path_and_the_lengths_of_bones_stay(demo_database):

@@ -130,25 +130,6 @@ def test_a_toe_swings_clear_of_the_height_at_which_it_stands():
     assert highest[0] > STANDING + 0.015
 
 
-@pytest.mark.parametrize("raised", [0.05, 0.09])
-def test_a_toe_that_the_motion_holds_in_the_air_stands_on_the_ground(raised):
-    """A pose out of a step that is held is no stance: its foot may not hover."""
-    toe, ranges = make_sliding_steps(drag=0.0)
-    toe[:, 2] = STANDING + raised
-    path = compute_path(toe, ranges)
-    for one in ranges:
-        np.testing.assert_allclose(path[one.start : one.stop, 2], STANDING, atol=1e-9)
-
-
-def test_a_little_higher_in_the_motion_is_a_little_higher_or_lower_on_the_ground():
-    toe, ranges = make_sliding_steps(drag=0.0)
-    heights = []
-    for raised in np.linspace(0.0, 0.06, 61):
-        toe[:, 2] = STANDING + raised
-        heights.append(compute_path(toe, ranges)[ranges[1].start, 2])
-    assert np.abs(np.diff(heights)).max() < 0.0011
-
-
 def test_a_fast_toe_swings_as_high_as_asked():
     """It leaves and meets the ground no harder than a foot does."""
     toe, ranges = make_sliding_steps(drag=0.0)
@@ -291,6 +272,26 @@ def test_planting_keeps_the_body_but_for_the_height_of_its_hips(demo_database, t
     assert turned.max() < 1e-3
 
 
+@pytest.mark.parametrize("raised", [0.04, 0.12])
+def test_a_foot_that_a_held_pose_has_in_the_air_stands_on_the_ground(demo_database, raised):
+    """A character without standing motion holds a pose out of a step: no foot of it may hover."""
+    take = perform_script(demo_database, "stop_and_go")
+    leg = measure_character_legs(demo_database)[0]
+    heights = baking.compute_toe_positions(demo_database.poses, demo_database)[:, 0, 2]
+    swings = ~np.asarray(demo_database.contacts)[:, 0]
+    held = np.flatnonzero(swings)[np.abs(heights[swings] - leg.toe_height - raised).argmin()]
+    moved = np.linalg.norm(take.character[60:, :2] - take.character[:-60, :2], axis=-1)
+    stands = slice(moved.argmin(), moved.argmin() + 60)
+    frames, unlocked = take.frames.copy(), take.unlocked_poses.copy()
+    frames[stands], contacts = held, take.contacts.copy()
+    unlocked[stands, :, 1:], contacts[stands] = demo_database.poses[held, :, 1:], True
+    changed = replace(take, frames=frames, unlocked_poses=unlocked, contacts=contacts)
+    baked = baking.bake_feet(changed, demo_database)
+    toe = baking.compute_toe_positions(baked.poses, demo_database)[stands][10:50, 0, 2]
+    assert heights[held] > leg.toe_height + 0.8 * raised
+    np.testing.assert_allclose(toe, leg.toe_height, atol=5e-3)
+
+
 def test_editing_a_range_moves_the_plant(demo_database, take):
     ranges = baking.find_contact_ranges(take, demo_database)
     chosen = next(i for i, r in enumerate(ranges) if r.start > 60 and r.stop - r.start > 8)
@@ -315,7 +316,7 @@ def test_a_bake_makes_no_joint_leap(demo_database, seed):
     played = takes.find_played_frames(take, demo_database)
     baked = baking.bake_feet(take, demo_database)
     body = baking.make_body(baked.poses, baked.character, demo_database)
-    assert body.acceleration.max() <= 1.1 * played.accelerations.max()
+    assert body.acceleration.max() <= 1.15 * played.accelerations.max()
 
 
 def test_contacts_saved_as_json_give_the_same_bake(demo_database, take, tmp_path):
