@@ -45,7 +45,7 @@ def even_out_leaps(
         if kept is not None:
             share[kept] = 0.0
         near = np.flatnonzero(share)
-        result[np.ix_(near, range(7), moved)] = _blur(result[:, :, moved], near, share[near])
+        result[np.ix_(near, np.arange(7), moved)] = _blur(result[:, :, moved], near, share[near])
         places[near] = quat.compute_world(result[near], parents)[1]
         hardest = compute_accelerations(places, fps).max(axis=1)
     return result

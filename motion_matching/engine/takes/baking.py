@@ -25,9 +25,8 @@ from .metrics import LEAST_POP, BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
 # times 99 % of the accelerations in the frames played, which legs may reach, and times the most of
-# them, beyond which the motion itself is evened out
-_HARDER, _LEAP = 1.05, 1.1
-_LEFT = 1.15  # times the most in the frames played, beyond which planted feet are evened out, too
+# them, beyond which the motion itself is evened out, and at last the legs
+_HARDER, _LEAP, _MOST = 1.05, 1.1, 1.0
 # seconds that a step of a standing character takes at most, metres up to which it is left out, and
 # seconds around it that tell how far it goes
 _STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
@@ -103,8 +102,8 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
         starts,
     )
     turned = sorted({leg.chain[k] for leg in legs for k in range(leg.thigh, len(leg.chain))})
-    firm = contact_ranges.build_contact_mask(edited, *take.contacts.shape).any(axis=1)
-    poses = even_out_leaps(poses, parents, take.fps, _LEFT * fastest, turned, firm)
+    firm = np.any(contact_ranges.build_contact_mask(edited, *take.contacts.shape), axis=1)
+    poses = even_out_leaps(poses, parents, take.fps, _MOST * fastest, turned, firm)
     poses = poses.astype(np.float32)
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
     slow = np.linalg.norm(steps, axis=-1) * take.fps < _LOCKED_SPEED
