@@ -12,6 +12,8 @@ from ..engine.errors import SettingsError
 from . import items
 from .typed import to_plain_value
 
+_GENERAL = ("normalization", "beyond_range", "difference")  # what holds for all features
+
 
 def build_schema(features: Any) -> Schema:
     """Return the features, the shipped default if none are listed. SettingsError for wrong ones."""
@@ -32,7 +34,7 @@ def get_features_data(features: Any) -> dict[str, Any]:
         if item.kind in FADE_KINDS and item.time:
             entry["time"] = to_plain_value(item.time)
         entries.append(entry | {"axes": item.axes})
-    general = {name: getattr(features, name) for name in ("normalization", "beyond_range")}
+    general = {name: getattr(features, name) for name in _GENERAL}
     return {**general, "features": entries}
 
 
@@ -49,7 +51,8 @@ def set_features(features: Any, data: Any, preset: str) -> None:
         item.times = ", ".join(f"{time:.10g}" for time in feature.times)
     for index in range(len(schema.features), inherited):
         features.items[index].weight = 0.0
-    features.normalization, features.beyond_range = schema.normalization, schema.beyond_range
+    for name in _GENERAL:
+        setattr(features, name, getattr(schema, name))
     features.index, features.preset = 0, preset
 
 

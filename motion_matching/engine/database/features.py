@@ -21,6 +21,7 @@ from .fade_features import DEFAULT_TIMES, FADE_KINDS, LONGEST_FADE, FadeTimes, c
 BONE_KINDS = ("bone_position", "bone_velocity", *FADE_KINDS, "foot_contact")
 TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
 NORMALIZATIONS = ("feature", "dimension", "none")
+DIFFERENCES = ("squared", "absolute")
 BEYOND_RANGE = ("extrapolate", "hold")
 _KEYS = {"kind", "bone", "times", "weight", "axes", "time"}
 _CONSTANT_TOLERANCE = 1e-5
@@ -64,18 +65,22 @@ class Feature:
 
 @dataclass(frozen=True)
 class Schema:
-    """An ordered list of features and how they are normalized.
+    """An ordered list of features, how they are normalized, and how their differences add up.
 
     `normalization` 'feature' divides all dimensions of a feature by their mean deviation (Holden),
     'dimension' divides each by its own (notebook), and 'none' compares metres, metres a second and
     directions as they are (article 004). `beyond_range` says where a trajectory leads
     after the end of a clip: it goes on as the clip ended ('extrapolate'), or stays where the clip
     ended ('hold').
+
+    `difference` 'squared' adds up the squares of weighted differences. 'absolute' adds up their
+    lengths (article 004): one length for each vector, which is a feature at one time.
     """
 
     features: tuple[Feature, ...]
     normalization: str = "feature"
     beyond_range: str = "extrapolate"
+    difference: str = "squared"
 
     @property
     def dimensions(self) -> int:
@@ -87,6 +92,20 @@ class Schema:
         counts = [feature.dimensions for feature in self.features]
         ends = np.cumsum(counts).tolist()
         return [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
+
+    @property
+    def vectors(self) -> list[slice]:
+        """Where each vector lies among the dimensions: a feature at one of its times."""
+        return [
+            slice(start, start + feature.size)
+            for feature, dimensions in zip(self.features, self.slices, strict=True)
+            for start in range(dimensions.start, dimensions.stop, feature.size)
+        ]
+
+    @property
+    def power(self) -> int:
+        """With which power of its weight the cost of a feature grows."""
+        return 2 if self.difference == "squared" else 1
 
     @property
     def weights(self) -> np.ndarray:
@@ -135,8 +154,8 @@ class Schema:
         for feature in self.features:
             match = _LEG_ROLE.fullmatch(feature.bone)
             same = [feature.bone] if match is None else sides.get(match[1], [match[1]])
-            # costs are squares of weighted differences
-            weight = feature.weight / len(same) ** 0.5
+            # so that the costs of all together are those of one
+            weight = feature.weight / len(same) ** (1.0 / self.power)
             part = "" if match is None else f"_{match[3]}"
             features += [replace(feature, bone=leg + part, weight=weight) for leg in same]
         return replace(self, features=tuple(features))
@@ -146,6 +165,8 @@ class Schema:
         for feature in data["features"]:
             if not feature["time"]:  # earlier versions know of none
                 del feature["time"]
+        if self.difference == "squared":  # and of no other
+            del data["difference"]
         return data
 
     def to_comparison_data(self) -> dict[str, Any]:
@@ -161,7 +182,11 @@ def schema_from_dict(data: Mapping[str, Any], where: str = "the feature preset")
     entries = data.get("features")
     if not isinstance(entries, (list, tuple)) or not entries:
         raise SettingsError(f"{where} has no list 'features'; give at least one feature.")
-    choices = {"normalization": NORMALIZATIONS, "beyond_range": BEYOND_RANGE}
+    choices = {
+        "normalization": NORMALIZATIONS,
+        "beyond_range": BEYOND_RANGE,
+        "difference": DIFFERENCES,
+    }
     chosen = {name: data.get(name, known[0]) for name, known in choices.items()}
     for name, known in choices.items():
         if chosen[name] not in known:

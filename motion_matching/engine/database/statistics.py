@@ -111,11 +111,14 @@ def describe(database: Database) -> str:
     ranges = _format_count(len(database.ranges), "range")
     mirrored = ", mirrored too" if any(r.mirrored for r in database.ranges) else ""
     legs = ", ".join(f"{role} {bone}" for role, bone in database.role_names.items())
+    is_normalized = schema.normalization != "none"
+    how = f"normalized per {schema.normalization}" if is_normalized else "not normalized"
     lines = [
         f"{database.frame_count} frames, {database.seconds:.0f} s at {database.fps:g} fps, "
         f"{ranges} of {clips}{mirrored}; {database.find_candidates(1 / 3).sum()} frames to enter",
         f"{database.skeleton.bone_count} bones, {len(database.roles.legs)} legs: {legs}",
-        f"{schema.dimensions} feature dimensions, normalized per {schema.normalization}:",
+        f"{schema.dimensions} feature dimensions, {how}, compared by "
+        f"{schema.difference} difference:",
         *(f"  {f.label:40s} weight {f.weight:g}" for f in schema.features),
         f"walking {walk.forward:.2f} m/s forward, {walk.side:.2f} to the side, {walk.back:.2f} "
         f"back; running {run.forward:.2f}, {run.side:.2f}, {run.back:.2f} (medians)",

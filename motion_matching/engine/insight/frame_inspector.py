@@ -261,7 +261,7 @@ class _FrameSearch:
 
         Where the price of jumps counts, only the `count` cheapest are considered.
         """
-        chosen, frame = self.chosen, self.frame
+        chosen, frame, power = self.chosen, self.frame, self.database.schema.power
         excluded = np.any([frames for _, frames in self.exclusions], axis=0)
         apart = list_apart(np.arange(len(excluded)), chosen, self.database)
         own = self._collect(np.append(np.flatnonzero(~apart & ~excluded), chosen))
@@ -272,9 +272,9 @@ class _FrameSearch:
         if self.settings.price_weight:
             listed = np.array(self.select_cheapest(count), int)
             others = self._collect(listed[(apart & ~excluded)[listed]])
-            return find_flip(own, others.join(here), self._weights)
+            return find_flip(own, others.join(here), self._weights, power)
         others = self._collect(np.flatnonzero(apart & ~excluded))
-        return find_flip_of_many(own, others, here, self._weights)
+        return find_flip_of_many(own, others, here, self._weights, power)
 
     @property
     def _weights(self) -> tuple[float, ...]:

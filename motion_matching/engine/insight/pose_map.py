@@ -130,11 +130,7 @@ def build_pose_map(database: Database) -> PoseMap:
     schema, mean, count = database.schema, database.normalization.mean, database.frame_count
     scale = database.normalization.compute_scale(schema.weights)
     features = (np.asarray(database.features) - mean[:, None]) * scale[:, None]
-    vectors = tuple(
-        slice(start, start + feature.size)
-        for feature, dimensions in zip(schema.features, schema.slices, strict=True)
-        for start in range(dimensions.start, dimensions.stop, feature.size)
-    )
+    vectors = tuple(schema.vectors)
     chosen = features[:, _select_evenly(count, _LANDMARKS)]
     scaled = LandmarkMap.from_distances(compute_dissimilarities(chosen, chosen, vectors))
     chunks = (features[:, start : start + _CHUNK] for start in range(0, count, _CHUNK))

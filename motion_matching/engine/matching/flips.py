@@ -30,9 +30,9 @@ class Costs(NamedTuple):
     by_feature: np.ndarray
     totals: np.ndarray
 
-    def find_least(self, feature: int, ratios: np.ndarray) -> np.ndarray:
-        """Return the least total (R,) if the weight of a feature is so many times as large (R,)."""
-        more = np.square(ratios)[:, None] - 1.0
+    def find_least(self, feature: int, factors: np.ndarray) -> np.ndarray:
+        """Return the least total (R,) if a feature costs so many times as much (R,)."""
+        more = factors[:, None] - 1.0
         totals = self.totals + more * self.by_feature[:, feature]
         return np.asarray(totals.min(axis=1, initial=np.inf))
 
@@ -62,32 +62,33 @@ class Flip(NamedTuple):
         return self.weight < self.now
 
 
-def find_flip(own: Costs, rivals: Costs, weights: Sequence[float]) -> Flip | None:
+def find_flip(own: Costs, rivals: Costs, weights: Sequence[float], power: int = 2) -> Flip | None:
     """Return the change of one weight, the least by its ratio, that makes a rival win.
 
     `own` are the frames of the moment that was chosen: which of them is shown is no other decision.
-    Costs of a feature go with the square of its weight. None if no weight between a sixteenth and
-    sixteen times its own changes anything.
+    Costs of a feature go with a `power` of its weight: see `Schema`. None if no weight between a
+    sixteenth and sixteen times its own changes anything.
     """
     found: list[Flip] = []
     for feature, now in enumerate(weights):
         for sign in (-1.0, 1.0):
             ratios = np.exp(sign * _STEPS)
-            wins = rivals.find_least(feature, ratios) < own.find_least(feature, ratios)
+            factors = ratios**power
+            wins = rivals.find_least(feature, factors) < own.find_least(feature, factors)
             if now <= 0.0 or wins[0] or not wins.any():  # at first it was not by its cost
                 continue
             at = int(np.argmax(wins))
             fine = np.exp(sign * np.linspace(_STEPS[at - 1], _STEPS[at], _FINE))
-            costs = rivals.find_least(feature, fine)
-            ratio = fine[int(np.argmax(costs < own.find_least(feature, fine)))]
-            totals = rivals.totals + (ratio**2 - 1.0) * rivals.by_feature[:, feature]
+            costs = rivals.find_least(feature, fine**power)
+            ratio = fine[int(np.argmax(costs < own.find_least(feature, fine**power)))]
+            totals = rivals.totals + (ratio**power - 1.0) * rivals.by_feature[:, feature]
             frame = int(rivals.frames[int(np.argmin(totals))])
             found.append(Flip(feature, float(now), float(now * ratio), frame))
     return min(found, key=lambda flip: abs(np.log(flip.weight / flip.now)), default=None)
 
 
 def find_flip_of_many(
-    own: Costs, many: Costs, more: Costs, weights: Sequence[float]
+    own: Costs, many: Costs, more: Costs, weights: Sequence[float], power: int = 2
 ) -> Flip | None:
     """Return the same as `find_flip` for `many` rivals and `more`, in much less time.
 
@@ -96,13 +97,13 @@ def find_flip_of_many(
     known = np.zeros(len(many.frames), bool)
     known[np.argsort(many.totals)[:_AT_ONCE]] = True
     while True:
-        flip = find_flip(own, many.take(np.flatnonzero(known)).join(more), weights)
+        flip = find_flip(own, many.take(np.flatnonzero(known)).join(more), weights, power)
         most = _STEPS[-1] if flip is None else abs(np.log(flip.weight / flip.now))
         count = int(known.sum())
         for feature in range(len(weights)):
             for ratio in np.exp([-most, most]):
-                totals = many.totals + (ratio**2 - 1.0) * many.by_feature[:, feature]
-                least = own.find_least(feature, np.array([ratio]))[0]
+                totals = many.totals + (ratio**power - 1.0) * many.by_feature[:, feature]
+                least = own.find_least(feature, np.array([ratio]) ** power)[0]
                 wins = np.flatnonzero((totals < least) & ~known)
                 known[wins[np.argsort(totals[wins])[:_AT_ONCE]]] = True
         if int(known.sum()) == count:
@@ -143,7 +144,7 @@ def find_flips(take: Take, database: Database) -> list[Flip | None]:
             cost = search.continuing.cost - settings.continuing_bias
             playing_on = [replace(search.continuing, cost=cost)]
         moment, others = (_collect(each, len(weights)) for each in (own, [*rivals, *playing_on]))
-        result.append(find_flip(moment, others, weights))
+        result.append(find_flip(moment, others, weights, database.schema.power))
     return result
 
 

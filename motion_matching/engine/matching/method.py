@@ -24,6 +24,7 @@ from ..database.idles import find_settling_frames
 from ..errors import DatabaseError, SettingsError
 from ..motion.skeleton import Skeleton
 from . import price_choice, similar_frames
+from .differences import make_differences
 from .fitted_features import FittedFeatures
 from .local_peaks import LocalPeaks
 from .price_choice import NearestSearch
@@ -87,7 +88,8 @@ class MotionMatching:
         if old.end_guard != settings.end_guard:
             self._index = self._make_index(settings, fitted)
         elif others:
-            self._index = self._index.reweight(self._weigh_features(settings, fitted))
+            features = self._weigh_features(settings, fitted)
+            self._index = self._differences.reweight(self._index, features)
         if others or old.end_guard != settings.end_guard:
             # masks and the last search belong to the previous index
             self._masks, self._settling, self._last = {}, None, None
@@ -108,7 +110,7 @@ class MotionMatching:
             )
         # last, because it prepares the rows for these settings, which must not be refused any more
         features = self._weigh_features(settings, fitted)
-        return FrameIndex(features, allowed, self._bias)
+        return self._differences.make_index(features, allowed, self._bias)
 
     def _weigh_features(self, settings: PerformerSettings, fitted: FittedFeatures) -> np.ndarray:
         """Normalize and weight features (D, N); prepare rows and how a goal enters a query."""
@@ -131,8 +133,7 @@ class MotionMatching:
         goal_dims = self._goal_dims[moving]
         self._goal_pick, self._goal_columns = self._goal_values[moving], columns[goal_dims]
         self._goal_mean, self._goal_scale = normalization.mean[goal_dims], scale[goal_dims]
-        sizes = [f.dimensions for f in schema.features]
-        self._feature_of_dim = np.repeat(np.arange(len(sizes)), sizes)[dims]
+        self._differences = make_differences(schema, dims)
         features = fitted.values[dims]
         features -= normalization.mean[dims, None]
         features *= scale[dims, None]
@@ -273,8 +274,7 @@ class MotionMatching:
         """Return the best frame to go on with, or the one that was `chosen` before."""
         started = time.perf_counter()
         query = self._make_query(goal.trajectory, frame)
-        difference = query - self._rows[frame]
-        continuing = float(difference.dot(difference)) + self._bias.item(frame)
+        continuing = self._measure_cost(query, frame)
         bound = math.inf if leave else continuing - self._settings.continuing_bias
         if goal.jump_to is not None:
             mask = self._get_tag_mask(frozenset({goal.jump_to}))
@@ -302,11 +302,13 @@ class MotionMatching:
             self._ticks_to_search = 0
             best, cost = frame, continuing
         if chosen is not None:
-            away = query - self._rows[chosen]
-            best, cost = chosen, float(away.dot(away)) + self._bias.item(chosen)
+            best, cost = chosen, self._measure_cost(query, chosen)
         self.last_cost = cost
         self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
         return best
+
+    def _measure_cost(self, query: np.ndarray, frame: int) -> float:
+        return self._differences.measure(query - self._rows[frame]) + self._bias.item(frame)
 
     def _choose_by_price(
         self, measure: Callable[[Sequence[Jump]], np.ndarray], find: NearestSearch, bound: float
@@ -353,9 +355,7 @@ class MotionMatching:
 
     def compute_costs(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
         """Return every frame's costs by feature (N, features) in a search at a frame, slowly."""
-        belongs = self._feature_of_dim[:, None] == np.arange(len(self.database.schema.features))
-        differences = (self._rows - self._make_query(trajectory, frame)).astype(np.float64)
-        return differences**2 @ belongs.astype(np.float64)
+        return self._differences.split_all(self._rows - self._make_query(trajectory, frame))
 
     def _get_tag_mask(self, tags: frozenset[str]) -> _TagMask | None:
         if not tags:
@@ -402,10 +402,8 @@ class MotionMatching:
         return Explanation(labels, continuing, candidates)
 
     def _make_candidate(self, query: np.ndarray, frame: int) -> Candidate:
-        squares = (query - self._rows[frame]).astype(np.float64) ** 2
-        by_feature = np.bincount(self._feature_of_dim, squares, len(self.database.schema.features))
-        cost = float(squares.sum() + self._bias[frame])
-        return Candidate(frame, cost, tuple(by_feature.tolist()))
+        cost, by_feature = self._differences.split(query - self._rows[frame])
+        return Candidate(frame, cost + self._bias.item(frame), tuple(by_feature.tolist()))
 
 
 class _TagMask:

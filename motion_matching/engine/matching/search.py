@@ -21,8 +21,8 @@ from ..maths.kd_order import kd_order
 
 Array = np.ndarray
 
-_BLOCK = 16  # frames in a block, and blocks in a group: both levels have a box for each
-_GROUP = _BLOCK * _BLOCK
+BLOCK = 16  # frames in a block, and blocks in a group: both levels have a box for each
+_GROUP = BLOCK * BLOCK
 _BLOCKS_ONLY = 25_000  # frames up to which testing the boxes of all blocks beats two levels
 _FIRST_AXES = 12  # principal axes used by the first test of all boxes
 _FIRST_BATCH = 16  # boxes scanned before the others are tested against the best cost so far
@@ -54,6 +54,8 @@ class FrameIndex:
     an index is not for several threads.
     """
 
+    _top_axes = _FIRST_AXES  # axes used by the first test of all boxes
+
     def __init__(
         self, features: Array, candidates: Array | None = None, bias: Array | None = None
     ) -> None:
@@ -70,8 +72,7 @@ class FrameIndex:
         frames = np.flatnonzero(candidates)
         # boxes are bounded by a sum of squares plus the bias, which must not be negative
         self._offset = float(bias[frames].min(initial=0.0))
-        space = _compute_principal_space(features, frames)
-        points = space.project_frames(features, frames)
+        space, points = self._project(features, frames)
         self._lay_out(space, points, frames, bias[frames] - np.float32(self._offset))
 
     def reweight(self, features: Array) -> FrameIndex:
@@ -80,20 +81,19 @@ class FrameIndex:
         Masks prepared for this index fit both. Boxes lie along the axes of `features` (D, N):
         searching is as exact as on a new index, but slower.
         """
-        other = FrameIndex.__new__(FrameIndex)
-        other._offset, other._count = self._offset, self._count
-        space, points = _project_along_features(features, self._order)
+        other = self._copy_empty()
+        other._count = self._count
+        space, points = self._project_quickly(features, self._order)
         other._arrange(space, points, self._order, self._bias)
         return other
 
     def restrict(self, mask: Array) -> FrameIndex:
         """Return an index of the frames where `mask` (N,) is True, faster than the mask itself."""
-        other = FrameIndex.__new__(FrameIndex)
-        other._offset = self._offset
+        other = self._copy_empty()
         selected = np.flatnonzero(mask[self._order])
         frames, first = np.unique(self._order[selected], return_index=True)
         selected = selected[first]
-        points = self._points.reshape(len(self._order), len(self._space.mean))
+        points = self._get_points()
         other._lay_out(self._space, points[selected], frames, self._bias[selected])
         return other
 
@@ -158,47 +158,78 @@ class FrameIndex:
             start, batch = start + batch, min(4 * batch, _LARGEST_BATCH)
         return frames, costs.astype(np.float64) + self._offset
 
+    # -- what a subclass with another distance replaces
+
+    def _project(self, features: Array, frames: Array) -> tuple[Space, Array]:
+        """Return a space for features (D, N), and coordinates (n, D) of frames in it."""
+        space = _compute_principal_space(features, frames)
+        return space, space.project_frames(features, frames)
+
+    def _project_quickly(self, features: Array, frames: Array) -> tuple[Space, Array]:
+        """Return the same in less time, for an index that may be slower."""
+        return _project_along_features(features, frames)
+
+    def _measure_rows(self, differences: Array) -> Array:
+        """Return the cost (n,) of differences in rows of 16, which may be overwritten."""
+        rows = differences.reshape(-1, self._repeated.shape[1])
+        return np.einsum("ij,ij->i", rows, rows)
+
+    def _measure_gaps(self, gaps: Array) -> Array:
+        """Return the cost (boxes,), in a buffer, of gaps (axes, boxes), which are overwritten."""
+        np.multiply(gaps, gaps, out=gaps)
+        return np.add.reduce(gaps, axis=0, out=self._bounds)
+
+    def _get_points(self) -> Array:
+        """Return the coordinates (M, D) of all points in kd order."""
+        return self._points.reshape(len(self._order), len(self._space.mean))
+
+    def _copy_empty(self) -> FrameIndex:
+        """Return an index that measures as this one, without frames."""
+        other = type(self).__new__(type(self))
+        other._offset = self._offset
+        return other
+
     # -- layout
 
-    def _lay_out(self, space: _Space, points: Array, frames: Array, bias: Array) -> None:
+    def _lay_out(self, space: Space, points: Array, frames: Array, bias: Array) -> None:
         """Put points (n, D), their frames (n,), ascending, and biases (n,) into kd order."""
         self._count = len(frames)
-        order = kd_order(points, _GROUP, _BLOCK) if len(frames) else np.empty(0, np.intp)
+        order = kd_order(points, _GROUP, BLOCK) if len(frames) else np.empty(0, np.intp)
         self._arrange(space, points[order], frames[order], bias[order])
 
-    def _arrange(self, space: _Space, points: Array, order: Array, bias: Array) -> None:
+    def _arrange(self, space: Space, points: Array, order: Array, bias: Array) -> None:
         """Take points (M, D), frames (M,) and biases (M,) in kd order, and draw the boxes."""
         dimensions = points.shape[1]
-        blocks = points.reshape(-1, _BLOCK, dimensions)
+        blocks = points.reshape(-1, BLOCK, dimensions)
         low, high = blocks.min(axis=1), blocks.max(axis=1)
         self._space, self._order, self._bias = space, order, bias
         self._slack = 1.0 + (dimensions + 8) * float(np.finfo(np.float32).eps)
         # one row a block, so that subtracting the query, repeated, is one run over memory
-        self._points = points.reshape(-1, _BLOCK * dimensions)
-        self._frames = order.reshape(-1, _BLOCK)
-        self._block_low = low.reshape(-1, _BLOCK * dimensions)
-        self._block_high = high.reshape(-1, _BLOCK * dimensions)
+        self._points = points.reshape(-1, BLOCK * dimensions)
+        self._frames = order.reshape(-1, BLOCK)
+        self._block_low = low.reshape(-1, BLOCK * dimensions)
+        self._block_high = high.reshape(-1, BLOCK * dimensions)
         self._two_levels = self._count > _BLOCKS_ONLY
-        self._boxes_per_group = 1 if self._two_levels else _BLOCK  # on the top level
+        self._boxes_per_group = 1 if self._two_levels else BLOCK  # on the top level
         if self._two_levels:
-            low = low.reshape(-1, _BLOCK, dimensions).min(axis=1)
-            high = high.reshape(-1, _BLOCK, dimensions).max(axis=1)
-        self._top_low = np.ascontiguousarray(low[:, :_FIRST_AXES].T)
-        self._top_high = np.ascontiguousarray(high[:, :_FIRST_AXES].T)
+            low = low.reshape(-1, BLOCK, dimensions).min(axis=1)
+            high = high.reshape(-1, BLOCK, dimensions).max(axis=1)
+        self._top_low = np.ascontiguousarray(low[:, : self._top_axes].T)
+        self._top_high = np.ascontiguousarray(high[:, : self._top_axes].T)
         self._default_mask = self._make_mask(bias) if bias.any() else None
         # what every query writes to
-        self._repeated = np.empty((_BLOCK, dimensions), np.float32)
+        self._repeated = np.empty((BLOCK, dimensions), np.float32)
         self._query_row = self._repeated.reshape(1, -1)
-        self._query_column = self._repeated[0, :_FIRST_AXES, None]
+        self._query_column = self._repeated[0, : self._top_axes, None]
         self._gaps = np.empty_like(self._top_low)
         self._bounds = np.empty(self._top_low.shape[1], np.float32)
         self._block_numbers = np.arange(len(self._points))
-        self._group_blocks = self._block_numbers.reshape(-1, _BLOCK)
+        self._group_blocks = self._block_numbers.reshape(-1, BLOCK)
 
     def _make_mask(self, penalties: Array) -> FrameMask:
-        frames = penalties.reshape(-1, _BLOCK)
+        frames = penalties.reshape(-1, BLOCK)
         blocks = frames.min(axis=1)
-        return FrameMask(frames, blocks, blocks.reshape(-1, _BLOCK).min(axis=1), self._order)
+        return FrameMask(frames, blocks, blocks.reshape(-1, BLOCK).min(axis=1), self._order)
 
     def _resolve_mask(self, mask: FrameMask | None) -> FrameMask | None:
         if mask is None:
@@ -235,8 +266,7 @@ class FrameIndex:
         np.maximum(self._top_low, column, out=gaps)
         np.minimum(gaps, self._top_high, out=gaps)
         np.subtract(gaps, column, out=gaps)
-        np.multiply(gaps, gaps, out=gaps)
-        bounds = np.add.reduce(gaps, axis=0, out=self._bounds)
+        bounds = self._measure_gaps(gaps)
         if mask is not None:
             bounds += mask.groups if self._two_levels else mask.blocks
         return bounds
@@ -255,15 +285,15 @@ class FrameIndex:
         np.maximum(nearest, self._query_row, out=nearest)
         np.minimum(nearest, self._block_high.take(boxes, axis=0), out=nearest)
         nearest -= self._query_row
-        bounds = self._compute_squared_lengths(nearest)
+        bounds = self._measure_rows(nearest)
         if mask is not None:
-            bounds += mask.blocks.reshape(-1, _BLOCK).take(boxes, axis=0).ravel()
+            bounds += mask.blocks.reshape(-1, BLOCK).take(boxes, axis=0).ravel()
         return self._group_blocks.take(boxes, axis=0).take((bounds <= limit).nonzero()[0])
 
     def _scan_group(self, group: int, mask: FrameMask | None, best: _Best) -> None:
         """Scan all frames of a group, which are contiguous in memory."""
-        inside = slice(group * _BLOCK, (group + 1) * _BLOCK)
-        costs = self._compute_squared_lengths(self._points[inside] - self._query_row)
+        inside = slice(group * BLOCK, (group + 1) * BLOCK)
+        costs = self._measure_rows(self._points[inside] - self._query_row)
         if mask is not None:
             costs += mask.frames[inside].ravel()
         best.offer(costs, self._block_numbers[inside], self._frames)
@@ -272,14 +302,10 @@ class FrameIndex:
         """Return the cost (16 n,) of every frame in blocks (n,)."""
         differences = self._points.take(blocks, axis=0)
         differences -= self._query_row
-        costs = self._compute_squared_lengths(differences)
+        costs = self._measure_rows(differences)
         if mask is not None:
             costs += mask.frames.take(blocks, axis=0).ravel()
         return costs
-
-    def _compute_squared_lengths(self, differences: Array) -> Array:
-        rows = differences.reshape(-1, self._repeated.shape[1])
-        return np.einsum("ij,ij->i", rows, rows)
 
 
 class _Best:
@@ -318,7 +344,7 @@ class _Best:
             cost = costs.item(k)
             if not (cost < self.cost or (cost == self.cost and self.frame >= 0)):
                 return
-            frame = frames.item(blocks.item(k // _BLOCK), k % _BLOCK)
+            frame = frames.item(blocks.item(k // BLOCK), k % BLOCK)
             after = costs[k + 1 :]
             is_excluded = self._before < frame < self._after
             if is_excluded or (len(after) and after.item(after.argmin()) == cost):
@@ -333,7 +359,7 @@ class _Best:
             return
 
 
-class _Space(NamedTuple):
+class Space(NamedTuple):
     """Coordinates that preserve distances, (x - mean) @ axes: (D,) and orthonormal (D, D)."""
 
     mean: Array
@@ -361,22 +387,27 @@ def _take_sample(features: Array, frames: Array) -> Array:
     return features[:, frames[:: max(1, len(frames) // _SAMPLE)]]
 
 
-def _compute_principal_space(features: Array, frames: Array) -> _Space:
+def _compute_principal_space(features: Array, frames: Array) -> Space:
     """Return the principal axes of frames (n,) of features (D, N), the widest spread first."""
     sample = _take_sample(features, frames).astype(np.float64)
     mean = sample.mean(axis=1) if len(frames) else np.zeros(len(features))
     centred = sample - mean[:, None]
     _, axes = np.linalg.eigh(centred @ centred.T)
-    return _Space(mean, np.ascontiguousarray(axes[:, ::-1]))
+    return Space(mean, np.ascontiguousarray(axes[:, ::-1]))
 
 
-def _project_along_features(features: Array, frames: Array) -> tuple[_Space, Array]:
+def _project_along_features(features: Array, frames: Array) -> tuple[Space, Array]:
     """Return the features' own axes, the widest spread first, and coordinates (n, D) of frames."""
     widest_first = np.arange(len(features))
     if len(frames):
         spread = _take_sample(features, frames).var(axis=1, dtype=np.float64)
         widest_first = spread.argsort(kind="stable")[::-1]
+    return take_axes(features, frames, widest_first)
+
+
+def take_axes(features: Array, frames: Array, order: Array) -> tuple[Space, Array]:
+    """Return the features' own axes in an order (D,), and coordinates (n, D) of frames."""
     points = np.empty((len(frames), len(features)), np.float32)
     for chunk in _iterate_chunks(len(frames)):
-        points[chunk] = features.take(frames[chunk], axis=1)[widest_first].T
-    return _Space(np.zeros(len(features)), np.eye(len(features))[:, widest_first]), points
+        points[chunk] = features.take(frames[chunk], axis=1)[order].T
+    return Space(np.zeros(len(features)), np.eye(len(features))[:, order]), points

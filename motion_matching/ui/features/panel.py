@@ -74,4 +74,5 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
             if fades(item):
                 column.prop(item, "time")
         column.prop(features, "normalization")
+        column.prop(features, "difference")
         column.prop(features, "beyond_range")

@@ -46,6 +46,14 @@ _NORMALIZATIONS = (
     ("dimension", "By Number", "Divide each number by its own deviation"),
     ("none", "Not at All", "Compare metres, metres a second and directions as they are"),
 )
+_DIFFERENCES = (
+    ("squared", "Squared Difference", "Add up squares: a large difference outweighs many small"),
+    (
+        "absolute",
+        "Absolute Difference",
+        "Add up the lengths of differences, each multiplied by its weight; searches take longer",
+    ),
+)
 _GOES_ON = "On as the clip ended, so that a clip cut in full stride does not seem to stop"
 _ENDS = (
     ("extrapolate", "Goes On", _GOES_ON),
@@ -169,6 +177,9 @@ class MotionMatchingFeatures(bpy.types.PropertyGroup):
     index: int = integer(0, "Active Feature", "Feature whose details are shown", update=None)
     normalization: str = choice(
         "feature", "Normalize", "How features are made comparable", _NORMALIZATIONS
+    )
+    difference: str = choice(
+        "squared", "Compare By", "How the differences of features add up to a cost", _DIFFERENCES
     )
     beyond_range: str = choice(
         "extrapolate", "Beyond End", "Where a path leads after the end of its clip", _ENDS

@@ -114,6 +114,7 @@ def test_a_session_continues_when_features_change() -> None:
 
     check_session_continues(add_duplicate, 1)
     check_session_continues(lambda: setattr(features, "normalization", "dimension"), 0)
+    check_session_continues(lambda: setattr(features, "difference", "absolute"), 0)
     host.end()
     assert len(obj.motion_matching.takes) == 1
 

@@ -104,6 +104,7 @@ OTHERS = {
             "features": (Feature("bone_position", "left_foot", (), 2.5, "xyz"),),
             "normalization": "feature",
             "beyond_range": "extrapolate",
+            "difference": "absolute",
         }.items()
     ],
 }

@@ -189,7 +189,40 @@ def test_the_nucl_ai_preset_weights_feet_and_past_and_future():
     assert sum(f.dimensions for f in schema.features if f.times and f.times[0] > 0) == 12
 
 
-@pytest.mark.parametrize("name", ["holden", "notebook", "nucl_ai"])
+def test_the_talk_as_published_compares_lengths_of_what_it_measures():
+    schema = load_schema("nucl_ai_as_published")
+    assert schema.features == load_schema("nucl_ai").features
+    assert (schema.normalization, schema.difference, schema.power) == ("none", "absolute", 1)
+
+
+def test_a_schema_of_squares_is_written_as_earlier_versions_wrote_it():
+    squares, lengths = load_schema("nucl_ai"), load_schema("nucl_ai_as_published")
+    assert "difference" not in squares.to_dict()
+    assert lengths.to_dict()["difference"] == "absolute"
+    lengths = replace(lengths, normalization=squares.normalization)
+    assert lengths.to_comparison_data() != squares.to_comparison_data()
+
+
+def test_vectors_are_features_at_one_time():
+    features = (
+        Feature("bone_position", "head"),
+        Feature("foot_contact", "left_foot"),
+        Feature("trajectory_position", times=(0.5, 1.0), axes="xy"),
+    )
+    vectors = [(v.start, v.stop) for v in Schema(features).vectors]
+    assert vectors == [(0, 3), (3, 4), (4, 6), (6, 8)]
+
+
+def test_further_legs_share_a_weight_as_costs_grow_with_it():
+    schema = Schema((Feature("bone_position", "left_foot", weight=2.0),))
+    legs = ("left", "right", "left2", "right2")
+    for difference, weight in (("squared", 2.0**0.5), ("absolute", 1.0)):
+        found = replace(schema, difference=difference).with_all_legs(legs).features
+        assert [f.bone for f in found] == ["left_foot", "left2_foot"]
+        assert [f.weight for f in found] == [pytest.approx(weight)] * 2
+
+
+@pytest.mark.parametrize("name", ["holden", "notebook", "nucl_ai", "nucl_ai_as_published"])
 def test_a_shipped_preset_fills_its_dimensions_and_survives_json(name):
     schema = load_schema(name)
     values = compute_features(schema, make_table(circle(90, 30.0), swing=np.sin(np.arange(90))))
@@ -235,6 +268,7 @@ def test_a_schema_can_be_loaded_from_a_file(tmp_path: Path):
         '{"features": [{"kind": "trajectory_position", "times": [Infinity]}]}',
         '{"features": [{"kind": "trajectory_position", "times": [1.0], "bone": "hips"}]}',
         '{"normalization": "by_luck", "features": [{"kind": "bone_position", "bone": "hips"}]}',
+        '{"difference": "cubed", "features": [{"kind": "bone_position", "bone": "hips"}]}',
         '{"beyond_range": "guess", "features": [{"kind": "bone_position", "bone": "hips"}]}',
     ],
 )

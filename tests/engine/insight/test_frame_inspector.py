@@ -140,7 +140,7 @@ def test_a_frame_costs_nothing_for_the_trajectory_of_its_clip(database: Database
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", ["default", "nucl_ai"])
+@pytest.mark.parametrize("preset", ["default", "nucl_ai", "nucl_ai_as_published"])
 @pytest.mark.parametrize("velocity", [(0.0, 0.0), (1.5, 0.0), (0.3, 1.2), (-1.0, 0.0)])
 def test_the_chosen_frame_is_the_one_that_the_search_chooses(
     database: Database, preset: str, velocity: tuple[float, float]

@@ -27,6 +27,12 @@ def test_a_decision_flips_where_costs_are_equal():
     assert flip.weight == pytest.approx((1.0 + 0.2 / 0.3) ** 0.5, rel=2e-3)
 
 
+def test_a_sum_of_lengths_flips_where_costs_that_grow_with_the_weight_are_equal():
+    flip = find_flip(count((1.0, 2.0)), count((3.0, 1.0), (1.5, 1.7)), (2.0, 1.0), power=1)
+    assert (flip.feature, flip.frame) == (1, 6)
+    assert flip.weight == pytest.approx(1.0 + 0.2 / 0.3, rel=2e-3)
+
+
 def test_another_frame_of_the_same_moment_is_no_other_decision():
     own, rival = count((1.0, 2.0), (1.4, 1.7)), count((1.5, 1.7))
     assert find_flip(own, rival, (1.0, 1.0)) is None
@@ -41,8 +47,11 @@ def test_costs_that_no_weight_changes_and_rivals_that_lost_otherwise_do_not_coun
 
 
 @pytest.mark.slow
-def test_the_search_decides_otherwise_beyond_the_weight_that_is_told(demo_database):
+@pytest.mark.parametrize("difference", ["squared", "absolute"])
+def test_the_search_decides_otherwise_beyond_the_weight_that_is_told(demo_database, difference):
     """Checked by searches with the weight a little on this side of it, and on the other."""
+    schema = replace(demo_database.schema, difference=difference)
+    demo_database = replace(demo_database, schema=schema)
     settings, flipped = PerformerSettings(search_interval=0.0), 0
     method = MotionMatching(demo_database, settings)
     weights = [feature.weight for feature in demo_database.schema.features]

@@ -103,6 +103,71 @@ def test_a_jump_enters_the_cheapest_frame_of_a_full_scan(demo_database):
     assert motion.cost == pytest.approx(costs.min(), rel=1e-3)
 
 
+def make_absolute(database, **changes):
+    """Return a database whose schema compares by absolute difference, with other changes."""
+    return replace(database, schema=replace(database.schema, difference="absolute", **changes))
+
+
+def sum_weighted_lengths(database, raw):
+    """Return the talk's cost (N,): weighted lengths of differences to raw values (D,)."""
+    costs = np.zeros(database.frame_count)
+    for feature, dimensions in zip(database.schema.features, database.schema.slices, strict=True):
+        away = database.features[dimensions].T - raw[dimensions]
+        vectors = away.reshape(database.frame_count, -1, feature.size).astype(np.float64)
+        costs += feature.weight * np.sqrt((vectors**2).sum(axis=2)).sum(axis=1)
+    return costs
+
+
+def test_the_preset_as_published_enters_the_frame_of_the_least_weighted_lengths(demo_database):
+    schema = load_schema("nucl_ai_as_published")
+    database = demo_database.with_schema(schema)
+    method, frame = MotionMatching(database, EACH_TICK), 400
+    allowed = database.find_candidates(EACH_TICK.end_guard)
+    for velocity in ((3.0, 0.5), (0.0, 0.0), (1.2, -0.8)):
+        method.reset()
+        method._frame = frame
+        goal = Goal(make_trajectory(*velocity, method.trajectory_times))
+        query = method._make_query(goal.trajectory, frame)
+        used = database.normalization.varies
+        raw = np.array(database.features[:, frame], np.float64)
+        scale = database.normalization.compute_scale(schema.weights)[used]
+        raw[used] = query / scale + database.normalization.mean[used]
+        costs = sum_weighted_lengths(database, raw)
+        by_feature = method.compute_costs(goal.trajectory, frame)
+        np.testing.assert_allclose(by_feature.sum(axis=1), costs, rtol=1e-4, atol=1e-4)
+        others = np.where(allowed, costs, np.inf)
+        others[frame - 9 : frame + 10] = np.inf
+        motion = method.advance(goal)
+        entered = frame if motion.jump is None else motion.frame - 1
+        assert costs[entered] == pytest.approx(min(others.min(), costs[frame]), rel=1e-4)
+        assert motion.cost == pytest.approx(costs[entered], rel=1e-4)
+        listed = method.explain(5)
+        for candidate in (listed.continuing, *listed.candidates):
+            assert candidate.cost == pytest.approx(costs[candidate.frame], rel=1e-4)
+            assert sum(candidate.by_feature) == pytest.approx(candidate.cost, rel=1e-6)
+
+
+def test_changed_weights_apply_to_absolute_differences(demo_database):
+    database = make_absolute(demo_database)
+    weights = tuple(0.5 * (1 + k % 3) for k in range(len(database.schema.features)))
+    settings = replace(EACH_TICK, weights=weights)
+    changed, fresh = (MotionMatching(database, each) for each in (EACH_TICK, settings))
+    changed.apply(settings)
+    goal = Goal(make_trajectory(2.5, 0.3, changed.trajectory_times))
+    for _ in range(20):
+        one, two = changed.advance(goal), fresh.advance(goal)
+        assert one.frame == two.frame
+        assert one.cost == pytest.approx(two.cost, rel=1e-5)
+
+
+def test_tags_are_requested_with_absolute_differences(demo_database):
+    inside = np.zeros(demo_database.frame_count, bool)
+    inside[2000:6000] = True
+    method = MotionMatching(make_absolute(tag_frames(demo_database, gym=inside)), EACH_TICK)
+    goal = Goal(make_trajectory(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
+    assert all(inside[method.advance(goal).frame] for _ in range(20))
+
+
 def test_the_notebook_preset_decides_as_the_notebook(demo_database):
     """Each tick, the loop of notebook 000 is applied to all frames as it stands there."""
     preset = presets.load("controllers", "notebook")["settings"]
@@ -289,7 +354,7 @@ def test_changed_weights_apply_at_the_next_search(demo_database):
     assert a.cost < MotionMatching(demo_database, EACH_TICK).advance(goal).cost
 
 
-@pytest.mark.parametrize("name", ["holden", "notebook", "nucl_ai"])
+@pytest.mark.parametrize("name", ["holden", "notebook", "nucl_ai", "nucl_ai_as_published"])
 def test_every_shipped_schema_plays(demo_database, name):
     database = demo_database.with_schema(load_schema(name))
     method = MotionMatching(database, PerformerSettings())

@@ -79,6 +79,7 @@ def test_keys_follow_the_content():
         (settings, "bones", "DEFORM"),
         (settings.simulation_bone, "position_window", 0.7),
         (settings.features, "normalization", "dimension"),
+        (settings.features, "difference", "absolute"),
         (settings.features.items[5], "times", "0.2, 0.4"),
         (settings.roles, "spine", "Chest"),
         (bpy.context.scene.render, "fps", 30),
