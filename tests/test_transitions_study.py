@@ -29,7 +29,7 @@ def test_every_table_has_the_shipped_settings_and_others_that_differ():
             PerformerSettings().with_changes(dict(variant.changes))
             load_schema(variant.features)
     jobs = transitions.list_jobs(("generated",), list(TABLES), 2)
-    assert len(set(jobs)) == len(jobs) == 2 * 2 * 41
+    assert len(set(jobs)) == len(jobs) == 2 * 2 * 43
 
 
 def test_the_page_has_a_row_for_each_take_and_the_ratio_of_what_leads(loaded: quality.Loaded):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
@@ -35,10 +36,14 @@ _VELOCITIES = ("bone_velocity", "trajectory_velocity")
 
 
 class Variant(NamedTuple):
-    """What a take is performed with: a preset of features, and changes of the settings."""
+    """What a take is performed with: a preset of features, and changes of the settings.
+
+    A `difference` replaces that of the preset.
+    """
 
     features: str = "default"
     changes: tuple[tuple[str, Any], ...] = ()
+    difference: str = ""
 
 
 def _vary(features: str = "default", **changes: Any) -> Variant:
@@ -108,7 +113,7 @@ def _list_ladder() -> dict[str, Variant]:
         "and velocities": {"trajectory_position", "bone_position", *_VELOCITIES},
         "and the past": {"trajectory_position", "bone_position", *_VELOCITIES, "past"},
     }
-    return {
+    ladder = {
         name: _vary(
             "nucl_ai",
             weights=tuple(
@@ -121,6 +126,9 @@ def _list_ladder() -> dict[str, Variant]:
         )
         for name, kinds in steps.items()
     }
+    by_length = ladder["and the past"]._replace(difference="absolute")
+    published = _vary("nucl_ai_as_published", foot_lock=False)
+    return {**ladder, "all, by length": by_length, "as published": published}
 
 
 def _list_notebook() -> dict[str, Variant]:
@@ -181,7 +189,9 @@ def perform(loaded: Loaded, job: TransitionJob, seconds: float) -> Take:
     """Perform the take of a job."""
     database, settings = loaded.database, loaded.settings.with_changes(dict(job.variant.changes))
     if job.variant.features != "default":
-        database = database.with_schema(load_schema(job.variant.features))
+        schema = load_schema(job.variant.features)
+        difference = job.variant.difference or schema.difference
+        database = database.with_schema(replace(schema, difference=difference))
     performance = takes.prepare_performance(
         database, settings, "random", gait=job.gait, seconds=seconds, seed=job.seed
     )

@@ -86,7 +86,9 @@ _TEXTS = {
     "ladder": (
         "What is compared",
         "The features of the Nucl.ai talk, step by step: where the trajectory leads, then the "
-        "feet, their velocities and those of the trajectory, and the past; feet free.",
+        "feet, their velocities and those of the trajectory, and the past; feet free. *By length* "
+        "adds up lengths of the same normalized differences; *as published* adds up lengths in "
+        "metres and metres a second, as the talk does.",
     ),
 }  # fmt: skip
 _RANKS = (
