@@ -70,20 +70,28 @@ def _parse_times(text: str) -> list[float]:
 
 
 def compute_weights(features: Any, schema: Schema) -> tuple[float, ...]:
-    """Return the weight of each feature of a database, multiplied by the two sliders.
+    """Return the weight of each feature of a database, multiplied by the slider of its group.
 
     Features that are not listed any more keep the weight that the database was built with.
     """
     listed: dict[Feature, list[float]] = {}
     for f in reversed(build_schema(features).with_all_legs(schema.legs).features):
         listed.setdefault(replace(f, weight=1.0), []).append(f.weight)
+    sliders = {
+        "path": features.responsiveness,
+        "pose": features.continuity,
+        "past": features.past,
+    }
     weights = []
     for f in schema.features:
         left = listed.get(replace(f, weight=1.0))
-        is_ahead = f.kind.startswith("trajectory")
-        factor = features.responsiveness if is_ahead else features.continuity
-        weights.append((left.pop() if left else f.weight) * factor)
+        weights.append((left.pop() if left else f.weight) * sliders[f.group])
     return tuple(weights)
+
+
+def has_past(features: Any) -> bool:
+    """Return whether any of the features looks back, so that its slider has an effect."""
+    return any("-" in item.times for item in features.items)
 
 
 def is_built_with(features: Any, schema: Schema) -> bool:

@@ -48,6 +48,7 @@ def change_weights(features):
         features.items[0].weight = value
     features.responsiveness = 1.25
     features.continuity = 0.75
+    features.past = 0.5
 
 
 def test_changing_a_weight_hashes_nothing(obj, hashes):
@@ -56,7 +57,7 @@ def test_changing_a_weight_hashes_nothing(obj, hashes):
     runtime.subscribe("database", lambda: told.append("database"))
     count = runtime.statuses.change_count
     change_weights(obj.motion_matching.features)
-    assert told == 5 * ["weights"]
+    assert told == 6 * ["weights"]
     assert not runtime.statuses.stale
     assert runtime.statuses.change_count == count
     assert status.get_status(obj).kind == "fresh"
@@ -65,7 +66,7 @@ def test_changing_a_weight_hashes_nothing(obj, hashes):
 
     # values in the key do
     obj.motion_matching.features.items[0].axes = "xy"
-    assert told[5:] == ["database"]
+    assert told[6:] == ["database"]
     assert runtime.statuses.stale == {obj.session_uid}
     assert status.refresh(obj).kind == "stale"
     assert len(hashes) == 1

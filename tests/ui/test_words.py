@@ -19,6 +19,7 @@ UNITLESS = {
     "weight",
     "responsiveness",
     "continuity",
+    "past",
     "stop_factor",
     "blend_stretch",
     "continuing_bias",

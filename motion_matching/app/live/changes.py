@@ -78,6 +78,6 @@ def _get_tuning_state(obj: bpy.types.Object) -> tuple[Any, ...]:
         (item.weight, item.kind, item.bone, item.times, item.axes, item.time)
         for item in chosen.items
     )
-    sliders = chosen.responsiveness, chosen.continuity
+    sliders = chosen.responsiveness, chosen.continuity, chosen.past
     general = chosen.normalization, chosen.beyond_range, chosen.difference
     return get_controller_state(settings.controller), tuple(items), (*sliders, *general)

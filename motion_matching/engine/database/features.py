@@ -58,6 +58,13 @@ class Feature:
         return self.size * max(len(self.times), 1)
 
     @property
+    def group(self) -> str:
+        """What it belongs to: the 'past' if all its times do, else the 'path' or the 'pose'."""
+        if self.times and max(self.times) < 0.0:
+            return "past"
+        return "path" if self.kind in TRAJECTORY_KINDS else "pose"
+
+    @property
     def label(self) -> str:
         where = self.bone or " ".join(f"{t:+.2f}s" for t in self.times)
         return f"{self.kind} {where}"

@@ -48,6 +48,9 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
         column = split_layout(layout)
         column.prop(features, "responsiveness", slider=True)
         column.prop(features, "continuity", slider=True)
+        row = column.row()
+        row.active = app.features.has_past(features)
+        row.prop(features, "past", slider=True)
         if not features.items:
             name = "motion_matching.apply_preset"
             adjust = layout.operator(name, text="Adjust Default Features", icon="OPTIONS")

@@ -198,4 +198,12 @@ class MotionMatchingFeatures(bpy.types.PropertyGroup):
         update=apply_weights,
         **_MULTIPLIER,
     )
+    past: float = number(
+        1.0,
+        "Past",
+        "Multiplies the weights of features that look back alone; higher: keeps to motion that "
+        "came about as the present one did",
+        update=apply_weights,
+        **_MULTIPLIER,
+    )
     preset: str = text("", "Preset", "Preset that these features come from", update=None)

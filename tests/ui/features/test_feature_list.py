@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 
 import bpy
+import pytest
 
 from motion_matching.app import features as feature_list
 from motion_matching.app import status
@@ -140,6 +141,24 @@ def test_features_are_added_removed_and_moved():
     ops.build()
     assert status.refresh(obj).kind == "fresh"
     assert status.get_status(obj).dimensions == dimensions + 3
+
+
+def test_each_group_of_features_has_a_slider():
+    ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
+    features = obj.motion_matching.features
+    ops.apply_preset(kind="features", filepath="default")
+    assert not feature_list.has_past(features)
+    ops.apply_preset(kind="features", filepath="nucl_ai")
+    assert feature_list.has_past(features)
+    ops.add_feature(kind="trajectory_position", times="-0.5, 0.5")
+    schema = feature_list.build_schema(features)
+    features.responsiveness, features.continuity, features.past = 2.0, 3.0, 5.0
+    weights = feature_list.compute_weights(features, schema)
+    for weight, feature in zip(weights, schema.features, strict=True):
+        look_back = bool(feature.times) and max(feature.times) < 0
+        factor = 5.0 if look_back else 2.0 if feature.times else 3.0
+        assert weight == pytest.approx(factor * feature.weight)
+    assert sum(w == 5.0 * f.weight for w, f in zip(weights, schema.features, strict=True)) == 2
 
 
 def test_linked_features_cannot_be_moved_or_removed(tmp_path):
