@@ -13,8 +13,9 @@ from ..body.toe_ends import measure_leg_lengths
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
 from .database import Database, Range, RangeSource
-from .features import MotionTable, compute_angular_velocity, compute_features, differentiate
+from .features import compute_features
 from .limits import measure_limits, measure_peaks
+from .motion_table import MotionTable, compute_angular_velocity, differentiate
 from .parts import ReelPart, compute_bias, compute_tag_bits
 from .tags import find_unused
 

@@ -26,7 +26,6 @@ from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
 from . import gaits
 from .features import (
-    MotionTable,
     Normalization,
     Schema,
     compute_features,
@@ -35,6 +34,7 @@ from .features import (
 )
 from .idles import find_idle_runs, find_idles, find_standing
 from .limits import measure_peaks
+from .motion_table import MotionTable
 from .postures import OddPosture, find_all_odd_postures
 from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS, find_source_frame
 

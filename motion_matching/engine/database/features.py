@@ -13,10 +13,16 @@ import numpy as np
 from .. import presets
 from ..body.rig import Roles
 from ..errors import SettingsError
-from ..maths import planar, quat
+from ..maths import planar
 from ..motion.skeleton import Skeleton
 from ..settings import LARGEST, is_number
+from .bone_features import (
+    compute_character_positions,
+    compute_character_velocity,
+    compute_contact,
+)
 from .fade_features import DEFAULT_TIMES, FADE_KINDS, LONGEST_FADE, FadeTimes, combine
+from .motion_table import MotionTable, sample_track
 
 BONE_KINDS = ("bone_position", "bone_velocity", *FADE_KINDS, "foot_contact")
 TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
@@ -26,7 +32,6 @@ BEYOND_RANGE = ("extrapolate", "hold")
 _KEYS = {"kind", "bone", "times", "weight", "axes", "time"}
 _CONSTANT_TOLERANCE = 1e-5
 _FARTHEST_TIME = 60.0  # seconds
-_AROUND = 0.1  # seconds around a frame within which a foot's contact is averaged
 _MOST_DIMENSIONS = 1000  # each is a number for every frame
 _LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
 
@@ -259,27 +264,6 @@ def load_schema(name: str) -> Schema:
     return schema_from_dict(presets.load("features", name), f"The feature preset '{name}'")
 
 
-@dataclass(frozen=True)
-class MotionTable:
-    """What features are computed from, for all ranges one after the other.
-
-    `positions` (N, B, 3) and `rotations` (N, B, 4) are local, and bone 0 is the simulation bone.
-    `track` (N, 3) is its x, y and yaw in the world. `starts` and `stops` (R,) delimit the ranges;
-    `loops` (R,) says which repeat. `contacts` (N, L) say which legs stand.
-    """
-
-    skeleton: Skeleton
-    roles: Roles
-    fps: float
-    positions: np.ndarray
-    rotations: np.ndarray
-    track: np.ndarray
-    starts: np.ndarray
-    stops: np.ndarray
-    loops: np.ndarray
-    contacts: np.ndarray
-
-
 def compute_features(
     schema: Schema, table: MotionTable, fade_times: FadeTimes = DEFAULT_TIMES
 ) -> np.ndarray:
@@ -299,13 +283,13 @@ def compute_features(
             continue
         bone = find_role_bone(feature.bone, table.roles, table.skeleton)
         if feature.kind == "foot_contact":
-            values[dimensions] = _compute_contact(table, find_leg(bone, table.roles, feature.bone))
+            values[dimensions] = compute_contact(table, find_leg(bone, table.roles, feature.bone))
             continue
         if bone not in positions:
-            positions[bone] = _compute_character_positions(table, bone)
+            positions[bone] = compute_character_positions(table, bone)
         value = positions[bone]
         if feature.kind != "bone_position":
-            velocity = _compute_character_velocity(table, value)
+            velocity = compute_character_velocity(table, value)
             time = feature.kind in FADE_KINDS and fade_times.get(feature.kind, feature.time)
             value = combine(feature.kind, value, velocity, time) if time else velocity
         values[dimensions] = value[:, : feature.size].T
@@ -334,91 +318,6 @@ def find_leg(bone: int, roles: Roles, name: str) -> int:
     )
 
 
-def _compute_contact(table: MotionTable, leg: int) -> np.ndarray:
-    """Return how much (N,) of the time around each frame a leg stands, 0 to 1."""
-    reach = round(_AROUND * table.fps)
-    window = np.hanning(2 * reach + 3)[1:-1]
-    result = np.empty(len(table.track))
-    for start, stop, loop in zip(table.starts, table.stops, table.loops, strict=True):
-        stands = table.contacts[start:stop, leg].astype(np.float64)
-        padded = np.pad(stands, reach, mode="wrap" if loop else "edge")
-        result[start:stop] = np.convolve(padded, window / window.sum(), mode="valid")
-    return result
-
-
-def _compute_character_positions(table: MotionTable, bone: int) -> np.ndarray:
-    """Return positions (N, 3) of a bone in the simulation bone's frame."""
-    if bone == 0:
-        return np.zeros((len(table.track), 3))
-    return table.skeleton.compute_bone_position(bone, table.rotations, table.positions, root=0)
-
-
-def _compute_character_velocity(table: MotionTable, local: np.ndarray) -> np.ndarray:
-    """Return the world velocity (N, 3) of a point, both seen from the character."""
-    velocity = differentiate(_to_world(table.track, local), table, cyclic=False)
-    velocity[:, :2] = planar.rotate(velocity[:, :2], -table.track[:, 2])
-    for start, stop in zip(table.starts[table.loops], table.stops[table.loops], strict=True):
-        # where a loop meets its start again, the character is one lap further on
-        seam = np.array([stop - 2, stop - 1, start, start + 1])
-        track = table.track[seam]
-        track[2:] = _advance_laps(track[2:], table.track[start:stop], np.ones(2))
-        world = _to_world(track, local[seam])
-        around = (world[2:] - world[:-2]) * (0.5 * table.fps)
-        around[:, :2] = planar.rotate(around[:, :2], -track[1:3, 2])
-        velocity[[stop - 1, start]] = around
-    return velocity
-
-
-def _to_world(track: np.ndarray, local: np.ndarray) -> np.ndarray:
-    """Return world positions (N, 3) of points in the character's frame."""
-    ground = planar.rotate(local[:, :2], track[:, 2]) + track[:, :2]
-    return np.concatenate([ground, local[:, 2:]], axis=1)
-
-
-def differentiate(x: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.ndarray:
-    """Return the change per second of values (N, …) by central differences, inside each range.
-
-    Ends are extrapolated from their neighbours. The ends of a loop are neighbours if the values are
-    `cyclic`.
-    """
-    half = 0.5 * table.fps
-    v = np.empty_like(x)
-    v[1:-1] = (x[2:] - x[:-2]) * half
-    _extrapolate_ends(v, table)
-    if cyclic:
-        first, last = table.starts[table.loops], table.stops[table.loops] - 1
-        v[first] = (x[first + 1] - x[last]) * half
-        v[last] = (x[first] - x[last - 1]) * half
-    return v
-
-
-def compute_angular_velocity(q: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.ndarray:
-    """Return angular velocities (N, …, 3) of rotations (N, …, 4); see `differentiate`."""
-    half = 0.5 * table.fps
-    step = _find_shortest_rotation(q[:-1], q[1:])
-    v = np.empty((*q.shape[:-1], 3), q.dtype)
-    v[1:-1] = (step[1:] + step[:-1]) * half
-    _extrapolate_ends(v, table)
-    if cyclic:
-        first, last = table.starts[table.loops], table.stops[table.loops] - 1
-        around = _find_shortest_rotation(q[last], q[first])
-        v[first] = (around + step[first]) * half
-        v[last] = (step[last - 1] + around) * half
-    return v
-
-
-def _find_shortest_rotation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the shortest rotation (…, 3) from `a` to `b`, scaled, in the parent's frame."""
-    return quat.to_scaled_angle_axis(quat.positive(quat.mul_inv(b, a)))
-
-
-def _extrapolate_ends(v: np.ndarray, table: MotionTable) -> None:
-    """Fill the first and last frame of every range from the two beside them."""
-    starts, stops = table.starts, table.stops
-    v[starts] = 2 * v[starts + 1] - v[starts + 2]
-    v[stops - 1] = 2 * v[stops - 2] - v[stops - 3]
-
-
 def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np.ndarray:
     """Return values (N, T, 2 or 3) of a trajectory feature; a third axis is zero, the ground's."""
     track, step = table.track, 1.0 / table.fps
@@ -434,82 +333,6 @@ def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np
             values = planar.yaw_to_forward(sample_track(table, time, beyond)[:, 2] - track[:, 2])
         out[:, k, :2] = values
     return out
-
-
-def sample_track(table: MotionTable, time: float, beyond: str = "extrapolate") -> np.ndarray:
-    """Return the simulation bone (N, 3) as x, y, yaw at `time` seconds from each frame.
-
-    Values are linear between frames. Loops go on with their displacement; elsewhere the track goes
-    on beyond a range as `beyond` says.
-    """
-    lengths = table.stops - table.starts
-    range_of_frame = np.repeat(np.arange(len(lengths)), lengths)
-    start, last = table.starts[range_of_frame], table.stops[range_of_frame] - 1
-    frames = np.arange(len(table.track)) + time * table.fps
-    inside = np.clip(frames, start, last)
-    below = np.minimum(np.floor(inside + 1e-6).astype(np.int64), last)
-    above = np.minimum(below + 1, last)
-    mix = np.clip(inside - below, 0.0, 1.0)[:, None]
-    there = table.track[below] * (1 - mix) + table.track[above] * mix
-    if beyond == "extrapolate":
-        over = (frames - inside) / table.fps
-        at_start, at_end = (_measure_end_rates(table, side)[range_of_frame] for side in (1, -1))
-        rate = np.where(over[:, None] > 0, at_end, at_start)
-        outside = np.abs(over) > 1e-6
-        there[outside] = _extrapolate_arc(there[outside], rate[outside], over[outside])
-    for r in np.flatnonzero(table.loops):
-        lap = slice(table.starts[r], table.stops[r])
-        there[lap] = _sample_loop(table.track[lap], frames[lap] - table.starts[r])
-    return there
-
-
-def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
-    """Return velocities and turn rates (R, 3) over 0.2 s at the start (side 1) or end (-1)."""
-    span = np.minimum(max(round(0.2 * table.fps), 1), table.stops - table.starts - 1)
-    end = table.starts if side > 0 else table.stops - 1
-    here, there = table.track[end], table.track[end + side * span]
-    rate = (there - here) * (side * table.fps / span)[:, None]
-    # the chord of an arc points half the turn away from its end, and is shorter than the arc
-    rate[:, :2] = planar.rotate(rate[:, :2], -0.5 * (here[:, 2] + there[:, 2]))
-    turn = np.clip(there[:, 2] - here[:, 2], -np.pi, np.pi)
-    rate[:, :2] /= np.sinc(turn / (2 * np.pi))[:, None]
-    return rate
-
-
-def _extrapolate_arc(track: np.ndarray, rate: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """Follow a constant velocity in the character's frame and a constant turn rate: an arc."""
-    turn = rate[:, 2] * seconds
-    chord = np.sinc(turn / (2 * np.pi))[:, None] * seconds[:, None]
-    moved = planar.rotate(rate[:, :2], track[:, 2] + 0.5 * turn) * chord
-    return np.column_stack([track[:, :2] + moved, track[:, 2] + turn])
-
-
-def _sample_loop(track: np.ndarray, frames: np.ndarray) -> np.ndarray:
-    """Return the track (W, 3) of a loop of F frames at any frames (W,), beyond its ends too."""
-    count = len(track)
-    laps, phase = np.divmod(frames, count)
-    closed = np.concatenate([track, _advance_laps(track[:1], track, np.ones(1))])
-    below = np.minimum(phase.astype(np.int64), count - 1)
-    mix = (phase - below)[:, None]
-    return _advance_laps(closed[below] * (1 - mix) + closed[below + 1] * mix, track, laps)
-
-
-def _advance_laps(points: np.ndarray, loop: np.ndarray, laps: np.ndarray) -> np.ndarray:
-    """Move points (W, 3) of a loop's track (F, 3) on by a number of laps (W,).
-
-    The step from the last frame to the first is taken to equal the one before it, seen from the
-    character. With the ground as the complex plane, a lap is z -> turn * (z - start) + end, so the
-    starts of laps form a geometric series, summed in a form that holds for laps that hardly turn.
-    """
-    step = loop[-1] - loop[-2]
-    move = loop[-1, :2] + planar.rotate(step[None, :2], step[2:])[0] - loop[0, :2]
-    angle = loop[-1, 2] + step[2] - loop[0, 2]
-    turn = angle - 2 * np.pi * np.round(angle / (2 * np.pi))
-    start = complex(loop[0, 0], loop[0, 1])
-    length = laps * np.sinc(laps * turn / (2 * np.pi)) / np.sinc(turn / (2 * np.pi))
-    starts = start + length * np.exp(0.5j * turn * (laps - 1)) * complex(*move)
-    moved = starts + np.exp(1j * turn * laps) * (points[:, 0] + 1j * points[:, 1] - start)
-    return np.column_stack([moved.real, moved.imag, points[:, 2] + laps * angle])
 
 
 @dataclass(frozen=True)

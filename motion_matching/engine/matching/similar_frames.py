@@ -10,7 +10,8 @@ import numpy as np
 from ..control.start_state import MovingPose
 from ..database.database import Database
 from ..database.fade_features import FADE_KINDS
-from ..database.features import MotionTable, compute_features
+from ..database.features import compute_features
+from ..database.motion_table import MotionTable
 from ..maths import quat
 
 _CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from

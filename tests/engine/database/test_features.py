@@ -13,16 +13,18 @@ from scipy.spatial.transform import Rotation
 from motion_matching.engine.body.rig import Leg, Roles, find_roles
 from motion_matching.engine.database.features import (
     Feature,
-    MotionTable,
     Schema,
-    compute_angular_velocity,
     compute_features,
     compute_normalization,
-    differentiate,
     find_role_bone,
     load_schema,
-    sample_track,
     schema_from_dict,
+)
+from motion_matching.engine.database.motion_table import (
+    MotionTable,
+    compute_angular_velocity,
+    differentiate,
+    sample_track,
 )
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
