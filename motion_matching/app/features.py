@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine import presets
 from ..engine.database.fade_features import FADE_KINDS
-from ..engine.database.features import Feature, Schema, load_schema, schema_from_dict
+from ..engine.database.features import TIMED_KINDS, Feature, Schema, load_schema, schema_from_dict
 from ..engine.errors import SettingsError
 from . import items
 from .typed import to_plain_value
@@ -31,6 +31,8 @@ def get_features_data(features: Any) -> dict[str, Any]:
             entry["times"] = _parse_times(item.times)
         else:
             entry["bone"] = item.bone
+        if item.kind in TIMED_KINDS and (times := _parse_times(item.bone_times)):
+            entry["times"] = times
         if item.kind in FADE_KINDS and item.time:
             entry["time"] = to_plain_value(item.time)
         entries.append(entry | {"axes": item.axes})
@@ -48,7 +50,8 @@ def set_features(features: Any, data: Any, preset: str) -> None:
         item = items.add(features.items, feature.label) if is_new else features.items[index]
         item.kind, item.bone = feature.kind, feature.bone
         item.weight, item.axes, item.time = feature.weight, feature.axes, feature.time
-        item.times = ", ".join(f"{time:.10g}" for time in feature.times)
+        times = ", ".join(f"{time:.10g}" for time in feature.times)
+        item.times, item.bone_times = ("", times) if feature.bone else (times, "")
     for index in range(len(schema.features), inherited):
         features.items[index].weight = 0.0
     for name in _GENERAL:
@@ -91,7 +94,10 @@ def compute_weights(features: Any, schema: Schema) -> tuple[float, ...]:
 
 def has_past(features: Any) -> bool:
     """Return whether any of the features looks back, so that its slider has an effect."""
-    return any("-" in item.times for item in features.items)
+    return any(
+        "-" in (item.bone_times if item.kind in TIMED_KINDS else item.times)
+        for item in features.items
+    )
 
 
 def is_built_with(features: Any, schema: Schema) -> bool:

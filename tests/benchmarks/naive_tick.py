@@ -17,6 +17,7 @@ from motion_matching.engine.control.inertialization import _LEAST_LIMITS, _PULL
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.features import TRAJECTORY_KINDS
 from motion_matching.engine.matching.search import FrameIndex
 from motion_matching.engine.maths import quat, springs
 from motion_matching.engine.maths.planar import wrap
@@ -41,7 +42,7 @@ class NaiveTick:
         schema = database.schema
         self.settings, self.dt = settings, 1.0 / database.fps
         self.schema, self.normalization = schema, database.normalization
-        self.times = sorted({t for feature in schema.features for t in feature.times})
+        self.times = schema.trajectory_times
         self.features = self.normalization.apply(database.features.T, schema.weights)
         self.index = FrameIndex(
             self.features.T, database.find_candidates(settings.end_guard), database.bias
@@ -131,7 +132,7 @@ class NaiveTick:
             now = time
         raw = self.normalization.mean.copy()
         for feature, where in zip(self.schema.features, self.schema.slices, strict=True):
-            if feature.times:
+            if feature.kind in TRAJECTORY_KINDS:
                 values = [
                     self._compute_feature(feature.kind, predicted[time])[: len(feature.axes)]
                     for time in feature.times
@@ -139,7 +140,7 @@ class NaiveTick:
                 raw[where] = np.concatenate(values)
         query = self.normalization.apply(raw, self.schema.weights)
         for feature, where in zip(self.schema.features, self.schema.slices, strict=True):
-            if not feature.times:
+            if feature.kind not in TRAJECTORY_KINDS:
                 query[where] = self.features[self.frame, where]
         return query
 

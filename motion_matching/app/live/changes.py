@@ -75,7 +75,7 @@ def _get_tuning_state(obj: bpy.types.Object) -> tuple[Any, ...]:
     """Return all that `get_performer_settings` reads, to see cheaply whether it has changed."""
     settings, chosen = settings_of(obj), settings_of(obj).features
     items = (
-        (item.weight, item.kind, item.bone, item.times, item.axes, item.time)
+        (item.weight, item.kind, item.bone, item.times, item.bone_times, item.axes, item.time)
         for item in chosen.items
     )
     sliders = chosen.responsiveness, chosen.continuity, chosen.past

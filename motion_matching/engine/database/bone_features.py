@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..maths import planar
-from .motion_table import MotionTable, advance_laps, differentiate
+from ..maths import planar, quat
+from .motion_table import MotionTable, advance_laps, compute_angular_velocity, differentiate
 
 _AROUND = 0.1  # seconds around a frame within which a foot's contact is averaged
+_STRIDES = 2.0  # medians of the time between a foot's contacts that it looks ahead
 
 
 def compute_contact(table: MotionTable, leg: int) -> np.ndarray:
@@ -20,6 +21,38 @@ def compute_contact(table: MotionTable, leg: int) -> np.ndarray:
         padded = np.pad(stands, reach, mode="wrap" if loop else "edge")
         result[start:stop] = np.convolve(padded, window / window.sum(), mode="valid")
     return result
+
+
+def compute_next_contact(table: MotionTable, leg: int) -> np.ndarray:
+    """Return in how many seconds (N,) a leg next touches down, up to two of its usual strides."""
+    waits: list[np.ndarray] = []
+    strides: list[np.ndarray] = [np.empty(0)]
+    for start, stop, loop in zip(table.starts, table.stops, table.loops, strict=True):
+        stands = table.contacts[start:stop, leg].astype(bool)
+        before = np.concatenate([stands[-1:] if loop else [True], stands[:-1]])
+        lands = np.flatnonzero(stands & ~before).astype(np.float64)
+        further = lands[:1] + len(stands) if loop else [np.inf]
+        ahead = np.concatenate([lands, further if len(further) else [np.inf]])
+        strides.append(np.diff(ahead[np.isfinite(ahead)]))
+        frames = np.arange(len(stands))
+        waits.append(ahead[np.searchsorted(lands, frames, side="right")] - frames)
+    seconds, known = np.concatenate(waits) / table.fps, np.concatenate(strides) / table.fps
+    finite = seconds[np.isfinite(seconds)]
+    longest = _STRIDES * float(np.median(known)) if len(known) else finite.max(initial=0.0)
+    return np.asarray(np.minimum(seconds, longest))
+
+
+def compute_character_turning(table: MotionTable, bone: int) -> np.ndarray:
+    """Return a bone's angular velocity (N, 3) in the world, seen from the character."""
+    turning = np.zeros((len(table.track), 3))
+    if bone != 0:
+        rotation = table.rotations[:, bone].astype(np.float64)
+        for above in table.skeleton.get_ancestors(bone):
+            if above != 0:
+                rotation = quat.mul(table.rotations[:, above], rotation)
+        turning = compute_angular_velocity(quat.normalize(rotation), table)
+    turning[:, 2] += differentiate(table.track[:, 2], table, cyclic=False)
+    return turning
 
 
 def compute_character_positions(table: MotionTable, bone: int) -> np.ndarray:

@@ -18,13 +18,18 @@ from ..motion.skeleton import Skeleton
 from ..settings import LARGEST, is_number
 from .bone_features import (
     compute_character_positions,
+    compute_character_turning,
     compute_character_velocity,
     compute_contact,
+    compute_next_contact,
 )
 from .fade_features import DEFAULT_TIMES, FADE_KINDS, LONGEST_FADE, FadeTimes, combine
-from .motion_table import MotionTable, sample_track
+from .motion_table import MotionTable, sample_track, sample_values
 
-BONE_KINDS = ("bone_position", "bone_velocity", *FADE_KINDS, "foot_contact")
+FOOT_KINDS = ("foot_contact", "foot_next_contact")  # one number each
+# of bones, at any times
+TIMED_KINDS = ("bone_position", "bone_velocity", "bone_angular_velocity", *FOOT_KINDS)
+BONE_KINDS = (*TIMED_KINDS, *FADE_KINDS)
 TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
 NORMALIZATIONS = ("feature", "dimension", "none")
 DIFFERENCES = ("squared", "absolute")
@@ -40,10 +45,11 @@ _LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
 class Feature:
     """One entry of a schema.
 
-    A bone kind names a role ('hips', 'head', 'left_foot', …) or a bone, 'foot_contact' one of a
-    leg. A trajectory kind lists `times` in seconds, negative ones in the past. `axes` 'xy' leaves
-    out the height. `weight` scales the normalized values. `time` is in how many seconds a jump
-    fades for a kind that depends on it, 0 for as many as it does in play.
+    A bone kind names a role ('hips', 'head', 'left_foot', …) or a bone, a foot kind one of a
+    leg. A trajectory kind lists `times` in seconds, negative ones in the past; bones may have them
+    too, and are compared as they are now without. `axes` 'xy' leaves out the height. `weight`
+    scales the normalized values. `time` is in how many seconds a jump fades for a kind that depends
+    on it, 0 for as many as it does in play.
     """
 
     kind: str
@@ -56,7 +62,7 @@ class Feature:
     @property
     def size(self) -> int:
         """How many numbers it is at one time."""
-        return 1 if self.kind == "foot_contact" else len(self.axes)
+        return 1 if self.kind in FOOT_KINDS else len(self.axes)
 
     @property
     def dimensions(self) -> int:
@@ -71,8 +77,8 @@ class Feature:
 
     @property
     def label(self) -> str:
-        where = self.bone or " ".join(f"{t:+.2f}s" for t in self.times)
-        return f"{self.kind} {where}"
+        times = (f"{t:+.2f}s" for t in self.times)
+        return " ".join([self.kind, *([self.bone] if self.bone else []), *times])
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,12 @@ class Schema:
         """Weight of each dimension (D,)."""
         counts = [feature.dimensions for feature in self.features]
         return np.repeat([f.weight for f in self.features], counts).astype(np.float32)
+
+    @property
+    def trajectory_times(self) -> tuple[float, ...]:
+        """The times in seconds at which trajectories are compared, in order."""
+        ahead = (f.times for f in self.features if f.kind in TRAJECTORY_KINDS)
+        return tuple(sorted({time for times in ahead for time in times}))
 
     @property
     def future(self) -> float:
@@ -238,13 +250,22 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
             f"to {LARGEST:g}."
         )
     bone, times = entry.get("bone", ""), entry.get("times", ())
-    if kind in BONE_KINDS and (not bone or not isinstance(bone, str) or times):
+    if kind in BONE_KINDS and (not bone or not isinstance(bone, str)):
         raise SettingsError(
-            f"{where} has a {kind} that needs a bone and no times; name a bone, or a role such as "
-            "'left_foot'."
+            f"{where} has a {kind} that needs a bone; name one, or a role such as 'left_foot'."
         )
-    listed = isinstance(times, (list, tuple)) and bool(times)
+    if kind in FADE_KINDS and times:
+        raise SettingsError(
+            f"{where} has a {kind} with times; leave them out: it is of a jump now."
+        )
+    listed = isinstance(times, (list, tuple))
     near = listed and all(is_number(time) and abs(time) <= _FARTHEST_TIME for time in times)
+    if kind in BONE_KINDS and not near:
+        raise SettingsError(
+            f"{where} has a {kind} with times {reprlib.repr(times)}; list seconds, up to "
+            f"{_FARTHEST_TIME:g}, such as [-0.2, 0.0], or none for the present."
+        )
+    near = near and bool(times)
     if kind in TRAJECTORY_KINDS and (bone or not near):
         raise SettingsError(
             f"{where} has a {kind} that needs times and no bone; list seconds, up to "
@@ -270,8 +291,9 @@ def compute_features(
     """Return raw feature values (D, N), float32, in the frame of each frame's simulation bone.
 
     Positions are in metres. Velocities are those in the world, in metres per second, seen from the
-    character. Directions are unit vectors on the ground. Contacts are from 0 in the air to 1.
-    Jumps fade within `fade_times`, unless a feature has a time of its own.
+    character; turns are in radians per second. Directions are unit vectors on the ground. Contacts
+    are from 0 in the air to 1, and next ones in seconds. Bones at other times are seen from the
+    character as it is then. Jumps fade within `fade_times`, unless a feature has a time of its own.
     """
     count = len(table.track)
     values = np.empty((schema.dimensions, count), np.float32)
@@ -282,17 +304,23 @@ def compute_features(
             values[dimensions] = trajectory.reshape(count, -1).T
             continue
         bone = find_role_bone(feature.bone, table.roles, table.skeleton)
-        if feature.kind == "foot_contact":
-            values[dimensions] = compute_contact(table, find_leg(bone, table.roles, feature.bone))
-            continue
-        if bone not in positions:
-            positions[bone] = compute_character_positions(table, bone)
-        value = positions[bone]
-        if feature.kind != "bone_position":
+        if feature.kind in FOOT_KINDS:
+            leg = find_leg(bone, table.roles, feature.bone)
+            compute = compute_contact if feature.kind == "foot_contact" else compute_next_contact
+            value = compute(table, leg)[:, None]
+        elif feature.kind == "bone_angular_velocity":
+            value = compute_character_turning(table, bone)
+        else:
+            if bone not in positions:
+                positions[bone] = compute_character_positions(table, bone)
+            value = positions[bone]
+        if feature.kind in ("bone_velocity", *FADE_KINDS):
             velocity = compute_character_velocity(table, value)
             time = feature.kind in FADE_KINDS and fade_times.get(feature.kind, feature.time)
             value = combine(feature.kind, value, velocity, time) if time else velocity
-        values[dimensions] = value[:, : feature.size].T
+        value = value[:, : feature.size]
+        moments = [sample_values(table, value, time) for time in feature.times] or [value]
+        values[dimensions] = np.hstack(moments).T
     return values
 
 

@@ -103,6 +103,26 @@ def sample_track(table: MotionTable, time: float, beyond: str = "extrapolate") -
     return there
 
 
+def sample_values(table: MotionTable, values: np.ndarray, time: float) -> np.ndarray:
+    """Return values (N, K) at `time` seconds from each frame, linear between frames.
+
+    Loops repeat; elsewhere values stay as they are at the ends of a range.
+    """
+    lengths = table.stops - table.starts
+    start, count, loops = (
+        np.repeat(each, lengths) for each in (table.starts, lengths, table.loops)
+    )
+    frames = np.arange(len(values)) - start + time * table.fps
+    inside = np.where(loops, np.mod(frames, count), np.clip(frames, 0, count - 1))
+    below = np.floor(inside + 1e-6).astype(np.int64)
+    mix = np.clip(inside - below, 0.0, 1.0)[:, None]
+    below, above = (
+        start + np.where(loops, each % count, np.minimum(each, count - 1))
+        for each in (below, below + 1)
+    )
+    return np.asarray(values[below] * (1.0 - mix) + values[above] * mix)
+
+
 def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
     """Return velocities and turn rates (R, 3) over 0.2 s at the start (side 1) or end (-1)."""
     span = np.minimum(max(round(0.2 * table.fps), 1), table.stops - table.starts - 1)

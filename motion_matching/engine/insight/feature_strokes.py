@@ -10,7 +10,7 @@ import numpy as np
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database
 from ..database.fade_features import DEFAULT_TIMES, FADE_KINDS, find_place
-from ..database.features import BONE_KINDS, Feature, find_role_bone
+from ..database.features import BONE_KINDS, FOOT_KINDS, Feature, find_role_bone
 from ..field.ghosts import group_by_depth
 from ..maths import quat
 
@@ -18,6 +18,7 @@ Array = np.ndarray
 VELOCITY_SCALE = 0.2  # seconds: an arrow ends where its bone would be then
 DIRECTION_LENGTH = 0.3  # metres
 _CROSS_SIZE = 0.06
+_WITHOUT_PLACE = (*FOOT_KINDS, "bone_angular_velocity")  # and without a direction
 
 
 class Stroke(NamedTuple):
@@ -36,7 +37,7 @@ def make_strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
     features = [
         (feature, _to_rows(feature, values[dimensions]))
         for feature, dimensions in zip(schema.features, schema.slices, strict=True)
-        if feature.kind != "foot_contact"  # it has no place and no direction
+        if feature.kind not in _WITHOUT_PLACE
     ]
     path = {0.0: np.zeros(3)}
     for feature, rows in features:
@@ -50,7 +51,9 @@ def make_strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
     for feature, rows in features:
         if feature.kind in BONE_KINDS:
             bone = find_role_bone(feature.bone, database.roles, database.skeleton)
-            strokes += _make_feature_strokes(feature, rows[0], positions[bone])
+            now = rows[[time == 0.0 for time in feature.times or (0.0,)]]
+            for row in now[:1]:  # at other times, the character is elsewhere
+                strokes += _make_feature_strokes(feature, row, positions[bone])
         else:
             for time, row in zip(feature.times, rows, strict=True):
                 strokes += _make_feature_strokes(feature, row, path.get(time, np.zeros(3)))

@@ -96,7 +96,7 @@ def predict_trajectory(
     simulation = SimulationObject(settings)
     simulation.vx, simulation.vy, simulation.yaw_rate = database.root_motion[frame].tolist()
     simulation.steer(Intent(velocity=(velocity[1], -velocity[0])), 1.0 / database.fps)
-    times = _list_times(database)
+    times = database.schema.trajectory_times
     future = [time for time in times if time > 0]
     own = compute_clip_trajectory(database, frame)
     return own[: len(times) - len(future)] + list(simulation.predict(future))
@@ -111,16 +111,12 @@ def compute_clip_trajectory(database: Database, frame: int) -> list[TrajectoryPo
         return sample_track(table, time, database.schema.beyond_range)[frame]
 
     points = []
-    for time in _list_times(database):
+    for time in database.schema.trajectory_times:
         there_x, there_y, there_yaw = sample(time).tolist()
         vx, vy, _ = ((sample(time + step) - sample(time - step)) / (2 * step)).tolist()
         position = planar.rotate_xy(there_x - x, there_y - y, -yaw)
         points.append(TrajectoryPoint(*position, there_yaw - yaw, *planar.rotate_xy(vx, vy, -yaw)))
     return points
-
-
-def _list_times(database: Database) -> list[float]:
-    return sorted({time for feature in database.schema.features for time in feature.times})
 
 
 # ---------------------------------------------------------------- inspecting

@@ -53,7 +53,7 @@ class MotionMatching:
         self.hips = database.roles.hips
         self.acceleration_limits = np.array(database.limits)
         schema = database.schema
-        self.trajectory_times = tuple(sorted({t for f in schema.features for t in f.times}))
+        self.trajectory_times = schema.trajectory_times
         # plain views: taking a row of a memory-mapped array costs ten times as much
         self._poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
         self._contacts, self._bias = np.asarray(database.contacts), np.asarray(database.bias)

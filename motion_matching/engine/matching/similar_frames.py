@@ -32,10 +32,14 @@ def find_like(database: Database, state: MovingPose, allowed: np.ndarray) -> np.
     body = db.skeleton, db.roles, db.fps
     table = MotionTable(*body, local[..., :3], local[..., 3:], track, *ends, unknown)
     values = compute_features(db.schema, table)[:, 2]
-    counted = ("bone_position", *(("bone_velocity", *FADE_KINDS) if is_known else ()))
-    kinds = [feature.kind in counted for feature in db.schema.features]
-    sizes = [feature.dimensions for feature in db.schema.features]
-    dims = np.flatnonzero(np.repeat(kinds, sizes) & db.normalization.varies)
+    rates = ("bone_velocity", "bone_angular_velocity", *FADE_KINDS)
+    counted = ("bone_position", *(rates if is_known else ()))
+    known = [
+        np.full(feature.size, feature.kind in counted and time == 0.0)
+        for feature in db.schema.features
+        for time in feature.times or (0.0,)
+    ]
+    dims = np.flatnonzero(np.concatenate(known) & db.normalization.varies)
     scale = 1.0 / db.normalization.deviation[dims]
     away = (np.asarray(db.features)[dims][:, allowed] - values[dims, None]) * scale[:, None]
     cost = np.einsum("df,df->f", away, away)

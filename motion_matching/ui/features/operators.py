@@ -11,7 +11,15 @@ from ...engine.errors import SettingsError
 from ..operator_base import CHARACTER_ALSO_LIVE, NothingToDoError, Operator, n_
 from ..panel_base import set_options
 from ..typed_properties import choice, text
-from .properties import AHEAD, BEHIND, KINDS, MotionMatchingFeatures, get_title, has_contact
+from .properties import (
+    AHEAD,
+    BEHIND,
+    KINDS,
+    MotionMatchingFeatures,
+    get_title,
+    has_contact,
+    may_have_times,
+)
 
 # the first that is missing is added
 _DEFAULT_ROLES = ("left_foot", "right_foot", "hips", "head", "left_toe", "right_toe")
@@ -51,7 +59,8 @@ is not affected"""
     times: str = text(
         "",
         "Times",
-        "Seconds from now, separated by commas, negative to look back; empty for the next second",
+        "Seconds from now, separated by commas, negative to look back; empty for the next second, "
+        "or for a bone as it is now",
         options={"SKIP_SAVE"},
     )
 
@@ -69,6 +78,7 @@ is not affected"""
             roles = _DEFAULT_ROLES[:2] if has_contact(item) else _DEFAULT_ROLES
             missing = (role for role in roles if (self.kind, role) not in present)
             item.bone, item.times, item.axes = self.bone or next(missing, roles[0]), "", "xyz"
+            item.bone_times = self.times if may_have_times(item) else ""
         features.items.move(len(features.items) - 1, index)
         _finish_edit(features, index)
 

@@ -21,7 +21,15 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .properties import ICONS, MotionMatchingFeature, fades, get_title, has_contact, is_trajectory
+from .properties import (
+    ICONS,
+    MotionMatchingFeature,
+    fades,
+    get_title,
+    has_contact,
+    is_trajectory,
+    may_have_times,
+)
 
 
 class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
@@ -72,6 +80,8 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
         if item is not None:
             column.prop(item, "kind")
             column.prop(item, "times" if is_trajectory(item) else "bone")
+            if may_have_times(item):
+                column.prop(item, "bone_times")
             if not has_contact(item):
                 column.prop(item, "axes")
             if fades(item):

@@ -28,9 +28,17 @@ _BLENDED = "Where a bone is and how fast it moves at once: how far a {} blends i
 KINDS: Any = (
     ("bone_position", "Position", "Where a bone is, relative to the character", "BONE_DATA", 0),
     ("bone_velocity", "Velocity", "How fast a bone moves, and in which direction", "FORCE_WIND", 1),
+    (
+        "bone_angular_velocity",
+        "Turning",
+        "How fast a bone turns, and about which axis",
+        "DRIVER_ROTATIONAL_DIFFERENCE",
+        8,
+    ),
     ("bone_spring", "Spring Blend", _BLENDED.format("spring"), "IPO_ELASTIC", 6),
     ("bone_cubic", "Cubic Blend", _BLENDED.format("cubic"), "IPO_CUBIC", 7),
     ("foot_contact", "Contact", "Whether a foot is on the ground", "SNAP_FACE_CENTER", 5),
+    ("foot_next_contact", "Next Contact", "How long until a foot comes down next", "TIME", 9),
     ("trajectory_position", "Path", "Where the character will be, or was", "CURVE_PATH", 2),
     ("trajectory_direction", "Facing", _FACING, "ORIENTATION_GIMBAL", 3),
     ("trajectory_velocity", "Speed", "How fast the character will move, or moved", "DRIVER", 4),
@@ -106,6 +114,12 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
         "Seconds from now, separated by commas; further ahead: turns begin earlier, negative: "
         "looks back",
     )
+    bone_times: str = text(
+        "",
+        "Times",
+        "Seconds from now at which the bone is compared, separated by commas; negative: looks "
+        "back, empty: now",
+    )
     axes: str = choice("xyz", "Axes", "Which directions are compared", _AXES)
     time: float = number(
         0.0,
@@ -136,8 +150,13 @@ def is_trajectory(feature: MotionMatchingFeature) -> bool:
 
 
 def has_contact(feature: MotionMatchingFeature) -> bool:
-    """Tell whether a feature is a foot's contact, which has no axes."""
-    return feature.kind == "foot_contact"
+    """Tell whether a feature is of a foot's contacts, which have no axes."""
+    return feature.kind.startswith("foot")
+
+
+def may_have_times(feature: MotionMatchingFeature) -> bool:
+    """Tell whether a feature is of a bone at any times."""
+    return not is_trajectory(feature) and not fades(feature)
 
 
 def fades(feature: MotionMatchingFeature) -> bool:
@@ -149,7 +168,10 @@ def get_title(feature: MotionMatchingFeature) -> str:
     """Return the title of a feature in the list."""
     if is_trajectory(feature):
         return f"{_NAMES[feature.kind]} {_shorten_times(feature.times)}"
-    return format_kind(feature.kind, feature.bone)
+    title = format_kind(feature.kind, feature.bone)
+    if may_have_times(feature) and feature.bone_times:
+        return f"{title} {_shorten_times(feature.bone_times)}"
+    return title
 
 
 def format_kind(kind: str, bone: str) -> str:

@@ -15,6 +15,8 @@ from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
 from motion_matching.engine import presets
 from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.errors import SettingsError
+from motion_matching.ui.features.properties import get_title
 from tests.ui.characters import create_character, expect_refusal, find_override, override_character
 
 
@@ -141,6 +143,29 @@ def test_features_are_added_removed_and_moved():
     ops.build()
     assert status.refresh(obj).kind == "fresh"
     assert status.get_status(obj).dimensions == dimensions + 3
+
+
+def test_bones_have_times_of_their_own():
+    ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
+    features = obj.motion_matching.features
+    ops.apply_preset(kind="features", filepath="default")
+    for kind in ("bone_angular_velocity", "foot_next_contact"):
+        ops.add_feature(kind=kind, bone="left_foot", times="-0.2, 0")
+        item = features.items[features.index]
+        assert get_title(item).endswith("-0.2 0")
+    ops.add_feature(kind="bone_spring", bone="left_foot", times="-0.2")
+    schema = feature_list.build_schema(features)
+    times = {f.kind: f.times for f in schema.features if f.bone == "left_foot"}
+    assert times["bone_angular_velocity"] == times["foot_next_contact"] == (-0.2, 0.0)
+    assert times["bone_spring"] == times["bone_position"] == ()
+    assert feature_list.has_past(features)
+    # what is listed comes back from its own preset
+    data = feature_list.get_features_data(features)
+    feature_list.set_features(features, data, "mine")
+    assert feature_list.build_schema(features) == schema
+    features.items[0].bone_times = "soon"
+    with pytest.raises(SettingsError, match="'soon'"):
+        feature_list.build_schema(features)
 
 
 def test_each_group_of_features_has_a_slider():
