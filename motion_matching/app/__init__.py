@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         retargeting,
         rig_status,
         runtime,
+        search_times,
         settings,
         source_check,
         source_files,

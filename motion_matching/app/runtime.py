@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .insight import CoverageReport, MappedPoses
     from .inspector import Inspector
     from .live.host import LiveSession
+    from .search_times import MeasuredSearch
     from .source_preview import SourcePreview
     from .status import Status
     from .steps import Steps, Work
@@ -88,6 +89,7 @@ class Runtime:
     unfolded: set[str] = field(default_factory=set)  # places in the tab where warnings are listed
     coverage_reports: dict[int, CoverageReport] = field(default_factory=dict)
     pose_maps: dict[int, MappedPoses] = field(default_factory=dict)
+    search_times: dict[int, MeasuredSearch] = field(default_factory=dict)
     comparisons: dict[int, Comparison] = field(default_factory=dict)
     curves: dict[str, Curves | None] = field(default_factory=dict)  # by the key of a training
     scheduled: set[Callable[[], Any]] = field(default_factory=set)  # what timers call

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import (
         assembly,
         auto_tags,
+        bone_features,
         build,
         database,
         fade_features,
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
         frame_names,
         idles,
         limits,
+        motion_table,
         parts,
         postures,
         retagging,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         pose_map,
         price_plot,
         residual_plot,
+        search_times,
         strands,
         watching,
     )

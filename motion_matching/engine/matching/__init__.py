@@ -5,6 +5,16 @@ from typing import TYPE_CHECKING
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import fitted_features, flips, local_peaks, method, price_choice, search, similar_frames
+    from . import (
+        differences,
+        fitted_features,
+        flips,
+        length_search,
+        local_peaks,
+        method,
+        price_choice,
+        search,
+        similar_frames,
+    )
 else:
     __getattr__ = load_on_use(__name__)
