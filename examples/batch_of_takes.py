@@ -13,7 +13,16 @@ from pathlib import Path
 from find_api import find_api
 
 api = find_api()
-SCRIPTS = ("figure_eight", "square", "stop_and_go", "flips", "strafe_circle", "random", "turns")
+SCRIPTS = (
+    "figure_eight",
+    "square",
+    "stop_and_go",
+    "flips",
+    "strafe_circle",
+    "random",
+    "turns",
+    "pushes",
+)
 TEMPERS = {
     "lively": {"velocity_halflife": 0.15, "rotation_halflife": 0.15},
     "calm": {"velocity_halflife": 0.4},

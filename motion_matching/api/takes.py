@@ -91,10 +91,11 @@ def perform(
         What the character plays.
     script : str, path or Performance
         ``"figure_eight"``, ``"square"``, ``"stop_and_go"``, ``"flips"``, ``"strafe_circle"``,
-        ``"random"``, ``"turns"``, a .json file with a recorded performance, or what
+        ``"random"``, ``"turns"``, ``"pushes"``, a .json file with a recorded performance, or what
         `make_performance` returns.
     seconds, gait, seed : float, str, int
-        Length of a script, ``"walk"`` or ``"run"``, and the seed of ``"random"`` and ``"turns"``.
+        Length of a script, ``"walk"`` or ``"run"``, and the seed of ``"random"``, ``"turns"`` and
+        ``"pushes"``.
     settings : mapping, optional
         Settings of the controller to change, by name, such as ``{"velocity_halflife": 0.2}``.
         `weights` has a number for each feature of the database.

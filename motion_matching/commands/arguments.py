@@ -146,10 +146,10 @@ _TAKE: _Groups = {
     "": {"database FILE.npz": "a database made by 'build'"},
     "what to perform": {
         "--script NAME|FILE": "figure_eight, square, stop_and_go, flips, strafe_circle, random, "
-        "turns, or a .json file that --save-performance wrote (default: figure_eight)",
+        "turns, pushes, or a .json file that --save-performance wrote (default: figure_eight)",
         "--seconds SECONDS": "length of a script (default: as long as the whole script needs)",
         "--gait {walk,run}": "gait of a script (default: walk)",
-        "--seed SEED": "seed of the scripts 'random' and 'turns' (default: 0)",
+        "--seed SEED": "seed of 'random', 'turns' and 'pushes' (default: 0)",
         "--tags A,B": "play only frames that carry all of these tags",
     },
     "how to perform it": {

@@ -17,6 +17,7 @@ from .settings import LARGEST_SPEED, Speeds
 _LEAD_IN = 1.0  # seconds of standing before a script moves
 _STOP = 1.5  # seconds in which the character comes to rest at the end of a whole script
 _SEEDED_LENGTH = 20.0  # seconds
+_PUSHED_AFTER = 2.5, 4.0  # seconds
 _SLOWEST = 0.1  # m/s, slower than which no circle is walked
 Steering = tuple[tuple[float, float], float | None]  # direction to move in, and heading to face
 
@@ -76,7 +77,10 @@ _SCRIPTS: dict[str, _Script] = {
 GAITS = {"walk": 0.0, "run": 1.0}
 
 
-def _draw_random(gait: str, rng: np.random.Generator) -> Iterator[tuple[Intent, float]]:
+Drawn = Iterator[tuple[Intent, float]]  # intents, and the seconds that each is held
+
+
+def _draw_random(gait: str, speeds: Speeds, rng: np.random.Generator) -> Drawn:
     """Change direction every one to four seconds; sometimes go slower, stand, or face elsewhere."""
     while True:
         effort = float(rng.choice([1.0, 1.0, 1.0, 0.6, 0.0]))
@@ -88,7 +92,7 @@ def _draw_random(gait: str, rng: np.random.Generator) -> Iterator[tuple[Intent, 
         yield intent, rng.uniform(1.0, 4.0)
 
 
-def _draw_turns(gait: str, rng: np.random.Generator) -> Iterator[tuple[Intent, float]]:
+def _draw_turns(gait: str, speeds: Speeds, rng: np.random.Generator) -> Drawn:
     """Turn by 90 to 180 degrees to either side, and go on for two to four seconds."""
     yaw = 0.0
     while True:
@@ -96,13 +100,27 @@ def _draw_turns(gait: str, rng: np.random.Generator) -> Iterator[tuple[Intent, f
         yield Intent(move=_compute_move(yaw), gait=GAITS[gait]), rng.uniform(2.0, 4.0)
 
 
+def _draw_pushes(gait: str, speeds: Speeds, rng: np.random.Generator) -> Drawn:
+    """Go straight ahead, and be pushed to any side every 2.5 to 4 seconds.
+
+    A push adds the full speed ahead: one from ahead stops the character.
+    """
+    ahead = Intent(move=_compute_move(0.0), gait=GAITS[gait])
+    while True:
+        yield ahead, rng.uniform(*_PUSHED_AFTER)
+        x, y = _compute_move(rng.uniform(-math.pi, math.pi), speeds.forward)
+        yield ahead._replace(push=(x, y)), 0.0  # for one tick
+
+
 # what scripts drawn from a seed ask for, one after the other, and for how many seconds
-_SEEDED: dict[str, Callable[[str, np.random.Generator], Iterator[tuple[Intent, float]]]] = {
+_SEEDED: dict[str, Callable[[str, Speeds, np.random.Generator], Drawn]] = {
     "random": _draw_random,
     "turns": _draw_turns,
+    "pushes": _draw_pushes,
 }
 SEEDED = tuple(_SEEDED)
 NAMES = (*_SCRIPTS, *SEEDED)
+UNDISTURBED = tuple(name for name in NAMES if name != "pushes")
 
 
 def build_script(
@@ -138,7 +156,7 @@ def build_script(
     count = max(round(seconds * fps), 1)
     if name in _SEEDED:
         intents = [Intent()] * round(_LEAD_IN * fps)
-        for intent, held in _SEEDED[name](gait, np.random.default_rng(seed)):
+        for intent, held in _SEEDED[name](gait, speeds, np.random.default_rng(seed)):
             intents += [intent] * max(round(held * fps), 1)
             if len(intents) >= count:
                 break

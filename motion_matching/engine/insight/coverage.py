@@ -83,10 +83,10 @@ def measure_database(database: Database) -> GroundMotion:
 
 
 def simulate_tracks(settings: PerformerSettings, fps: float) -> Iterator[Array]:
-    """Yield tracks (F, 3) of x, y, yaw of the simulation object for all scripts at both gaits."""
+    """Yield tracks (F, 3) of x, y, yaw of the simulation object for scripts at both gaits."""
     speeds = settings.walk, settings.run
     for gait in scripts.GAITS if settings.run != settings.walk else ("walk",):
-        for name in scripts.NAMES:
+        for name in scripts.UNDISTURBED:
             seconds = 300.0 if name == "random" else 40.0
             script = scripts.build_script(name, seconds, fps, *speeds, gait=gait)
             yield simulate(script, settings, fps)

@@ -40,7 +40,7 @@ from ..motion.attachment import detach
 from ..motion.clip import Clip
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..progress import ReportShare
-from . import baking, metrics
+from . import baking, metrics, recovery
 from .metrics import BodyMotion, Frames
 
 Controller = Callable[[Database, PerformerSettings], Method]
@@ -159,7 +159,11 @@ def report_clip(
     return {
         "name": take.name,
         "fps": take.fps,
-        "take": measures | metrics.measure_pops(body.acceleration, most, take.fps),
+        "take": {
+            **measures,
+            **metrics.measure_pops(body.acceleration, most, take.fps),
+            **recovery.summarize_recoveries(recovery.measure_recoveries(take)),
+        },
         "sources": metrics.measure_clips(sources, contacts, floors),
         "played": played,
         **before,
@@ -329,6 +333,19 @@ def _summarize_prices(take: dict[str, Any]) -> list[str]:
     ]
 
 
+def _summarize_pushes(take: dict[str, Any]) -> list[str]:
+    """Return the line about pushes, if there are any."""
+    if not take["pushes"]:
+        return []
+    line = f"  pushes       recovered from {take['pushes_recovered']} of {take['pushes']}"
+    if take["pushes_recovered"]:
+        line += (
+            f", within {take['recovery_time_median']:.2f} s and after "
+            f"{take['push_distance_median']:.2f} m (medians)"
+        )
+    return [line]
+
+
 def summarize(data: dict[str, Any]) -> str:
     """Return a few lines about a report, for people."""
     take, sources, played = data["take"], data["sources"], data["played"]
@@ -369,6 +386,7 @@ def summarize(data: dict[str, Any]) -> str:
         f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 %, at most "
         f"{compare('acceleration_max', 'm/s²')}; {pops}{of_live}",
         *_summarize_prices(take),
+        *_summarize_pushes(take),
         f"  simulation   code and data drift apart by {take['apart_speed_mean']:.2f} m/s and "
         f"{take['apart_turn_rate_mean']:.2f} rad/s, and are "
         f"{take['simulation_distance_mean']:.2f} m apart on average",

@@ -35,8 +35,13 @@ SCRIPTS = (
         "A new direction every few seconds, now and then slower, still, or facing elsewhere",
     ),
     ("turns", "Turns", "Turns by 90° to 180°, to either side, every two to four seconds"),
+    (
+        "pushes",
+        "Pushes",
+        "Straight ahead, pushed to any side every few seconds, as hard as the character is fast",
+    ),
 )
-SEEDED = ("random", "turns")
+SEEDED = ("random", "turns", "pushes")
 ALONGS = (
     ("script", "Script", "One of the standard scripts"),
     ("curve", "Curve", "Follow a curve object once, from its start to its end"),

@@ -153,6 +153,23 @@ def test_a_random_script_without_a_length_ends_standing(name):
     assert set(whole.intents[-30:]) == {Intent()}
 
 
+def test_pushes_go_to_any_side_at_the_full_speed_every_few_seconds():
+    fast = Speeds(3.0, 2.0, 1.0)
+    wanted = scripts.build_script("pushes", 120.0, 30.0, SPEEDS, fast, gait="run", seed=4)
+    pushes = {i: intent.push for i, intent in enumerate(wanted.intents) if intent.push}
+    assert 25 < len(pushes) < 50
+    gaps = np.diff(list(pushes)) / 30.0
+    assert gaps.min() > 2.4
+    assert gaps.max() < 4.2
+    sides = np.array(list(pushes.values()))
+    assert np.allclose(np.linalg.norm(sides, axis=1), 3.0)
+    assert (np.abs(np.sign(sides).sum(axis=0)) < len(sides)).all()  # to both sides, on both axes
+    moving = {(intent.move, intent.gait) for intent in wanted.intents[30:]}
+    assert len(moving) == 1, "nothing else changes"
+    again = performance.from_json(performance.to_json(wanted), "here")
+    assert again.intents == wanted.intents
+
+
 # ---------------------------------------------------------------- invalid files
 
 

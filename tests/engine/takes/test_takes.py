@@ -80,7 +80,7 @@ def test_takes_of_the_built_in_clips(demo_database, script, gait):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("gait", ["walk", "run"])
-@pytest.mark.parametrize("script", [name for name in scripts.NAMES if name != "stop_and_go"])
+@pytest.mark.parametrize("script", [name for name in scripts.UNDISTURBED if name != "stop_and_go"])
 def test_takes_of_bandai_namco(bandai_namco, script, gait):
     assert_good_take(bandai_namco, script, gait)
 

@@ -1,0 +1,104 @@
+"""How a character recovers from pushes: how soon it is back on its way, and how far it was moved.
+
+It is back once its velocity has left the desired one by the most and is within a tenth of it again,
+or as near as it was in the second before the push: no gait is even.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..control.take import Take
+
+_SHARE = 0.1  # of the desired speed
+_AVERAGED = 0.2  # seconds over which velocities are averaged: steps are no pushes
+_BEFORE = 1.0  # seconds before a push from which the usual difference is measured
+_LEAST_SPEED = 1e-3  # m/s, slower than which there is no way to be on
+
+
+class Recovery(NamedTuple):
+    """One push: its second and speed in m/s, seconds until it is over, and metres moved by it.
+
+    `seconds` is infinite if the next push or the end of the way comes first.
+    """
+
+    second: float
+    speed: float
+    seconds: float
+    distance: float
+
+
+def measure_recoveries(take: Take) -> list[Recovery]:
+    """Measure all pushes of a take while the character was on its way."""
+    pushes = _find_pushes(take)
+    places = take.character[:, :2].astype(np.float64)
+    velocity = np.gradient(places, 1 / take.fps, axis=0)
+    around = round(0.5 * _AVERAGED * take.fps)
+    velocity = _average(velocity, around)
+    desired = np.asarray(take.desired_velocity, np.float64)
+    moving = np.linalg.norm(desired, axis=1) > _LEAST_SPEED
+    off = np.linalg.norm(velocity - desired, axis=1)
+    ends = [tick for tick, _ in pushes[1:]] + [take.frame_count] * bool(pushes)
+    recoveries = []
+    for (tick, speed), end in zip(pushes, ends, strict=True):
+        if not moving[tick]:
+            continue
+        rest = np.flatnonzero(~moving[tick:end])
+        stop = tick + int(rest[0]) if len(rest) else end
+        still = max(tick - around - 1, 0)  # averages and differences do not see the push yet
+        before = slice(max(still - round(_BEFORE * take.fps), 0), still)
+        least = _SHARE * float(np.linalg.norm(desired[tick]))
+        near = max(least, float(off[before].max(initial=0.0)))
+        seconds, last = _find_recovery(off, tick, stop, near, take.fps)
+        usual = velocity[before].mean(axis=0) if still else desired[tick]
+        moved = places[last] - places[still] - (last - still) / take.fps * usual
+        distance = float(np.linalg.norm(moved))
+        recoveries.append(Recovery(tick / take.fps, speed, seconds, distance))
+    return recoveries
+
+
+def summarize_recoveries(recoveries: list[Recovery]) -> dict[str, Any]:
+    """Return the figures of a report; medians are None without a push that was recovered from."""
+    over = [each for each in recoveries if np.isfinite(each.seconds)]
+    return {
+        "pushes": len(recoveries),
+        "pushes_recovered": len(over),
+        "recovery_time_median": float(np.median([r.seconds for r in over])) if over else None,
+        "push_distance_median": float(np.median([r.distance for r in over])) if over else None,
+    }
+
+
+def _find_pushes(take: Take) -> list[tuple[int, float]]:
+    """Return the ticks of pushes and their speeds in m/s; none if a take was cut or joined."""
+    if len(take.performance.intents) != take.frame_count:
+        return []
+    return [
+        (tick, float(np.hypot(*intent.push)))
+        for tick, intent in enumerate(take.performance.intents)
+        if intent.push is not None and intent.path is None
+    ]
+
+
+def _find_recovery(
+    off: np.ndarray, tick: int, stop: int, near: float, fps: float
+) -> tuple[float, int]:
+    """Return the seconds of a recovery, infinite if it is not over at `stop`, and its last tick.
+
+    `off` (T,) is how far velocities are from the desired ones in m/s, and `near` is over.
+    """
+    furthest = tick + int(off[tick:stop].argmax())
+    back = np.flatnonzero(off[furthest:stop] <= near)
+    if not len(back):
+        return float("inf"), stop - 1
+    last = furthest + int(back[0])
+    return (last - tick) / fps, last
+
+
+def _average(values: np.ndarray, around: int) -> np.ndarray:
+    """Return values (T, 2) averaged with as many ticks before each and after; ends hold."""
+    count = 2 * around + 1
+    padded = np.pad(values, ((around, around), (0, 0)), mode="edge")
+    sums = np.cumsum(np.pad(padded, ((1, 0), (0, 0))), axis=0)
+    return (sums[count:] - sums[:-count]) / count
