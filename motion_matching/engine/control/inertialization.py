@@ -28,9 +28,9 @@ _LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bon
 
 
 def _compute_lengths(v: np.ndarray) -> np.ndarray:
-    """Return the lengths (2, B) of linear and angular vectors (6, B)."""
+    """Return the lengths (J, 2, B) of linear and angular vectors (J, 6, B)."""
     squares = v * v
-    return np.sqrt(np.add.reduce(squares.reshape(2, 3, -1), axis=1))
+    return np.sqrt(np.add.reduce(squares.reshape(len(v), 2, 3, -1), axis=2))
 
 
 def compute_angular_velocity(
@@ -173,9 +173,10 @@ class Inertializer:
         offsets, speeds = (
             each.reshape(6, len(jumps), -1).swapaxes(0, 1) for each in self._compute_offsets(jumps)
         )
+        times = self._compute_times_of_all(offsets, speeds)
         return [
-            Fading(*state, self._shape, *self._compute_times(*state))
-            for state in zip(offsets, speeds, strict=True)
+            Fading(offset, speed, self._shape, *time)
+            for offset, speed, time in zip(offsets, speeds, times, strict=True)
         ]
 
     def transition(self, jump: Jump) -> None:
@@ -241,19 +242,31 @@ class Inertializer:
         return offset, speed
 
     def _compute_times(self, offset: np.ndarray, speed: np.ndarray) -> tuple[float, float]:
-        """Return the times of the offsets x and of their velocities v.
+        """Return the times of the offsets (6, B) of a jump and of their velocities."""
+        return self._compute_times_of_all(offset[None], speed[None])[0]
+
+    def _compute_times_of_all(
+        self, offsets: np.ndarray, speeds: np.ndarray
+    ) -> list[tuple[float, float]]:
+        """Return the times of the offsets x (J, 6, B) of jumps and of their velocities v.
 
         The first acceleration, of a spring y² x + 2 z v with y, z = 2 ln 2 / halflife, and of a
         cubic 6 x / T² + 4 v / S, stays within the limits, and the part of the velocities within
         half.
         """
-        x, v = _compute_lengths(offset), _compute_lengths(speed)
+        x, v = _compute_lengths(offsets), _compute_lengths(speeds)
         shape, fastest, slowest = self._shape, self._time, self._stretch * self._time
-        needed = shape.find_velocity_time(float((v / self._limits).max()))
-        calming = max(fastest, min(needed, slowest))
-        left = np.maximum(self._limits - shape.compute_pull(calming) * v, _TINY)
-        fading = max(fastest, min(shape.find_time(float((x / left).max())), slowest))
-        return fading, calming
+        calming = [
+            max(fastest, min(shape.find_velocity_time(ratio), slowest))
+            for ratio in (v / self._limits).max(axis=(1, 2)).tolist()
+        ]
+        pulls = np.array([shape.compute_pull(time) for time in calming], np.float32)
+        left = np.maximum(self._limits - pulls[:, None, None] * v, _TINY)
+        fading = [
+            max(fastest, min(shape.find_time(ratio), slowest))
+            for ratio in (x / left).max(axis=(1, 2)).tolist()
+        ]
+        return list(zip(fading, calming, strict=True))
 
     def play(self, poses: np.ndarray) -> np.ndarray:
         """Advance by K ticks at once; return their poses (K, 7, B) with offsets."""
