@@ -9,6 +9,8 @@ import numpy as np
 
 from ..maths import quat
 
+_APART = 0.5  # of the height of a body, between neighbours in a row
+
 
 def build_segments(
     poses: np.ndarray, parents: np.ndarray, place: tuple[float, float, float, float]
@@ -29,6 +31,18 @@ def build_segments(
         world[bones] = world[above] @ world[bones]
     joints, bones = world[..., :3, 3], np.flatnonzero(parents > 0)
     return np.stack([joints[parents[bones]], joints[bones]], axis=1).transpose(2, 0, 1, 3)
+
+
+def lay_out_row(weights: np.ndarray, yaw: float, height: float) -> np.ndarray:
+    """Return offsets (Q, 3) in metres that put bodies in a row, that of the most weight first.
+
+    The row starts beside a character with a heading in radians, and goes to its right; bodies of a
+    `height` in metres stand half of it apart. Equal weights keep their order.
+    """
+    place = np.empty(len(weights), np.intp)
+    place[np.argsort(-weights, kind="stable")] = np.arange(1, len(weights) + 1)
+    right = np.array([-math.cos(yaw), -math.sin(yaw), 0.0])
+    return (_APART * height * place[:, None] * right).astype(np.float32)
 
 
 @lru_cache(maxsize=4)

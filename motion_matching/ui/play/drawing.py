@@ -101,7 +101,9 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
     warnings = tuple(item.text for item in live.warnings) if play.show_warnings else ()
     recorded = session.recorded_seconds if session.is_recording and play.show_recording else None
     method: Any = session.performer.method
-    around = ghosts.build_ghosts(method, frame) if play.show_ghosts and live.field else None
+    around = None
+    if play.show_ghosts and live.field:
+        around = ghosts.build_ghosts(method, frame, in_row=play.show_ghost_row)
     return Snapshot(tuple(lines), texts, warnings, recorded, around)
 
 

@@ -38,21 +38,31 @@ class Ghosts(NamedTuple):
     colours: np.ndarray
 
 
-def build_ghosts(method: MotionField, frame: Frame) -> Ghosts | None:
-    """Return the ghosts of a tick, where its character is seen; None before the first choice."""
+def build_ghosts(method: MotionField, frame: Frame, *, in_row: bool = False) -> Ghosts | None:
+    """Return the ghosts of a tick, where its character is seen; None before the first choice.
+
+    In a row they stand beside it by weight, each with a bar on the ground that shows its share.
+    """
     decision = method.decision
     if decision is None:
         return None
     (x, y, yaw), height = frame.character, float(frame.pose[2, 0])
     poses = method.states.next_poses.take(decision.states, axis=0)
     bodies = engine.field.ghosts.build_segments(poses, method.skeleton.parents, (x, y, height, yaw))
+    ground, bars = height + drawing.ABOVE_GROUND, np.empty((0, 3), np.float32)
+    if in_row:
+        tall = _measure_height(method)
+        offsets = engine.field.ghosts.lay_out_row(decision.weights, yaw, tall)
+        bodies += offsets[:, None, None]
+        lengths = tall * decision.weights / decision.weights.sum()
+        bars = _build_bars(offsets + np.array((x, y, ground)), lengths, yaw)
     others = np.arange(len(bodies)) != decision.chosen
-    arrow = _build_arrow(x, y, height + drawing.ABOVE_GROUND, yaw + decision.goal.direction)
-    shown = np.concatenate([bodies[others].reshape(-1, 3), arrow])
+    arrow = _build_arrow(x, y, ground, yaw + decision.goal.direction)
+    shown = np.concatenate([bodies[others].reshape(-1, 3), bars, arrow])
     colours = np.full((len(shown), 4), (*get_task_color(decision.goal), 1.0), np.float32)
     weights = np.sqrt(decision.weights / decision.weights.max())[others]
     brightness = _FAINTEST + (1.0 - _FAINTEST) * weights
-    colours[: -len(arrow), 3] = np.repeat(brightness, 2 * bodies.shape[1])
+    colours[: len(brightness) * 2 * bodies.shape[1], 3] = np.repeat(brightness, 2 * bodies.shape[1])
     return Ghosts(bodies[decision.chosen].reshape(-1, 3), shown, colours)
 
 
@@ -61,6 +71,21 @@ def get_task_color(goal: TaskGoal) -> Rgb:
     if goal.tags:
         return app.tag_colors.get_tag_color(min(goal.tags))
     return colorsys.hsv_to_rgb((1.0 / 3.0 - goal.direction / math.tau) % 1.0, 0.75, 0.95)
+
+
+def _measure_height(method: MotionField) -> float:
+    """Return the height of the body in metres, which does not change with the pose played."""
+    first = method.states.next_poses[:1]
+    [body] = engine.field.ghosts.build_segments(first, method.skeleton.parents, (0, 0, 0, 0))
+    return float(np.ptp(body[..., 2]))
+
+
+def _build_bars(places: np.ndarray, lengths: np.ndarray, yaw: float) -> np.ndarray:
+    """Return bars of some lengths (Q,) ahead of places (Q, 3), as pairs of points (2 Q, 3)."""
+    ahead = np.append(engine.maths.planar.yaw_to_forward(yaw), 0.0)
+    starts = places + _NEAR * ahead
+    ends = starts + lengths[:, None] * ahead
+    return np.stack([starts, ends], axis=1).reshape(-1, 3).astype(np.float32)
 
 
 def _build_arrow(x: float, y: float, z: float, heading: float) -> np.ndarray:

@@ -46,6 +46,12 @@ class Layers:
         "brighter ones count more, the chosen one is thick; the color is that of the heading or of "
         "the requested tag",
     )
+    show_ghost_row: bool = switch(
+        False,
+        "Neighbours in a Row",
+        "Draw the neighbours beside the character instead of over it, the one that counts most "
+        "first; a bar on the ground before each is as long as its share",
+    )
     show_handles: bool = switch(
         True,
         "Handles",

@@ -95,4 +95,6 @@ class MOTION_MATCHING_PT_layers(ArmaturePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = split_layout(self.layout)
         for name in layers.PROPERTIES:
-            column.prop(settings.play, name)
+            row = column.row()
+            row.active = name != "show_ghost_row" or settings.play.show_ghosts
+            row.prop(settings.play, name)

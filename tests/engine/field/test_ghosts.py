@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from motion_matching.engine.field.ghosts import build_segments
+from motion_matching.engine.field.ghosts import build_segments, lay_out_row
 from motion_matching.engine.maths import quat
 
 
@@ -20,3 +20,13 @@ def test_lines_connect_the_joints_of_each_pose_at_the_character(demo_database):
     for line, bone in zip(lines.transpose(1, 0, 2, 3), bones, strict=True):
         np.testing.assert_allclose(line[:, 0], places[:, parents[bone]], atol=1e-4)
         np.testing.assert_allclose(line[:, 1], places[:, bone], atol=1e-4)
+
+
+def test_a_row_goes_to_the_right_by_weight_and_grows_with_the_body():
+    weights = np.array([0.2, 0.5, 0.1, 0.2])
+    offsets = lay_out_row(weights, 0.0, 1.8)  # at heading 0 it faces -Y: its right is -X
+    assert np.argsort(-offsets[:, 0]).tolist() == [1, 0, 3, 2]
+    np.testing.assert_allclose(np.diff(np.sort(-offsets[:, 0])), 0.9, rtol=1e-6)
+    np.testing.assert_allclose(offsets[:, 1:], 0.0, atol=1e-6)
+    turned = lay_out_row(weights, 0.5 * np.pi, 0.18)  # it faces +X: its right is -Y
+    np.testing.assert_allclose(turned[:, 1], 0.1 * offsets[:, 0], atol=1e-6)

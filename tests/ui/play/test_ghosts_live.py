@@ -64,6 +64,21 @@ def test_neighbours_are_drawn_with_their_future_paths(field_session):
     assert 0.1 < alpha.min() < alpha.max() <= 1
     assert np.allclose(shown.colours[:, :3], ghosts.get_task_color(decision.goal))
 
+    # in a row beside it they show the same, with a bar for each that is as long as its share
+    play.show_ghost_row = True
+    row = ghosts.build_ghosts(field, live.session._frame, in_row=True)
+    assert len(row.others) == len(row.colours) == len(shown.others) + 2 * 15
+    bars = row.others[-6 - 2 * 15 : -6].reshape(15, 2, 3)
+    lengths = np.linalg.norm(np.diff(bars, axis=1)[:, 0], axis=1)
+    shares = field.decision.weights / field.decision.weights.sum()
+    assert np.allclose(lengths / lengths.sum(), shares, atol=1e-4)
+    place = live.session._frame.character
+    away = np.linalg.norm(bars[:, 0, :2] - (place.x, place.y), axis=1)
+    assert (np.diff(away[np.argsort(-shares, kind="stable")]) > 0).all()
+    run_ticks()
+    assert len(get_snapshot().neighbour_ghosts.others) == len(row.others)
+    play.show_ghost_row = False
+
     # the arrow shows the desired direction: along the view, +Y at heading pi
     keyboard.handle("W", "RELEASE")
     keyboard.handle("D", "PRESS")
