@@ -152,6 +152,12 @@ def show_neighbours(live):
             print(f"drawing took {1000 * float(np.median(cache.draw_seconds)):.2f} ms with them")
     print(f"the chosen neighbour takes {counts[1]} pixels, {counts[0]} and {counts[2]} without")
     assert counts[1] > MUCH + max(counts[0], counts[2])
+    play.show_ghosts = play.show_ghost_row = True
+    yield from ticked(live, 3)
+    beside = count_pixels((yield from take_screenshot()), chosen)
+    print(f"in a row, the chosen neighbour takes {beside} pixels")
+    assert beside > MUCH + max(counts[0], counts[2])
+    play.show_ghosts = play.show_ghost_row = False
     play.show_paths = True
 
 

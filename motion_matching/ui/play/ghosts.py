@@ -82,7 +82,7 @@ def _measure_height(method: MotionField) -> float:
 
 def _build_bars(places: np.ndarray, lengths: np.ndarray, yaw: float) -> np.ndarray:
     """Return bars of some lengths (Q,) ahead of places (Q, 3), as pairs of points (2 Q, 3)."""
-    ahead = np.append(engine.maths.planar.yaw_to_forward(yaw), 0.0)
+    ahead = np.append(engine.maths.planar.yaw_to_forward(np.array(yaw)), 0.0)
     starts = places + _NEAR * ahead
     ends = starts + lengths[:, None] * ahead
     return np.stack([starts, ends], axis=1).reshape(-1, 3).astype(np.float32)
