@@ -14,7 +14,9 @@ from motion_matching.engine.errors import MotionMatchingError
 from tests.benchmarks.report import describe_machine
 
 from . import (
+    dense,
     directing_command,
+    pushing_command,
     quality,
     report,
     retargeting_command,
@@ -36,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "retargeting": retargeting_command.run,
         "transitions": transitions_report.run,
         "director": directing_command.run,
+        "dense": dense.run,
+        "pushes": pushing_command.run,
     }
     try:
         if chosen.study in others:
@@ -91,6 +95,10 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     text = "measure directed scenes beside the causal controller"
     directing_command.add_arguments(studies.add_parser("director", help=text, description=text))
+    text = "count the jumps of walks in more and more frames of the same motion"
+    dense.add_arguments(studies.add_parser("dense", help=text, description=text))
+    text = "measure recoveries from pushes, and how the training of motion fields goes"
+    pushing_command.add_arguments(studies.add_parser("pushes", help=text, description=text))
     text = "measure what jumps cost with several ways to blend, price and compare them"
     transitions_report.add_arguments(studies.add_parser("transitions", help=text, description=text))
     return parser

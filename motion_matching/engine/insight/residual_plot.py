@@ -69,6 +69,11 @@ def compute_curves(residuals: np.ndarray, discount: float, sweeps: int = 0) -> C
 
 def save(residuals: np.ndarray, discount: float, path: Path | str) -> None:
     """Write the curves as an SVG picture. Raises SettingsError if that fails or without a sweep."""
+    pictures.write_pictures([draw(residuals, discount)], path)
+
+
+def draw(residuals: np.ndarray, discount: float, name: str = "residuals") -> str:
+    """Return the curves as a picture for an SVG file. Raises SettingsError without a sweep."""
     curves = compute_curves(residuals, discount)
     if curves is None:
         raise SettingsError(
@@ -91,4 +96,4 @@ def save(residuals: np.ndarray, discount: float, path: Path | str) -> None:
     parts.append(pictures.make_label(_LEFT, bottom + 18, "sweep 1"))
     parts.append(pictures.make_label(right, bottom + 18, f"{curves.sweeps}", to_the_left))
     title = f"How much each sweep changes the values, discount {discount:.4g}"
-    pictures.write_pictures([pictures.make_picture("residuals", title, parts)], path)
+    return pictures.make_picture(name, title, parts)

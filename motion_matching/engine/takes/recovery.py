@@ -15,13 +15,14 @@ from ..control.take import Take
 _SHARE = 0.1  # of the desired speed
 _AVERAGED = 0.2  # seconds over which velocities are averaged: steps are no pushes
 _BEFORE = 1.0  # seconds before a push from which the usual difference is measured
+_LEAST_WAY = 2.0  # seconds: a way that ends sooner does not tell whether one recovers
 _LEAST_SPEED = 1e-3  # m/s, slower than which there is no way to be on
 
 
 class Recovery(NamedTuple):
     """One push: its second and speed in m/s, seconds until it is over, and metres moved by it.
 
-    `seconds` is infinite if the next push or the end of the way comes first.
+    `seconds` is infinite if the next push comes first, or the end of a long way.
     """
 
     second: float
@@ -31,7 +32,10 @@ class Recovery(NamedTuple):
 
 
 def measure_recoveries(take: Take) -> list[Recovery]:
-    """Measure all pushes of a take while the character was on its way."""
+    """Measure all pushes of a take while the character was on its way.
+
+    Those after which its way ended too soon are left out.
+    """
     pushes = _find_pushes(take)
     places = take.character[:, :2].astype(np.float64)
     velocity = np.gradient(places, 1 / take.fps, axis=0)
@@ -52,6 +56,9 @@ def measure_recoveries(take: Take) -> list[Recovery]:
         least = _SHARE * float(np.linalg.norm(desired[tick]))
         near = max(least, float(off[before].max(initial=0.0)))
         seconds, last = _find_recovery(off, tick, stop, near, take.fps)
+        is_cut = end == take.frame_count or stop < end
+        if is_cut and not np.isfinite(seconds) and stop - tick < _LEAST_WAY * take.fps:
+            continue
         usual = velocity[before].mean(axis=0) if still else desired[tick]
         moved = places[last] - places[still] - (last - still) / take.fps * usual
         distance = float(np.linalg.norm(moved))

@@ -73,6 +73,21 @@ def test_pushes_of_no_one_on_its_way_and_of_cut_takes_are_not_measured(still):
     assert recovery.measure_recoveries(still) == []
 
 
+def test_a_push_just_before_the_end_does_not_count_as_one_without_recovery(still):
+    pushed = move(still, (FULL, 0.0))
+    intents = list(pushed.performance.intents)
+    late = len(intents) - 10
+    intents[late] = intents[late]._replace(push=(FULL, 0.0))
+    character = pushed.character.copy()
+    character[late:, 0] += FULL / FPS * np.arange(1, 11)
+    cut = replace(
+        pushed,
+        character=character,
+        performance=replace(pushed.performance, intents=tuple(intents)),
+    )
+    assert len(recovery.measure_recoveries(cut)) == len(PUSHED_AT)
+
+
 @pytest.mark.parametrize("gait", ["walk", "run"])
 def test_the_script_is_recovered_from_and_reported(gait):
     database = load_demo()
