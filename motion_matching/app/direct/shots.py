@@ -11,17 +11,19 @@ import bpy
 import numpy as np
 
 from ...engine.control.ground import STEP
+from ...engine.control.performance import Performance
 from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.database.frame_names import find_frame
 from ...engine.database.tags import parse_names
+from ...engine.direct import heights
 from ...engine.direct.shot import LONGEST_SHOT, Mark, Piece, Pin, Shot, Tempo, TimedPath
 from ...engine.errors import SettingsError
 from ...scene.blender.actions import get_scene_fps
 from ...scene.direct import empties
 from ...scene.staging import placements
 from ..characters import get_placement
-from ..settings import read_ground
+from ..settings import add_obstacles
 from ..typed import settings_of, to_plain_value
 from . import jumps, keeping_poses, marks, outcomes
 
@@ -84,21 +86,28 @@ def _note(listed: list[bpy.types.Object]) -> Noted:
 
 
 def add_walls(obj: bpy.types.Object, request: Request) -> Shot:
-    """Return a shot among the walls that an armature has now.
+    """Return a shot on the ground and among the walls that an armature has now.
 
-    Raises SettingsError for a mark in an obstacle, or on ground that is higher or lower than zero.
+    Raises SettingsError for a mark in an obstacle, or where no steps lead up or down to.
     """
-    ground, walls = read_ground(obj)
-    fps, shot = get_scene_fps(bpy.context.scene), request.shot
-    for mark in shot.marks:
-        height = 0.0 if mark.position is None else ground.height(*mark.position)
-        if abs(height) > STEP:
-            frame = request.frame + round(mark.time * fps)
+    around = add_obstacles(obj, Performance("", 1.0, ()))
+    floor, shot = around.floor, request.shot
+    known = [shot.position]
+    for mark in sorted(shot.marks, key=lambda each: each.time):
+        if mark.position is None:
+            continue
+        height = floor.height(*mark.position)
+        if abs(height - floor.height(*known[0])) > STEP and not any(
+            heights.can_walk(floor, place, mark.position) for place in known
+        ):
+            frame = request.frame + round(mark.time * get_scene_fps(bpy.context.scene))
             raise SettingsError(
-                f"The mark at frame {frame} is inside an obstacle, or where the ground is at "
-                f"{height:.1f} m; the director walks on level ground: move it."
+                f"The mark at frame {frame} is inside an obstacle, or no straight way of steps "
+                f"leads from the start or an earlier mark to the ground there, at {height:.1f} m; "
+                "move it, or add a mark at the foot of the slope."
             )
-    return replace(shot, walls=tuple(walls))
+        known.append(mark.position)
+    return replace(shot, walls=around.walls, floor=floor)
 
 
 def get_start(obj: bpy.types.Object) -> int:

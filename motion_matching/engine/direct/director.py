@@ -112,7 +112,8 @@ class Director:
         done = self.finish(self.direct(replace(shot, pieces=()), states, progress), feet)
         for piece in shot.pieces:
             span = piece.start, piece.stop
-            done = self.direct_again(done, *span, piece.shot, feet=feet, states=states)
+            asked = replace(piece.shot, floor=shot.floor)
+            done = self.direct_again(done, *span, asked, feet=feet, states=states)
         return done
 
     def finish(self, directed: Directed, feet: str | None = None) -> Directed:
@@ -140,7 +141,7 @@ class Director:
         take is just jumping. A `shot` of the same length may ask for other things meanwhile.
         Raises SettingsError as `direct`, and if the piece is too short or the length differs.
         """
-        shot = replace(shot or done.shot.current, pieces=())
+        shot = replace(shot or done.shot.current, pieces=(), floor=done.shot.floor)
         task = self._prepare(shot)
         _check_piece(task.guide, done.guide, start, stop, shot.seconds)
         if shot.tempos != done.shot.current.tempos:

@@ -16,6 +16,7 @@ from ..control.transition_cost import Transition, measure_prices
 from .beam import ShotPlan
 from .closing import Closed
 from .footage import Footage
+from .heights import compute_heights
 from .shot import Shot
 
 _BETWEEN = 1e-3  # share of a frame below which it is shown as it is
@@ -76,6 +77,9 @@ def play(
     poses, transitions = _blend(footage, plan, closed.plan_ticks, shown, settings)
     places = closed.places * [footage.size, footage.size, 1.0]
     poses[:, :, 0] = _place_roots(places)
+    poses[:, 2, 0] = compute_heights(
+        shot.floor, places[:, :2], settings.hips_halflife * database.fps
+    )
     prices = np.full(len(poses), np.nan, np.float32)
     prices[list(transitions)] = measure_prices(
         list(transitions.values()), database.skeleton.parents
@@ -192,4 +196,5 @@ def _make_performance(
         settings=settings.to_dict(),
         obstacles=shot.obstacles,
         walls=shot.walls,
+        floor=shot.floor,
     )

@@ -47,7 +47,7 @@ class BonePose:
                 result[..., : self.hips + 1], parents[: self.hips + 1]
             )
             up = np.zeros((len(result), 3))
-            up[:, 2] = self.height - places[:, self.hips, 2]
+            up[:, 2] = self.height - (places[:, self.hips, 2] - places[:, 0, 2])
             result[:, :3, self.hips] += quat.inv_mul_vec(turns[:, parents[self.hips]], up)
         return result
 
@@ -213,7 +213,8 @@ def plant_feet(
     toes = baking.compute_toe_positions(take.unlocked_poses[ticks], database)
     standing = np.array([leg.toe_height for leg in measure_character_legs(database)])
     allowed = np.array([each.mark.pose_tolerance for each in asked])
-    raised = toes[..., 2] > standing + allowed[:, None]
+    above = toes[..., 2] - take.unlocked_poses[ticks, 2, :1]
+    raised = above > standing + allowed[:, None]
     ranges = baking.find_contact_ranges(take, database)
     for each, places, in_air in zip(asked, toes, raised, strict=True):
         first, last = np.flatnonzero(each.shares)[[0, -1]].tolist()

@@ -47,7 +47,7 @@ def _measure_offset(wanted: np.ndarray, own: np.ndarray) -> np.ndarray:
     offset[:3] = wanted[:3] - own[:3]
     turn = component_quat.mul(np.array(wanted[3:]), component_quat.inv(np.array(own[3:])))
     offset[3:] = component_quat.to_scaled_angle_axis(turn)
-    offset[:, 0] = 0.0  # both are at one place
+    offset[[0, 1, 3, 4, 5], 0] = 0.0  # both are at one place, but heights may differ
     return offset
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ..control.ground import Box, Wall
+from ..control.ground import FLAT, Box, Ground, Wall
 
 Point = tuple[float, float]
 
@@ -116,7 +116,7 @@ class Shot:
     """A scene for one character, of `seconds`, from a start position and heading.
 
     The `seed` chooses among solutions that are about as good. `pieces` are directed anew, one after
-    the other, once all of it is.
+    the other, once all of it is. The character goes on the `floor`, which is not saved to files.
     """
 
     seconds: float
@@ -134,6 +134,7 @@ class Shot:
     pieces: tuple[Piece, ...] = ()
     kept: tuple[KeptJump, ...] = ()
     tempos: tuple[Tempo, ...] = ()
+    floor: Ground = FLAT
 
     @property
     def current(self) -> Shot:
