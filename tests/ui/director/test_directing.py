@@ -178,6 +178,32 @@ def test_walls_are_avoided_and_marks_in_them_refused(obj):
     expect_refusal(ops.direct, "at frame 120 is inside an obstacle", "at 1.0 m")
 
 
+def test_a_slope_of_the_obstacles_lifts_the_take_as_solving_again_does(obj):
+    add_mark(150, (0.0, -4.0, 0.0))
+    mesh = bpy.data.meshes.new("Slope")
+    corners = [(-5.0, -1.0, 0.0), (5.0, -1.0, 0.0), (5.0, -9.0, 1.6), (-5.0, -9.0, 1.6)]
+    mesh.from_pydata(corners, [], [(0, 3, 2, 1)])
+    collection = bpy.data.collections.new("Ground")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(bpy.data.objects.new("Slope", mesh))
+    obj.motion_matching.obstacles = collection
+    bpy.context.view_layer.objects.active = obj
+    assert ops.direct() == {"FINISHED"}
+    assert outcomes.get_state(obj) == ("CHECKMARK", "Solved")
+    heights = []
+    for frame in (1, 150):
+        bpy.context.scene.frame_set(frame)
+        posed = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        tails = [(posed.matrix_world @ bone.tail).z for bone in posed.pose.bones]
+        heights.append(min(tails))
+    assert heights[1] - heights[0] == pytest.approx(0.6, abs=0.06)
+    assert ops.direct_again() == {"FINISHED"}
+    first, again = (read_channels(take.action) for take in obj.motion_matching.takes[:2])
+    assert again.keys() == first.keys()
+    for key in first:
+        np.testing.assert_allclose(again[key], first[key], atol=1e-6, err_msg=str(key))
+
+
 def test_a_directed_take_is_solved_again_after_reopening(obj, tmp_path):
     add_marks()
     assert ops.direct() == {"FINISHED"}
