@@ -14,6 +14,7 @@ import numpy as np
 from ..database.database import Database
 from ..maths import planar
 from ..takes.sizes import find_size
+from .shot import Pose
 
 REACH_STEP, REACH_SECONDS = 0.25, 10.0  # seconds in which ways are measured, and up to which
 _AT_ONCE = 8192  # frames
@@ -68,6 +69,21 @@ class Footage:
             ahead = self.compute_ahead(round(step * REACH_STEP * self.fps))[candidates]
             far.append(float(np.hypot(ahead[:, 0], ahead[:, 1]).max(initial=0.0)))
         return np.maximum.accumulate(far)
+
+    @cached_property
+    def _known_ahead(self) -> dict[int, np.ndarray]:
+        return {}
+
+    def get_ahead(self, frames: int) -> np.ndarray:
+        """Return the same as `compute_ahead`, which is kept for the next search."""
+        if frames not in self._known_ahead:
+            self._known_ahead[frames] = self.compute_ahead(frames)
+        return self._known_ahead[frames]
+
+    @cached_property
+    def pose_costs(self) -> dict[Pose | str, np.ndarray]:
+        """How far (N,) the frames are from poses that were asked for, which are kept."""
+        return {}
 
     def compute_ahead(self, frames: int) -> np.ndarray:
         """Return how far (N, 3) playing on for so many frames leads, in each frame's own axes.

@@ -12,7 +12,7 @@ from .footage import Footage
 from .guide import Guide
 from .obstruction import Obstruction
 from .poses import find_pose, measure_frames
-from .shot import Shot
+from .shot import Mark, Shot
 
 _GAIT = 0.15  # metre-seconds a second that the other gait costs
 _TAGGED = 0.5  # and frames without the tags that are asked for
@@ -20,6 +20,7 @@ _SMOOTH = 0.25  # seconds on both sides over which a gait's speed is averaged
 _FORBIDDEN = 0.25  # seconds around the frames of a jump that is forbidden
 _SEEDED = 0.02  # metre-seconds by which seeds change the price of pieces of clips
 _PIECE = 0.25  # seconds
+_MOST_POSES = 32  # that are kept in memory
 _POSE = 3.0  # metre-seconds that a metre of joints from a pose costs
 
 
@@ -73,9 +74,24 @@ def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndar
     """Return what frames (N,) cost at the ticks of poses: how far their joints are from these."""
     result: dict[int, np.ndarray] = {}
     for mark in shot.marks:
-        if (pose := find_pose(footage.database, mark)) is not None:
-            result[round(mark.time * guide.fps)] = _POSE * measure_frames(pose, footage)
+        if mark.pose is not None:
+            result[round(mark.time * guide.fps)] = _POSE * _measure_pose(mark, footage)
     return result
+
+
+def _measure_pose(mark: Mark, footage: Footage) -> np.ndarray:
+    """Return how far (N,) frames are from a mark's pose; it is measured once, for all passes.
+
+    Raises SettingsError as `find_pose`.
+    """
+    known, pose = footage.pose_costs, find_pose(footage.database, mark)
+    assert pose is not None
+    assert mark.pose is not None
+    if mark.pose not in known:
+        if len(known) >= _MOST_POSES:
+            del known[next(iter(known))]
+        known[mark.pose] = measure_frames(pose, footage)
+    return known[mark.pose]
 
 
 def _get_surroundings(frame: str, footage: Footage) -> tuple[int, int]:

@@ -10,6 +10,8 @@ import pytest
 
 from motion_matching.engine.database.frame_names import find_frame
 from motion_matching.engine.direct import poses, shot_file
+from motion_matching.engine.direct.director import Director
+from motion_matching.engine.direct.footage import make_footage
 from motion_matching.engine.direct.shot import Mark, Pose, Shot
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.maths import quat
@@ -128,3 +130,15 @@ def test_files_with_poses_that_are_none_are_refused(pose, words):
     text = json.dumps({"seconds": 3, "marks": [{"time": 1, "pose": pose}]})
     with pytest.raises(SettingsError, match=words):
         shot_file.from_json(text, "here")
+
+
+def test_frames_are_compared_with_a_pose_once_for_all_passes(walking, director, asked):
+    fresh = Director(make_footage(walking), director.table)
+    fresh.direct(asked, states=40)
+    [costs] = fresh.footage.pose_costs.values()
+    fresh.direct(asked.with_seed(2), states=40)
+    [again] = fresh.footage.pose_costs.values()
+    assert again is costs
+    [mark] = asked.marks
+    away = poses.measure_frames(poses.find_pose(walking, mark), fresh.footage)
+    np.testing.assert_array_equal(costs, away)
