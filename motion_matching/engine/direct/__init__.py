@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         shot,
         shot_checks,
         shot_file,
+        sketch,
         tempo,
         variations,
         wishes,

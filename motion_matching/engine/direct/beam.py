@@ -171,9 +171,9 @@ class Beam:
         self._last = guide.tick_count - 1
         self._guide = guide
         self._seconds = self.stride / footage.fps
-        self._moves = footage.compute_ahead(self.stride)
+        self._moves = footage.get_ahead(self.stride)
         self._looks = [round(t * footage.fps) for t in _LOOKS]
-        self._futures = [footage.compute_ahead(look) for look in self._looks]
+        self._futures = [footage.get_ahead(look) for look in self._looks]
         turning = np.abs(footage.root[:, 2])
         self._drift = np.minimum(footage.speed + _TURNING * turning, 1.0)
         self._can_play = footage.left >= self.stride
@@ -246,18 +246,21 @@ class Beam:
             fit += _FIT_SPEED * footage.speed[allowed] ** 2
         if (costs := self._poses.costs.get(0)) is not None:
             fit += costs[allowed]
-        if (dislike := self._get_dislike(0)) is not None:
-            fit += dislike[allowed]
+        if (dislike := self._measure_dislike(0, allowed)) is not None:
+            fit += dislike
+        if len(fit) > self.states:  # to sort them all would take longer than a step
+            best = np.flatnonzero(fit <= np.partition(fit, self.states - 1)[self.states - 1])
+            allowed, fit = allowed[best], fit[best]
         return allowed[np.argsort(fit, kind="stable")][: self.states]
 
-    def _get_dislike(self, tick: int) -> np.ndarray | None:
-        """Return what each frame (N,) costs a second at a tick."""
+    def _measure_dislike(self, tick: int, frames: np.ndarray) -> np.ndarray | None:
+        """Return what frames (S,) cost a second at a tick."""
         shares = self.wanted.gait_shares
         current = [dislike for dislike in self.wanted.dislikes if dislike.tick <= tick]
         if not current or shares is None:
             return None
         share = float(shares[min(tick, len(shares) - 1)])
-        return np.asarray(share * current[-1].gait + current[-1].tags)
+        return np.asarray(share * current[-1].gait[frames] + current[-1].tags[frames])
 
     def _list_options(self, i: int, states: _BeamStates) -> _Options:
         """Return what all states can do at a step: play on, jump, or lead to a wanted frame.
@@ -357,8 +360,8 @@ class Beam:
         cost = cost + self._seconds * self._measure_deviation(tick, x, y, yaw)
         if self._guide.stands[tick]:
             cost = cost + self._seconds * _DRIFT * self._drift[frame]
-        if (dislike := self._get_dislike(tick)) is not None:
-            cost = cost + self._seconds * dislike[frame]
+        if (dislike := self._measure_dislike(tick, frame)) is not None:
+            cost = cost + self._seconds * dislike
         if (wanted := self._pins.get(i + 1)) is not None:
             cost = cost + np.where(frame == wanted, 0.0, _MISSED)
         if (costs := self._poses.costs.get(i + 1)) is not None:

@@ -32,6 +32,7 @@ from .scaling import shrink_settings, shrink_shot
 from .seams import put_piece
 from .shot import Piece, Shot
 from .shot_checks import check_shot
+from .sketch import Sketch, find_changed_span
 from .tempo import compute_rates, put_on_plan
 from .wishes import collect_wishes, find_obstruction
 
@@ -101,6 +102,30 @@ class Director:
                 plan, closed, missed = better, tried, still
         return self._play(shot, task.guide, plan, closed)
 
+    def sketch(
+        self,
+        shot: Shot,
+        before: Sketch | None = None,
+        states: int = PREVIEW_STATES,
+        progress: ReportShare | None = None,
+    ) -> Sketch:
+        """Return where a take of a shot would go, which is found much faster than the take.
+
+        If only marks differ from the sketch `before`, that is kept but for the seconds around
+        them. Raises as `direct`.
+        """
+        task = self._prepare(shot)
+        span = None if before is None else find_changed_span(before.shot, shot)
+        if before is None or span is None:
+            plan = self._search(task, states, progress)
+            return Sketch(shot, plan, self._close(task, plan)[0], (0.0, shot.seconds))
+        if span[0] == span[1]:
+            return replace(before, shot=shot, span=span)
+        revision = Revision(*(round(each * self.footage.database.fps) for each in span), states)
+        revised = self._revise(task, (before.plan, before.closed), revision, progress)
+        closed, _ = self._close_piece(task, revised, before.closed)
+        return Sketch(shot, revised.plan, closed, span)
+
     def make(
         self,
         shot: Shot,
@@ -151,21 +176,30 @@ class Director:
             )
         fps = self.footage.database.fps
         span = Revision(round(start * fps), min(round(stop * fps), done.take.frame_count), states)
-        wanted, guide = task.wanted, task.guide
-        solved, along, asked = (done.plan, done.closed), task.plan_guide, guide.plan_ticks
-        revised = revise(self.footage, self.table, along, wanted, solved, span, asked)
-        ticks = done.closed.plan_ticks
-        first, last = (int(np.searchsorted(ticks, at)) for at in (revised.begin, revised.end))
-        closed = self._close_piece(task, revised, done.closed, first, last)
-        take = self._play_piece(done, shot, guide, revised.plan, closed, (first, last), feet)
+        revised = self._revise(task, (done.plan, done.closed), span)
+        closed, ticks = self._close_piece(task, revised, done.closed)
+        take = self._play_piece(done, shot, task.guide, revised.plan, closed, ticks, feet)
         report = self._report(take, shot, revised.plan, closed)
         whole = replace(done.shot, pieces=(*done.shot.pieces, Piece(start, stop, shot)))
-        return Directed(take, whole, revised.plan, closed, guide, report)
+        return Directed(take, whole, revised.plan, closed, task.guide, report)
+
+    def _revise(
+        self,
+        task: _Task,
+        solved: tuple[ShotPlan, Closed],
+        revision: Revision,
+        progress: ReportShare | None = None,
+    ) -> Revised:
+        """Return a plan whose ticks of a revision are searched again."""
+        asked, data = task.guide.plan_ticks, (self.footage, self.table)
+        return revise(*data, task.plan_guide, task.wanted, solved, revision, asked, progress)
 
     def _close_piece(
-        self, task: _Task, revised: Revised, closed: Closed, first: int, last: int
-    ) -> Closed:
-        """Return a closing of which the ticks from `first` to before `last` are new."""
+        self, task: _Task, revised: Revised, closed: Closed
+    ) -> tuple[Closed, tuple[int, int]]:
+        """Return a closing whose ticks of a revision are new, and the first and after the last."""
+        begin_and_end = revised.begin, revised.end
+        first, last = (int(np.searchsorted(closed.plan_ticks, at)) for at in begin_and_end)
         count, lead = len(closed.rate), _PINNED
         low, high = max(first - lead, 0), min(last + lead, count)
         ticks = closed.plan_ticks
@@ -198,7 +232,7 @@ class Director:
             joined[first:last] = new[first - low : last - low]
             columns.append(joined)
         columns[1][first:last] += origin
-        return Closed(*columns)
+        return Closed(*columns), (first, last)
 
     def _play_piece(
         self,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..maths import planar
+from ..progress import ReportShare
 from .beam import Beam, Dislike, SearchStart, ShotPlan, Wanted, get_stride
 from .closing import Closed, compute_fading
 from .footage import Footage
@@ -41,12 +42,13 @@ def revise(
     solved: tuple[ShotPlan, Closed],
     revision: Revision,
     asked: np.ndarray,
+    progress: ReportShare | None = None,
 ) -> Revised:
     """Return a plan whose piece is searched again; it joins the frames of the rest.
 
     It begins and ends where the closed take is then. Where the rest is on its way to a jump, the
     end is moved a little later. The guide is by ticks of the plan: those `asked` for (T,), by ticks
-    of the take.
+    of the take. `progress` may raise to cancel.
     """
     plan, closed = solved
     stride, ticks = get_stride(footage.fps), closed.plan_ticks
@@ -77,7 +79,7 @@ def revise(
     )
     beam = Beam(footage, table, own, local, revision.states, -(-(end - begin) // stride))
     start = _find_state(footage, plan, _find_place(closed, begin), begin, stride)
-    found = beam.search(start if begin else None)
+    found = beam.search(start if begin else None, progress)
     return Revised(_splice(plan, found, begin, end), begin, end)
 
 

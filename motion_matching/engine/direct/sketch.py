@@ -1,0 +1,133 @@
+"""Where a take of a shot would go: planned and closed, but not yet played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..database.frame_names import find_frame
+from ..maths import planar
+from ..maths.runs import find_runs
+from .beam import ShotPlan
+from .closing import Closed
+from .footage import Footage
+from .shot import Mark, Shot
+
+_AROUND, _FARTHEST = 4.0, 10.0  # seconds on both sides of a change: at least, and at most
+_BEYOND = 1.0  # seconds beyond the marks before and after
+_MOST = 0.5  # share of a shot from which on all of it is searched
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """The plan of a shot and its closing, which are those of the footage's size.
+
+    `span` is the part of the shot in seconds that was searched, and the rest is that of a sketch
+    before.
+    """
+
+    shot: Shot
+    plan: ShotPlan
+    closed: Closed
+    span: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is drawn of a sketch, in the size of the character.
+
+    - `places` (T, 3): x, y and yaw of the simulation bone
+    - `footfalls` (F, 4): x, y and yaw of each contact, and its leg
+    - `marks` (M, 2): where each mark is, and `at` (M, 2): where the way is then
+    - `met`: whether place, facing and moment of each mark are met
+    """
+
+    places: np.ndarray
+    footfalls: np.ndarray
+    marks: np.ndarray
+    at: np.ndarray
+    met: tuple[bool, ...]
+
+
+def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
+    """Return the seconds in which shots differ, as they do in marks only, with what is around.
+
+    None if they differ in other things, or if that is most of the shot.
+    """
+    if len(before.marks) != len(after.marks) or _leave_out(before) != _leave_out(after):
+        return None
+    pairs = list(zip(before.marks, after.marks, strict=True))
+    changed = [pair for pair in pairs if pair[0] != pair[1]]
+    if any(_asks_on(a) != _asks_on(b) for a, b in changed):
+        return None
+    if not changed:
+        return 0.0, 0.0
+    first = min(mark.time for pair in changed for mark in pair)
+    last = max(mark.time + mark.hold for pair in changed for mark in pair)
+    others = [a for a, b in pairs if a == b and a.is_place]
+    earlier = max((m.time for m in others if m.time < first), default=0.0) - _BEYOND
+    later = min((m.time + m.hold for m in others if m.time > last), default=after.seconds)
+    start = max(min(max(earlier, first - _FARTHEST), first - _AROUND), 0.0)
+    stop = min(max(min(later + _BEYOND, last + _FARTHEST), last + _AROUND), after.seconds)
+    return None if stop - start > _MOST * after.seconds else (start, stop)
+
+
+def _leave_out(shot: Shot) -> Shot:
+    """Return what a shot asks for besides its marks."""
+    return replace(shot, marks=())
+
+
+def _asks_on(mark: Mark) -> tuple[object, ...]:
+    """Return what a mark asks for until another one does."""
+    return mark.gait, mark.tags
+
+
+def compute_way(sketch: Sketch, footage: Footage) -> Way:
+    """Return what is drawn of a sketch."""
+    scale = np.array([footage.size, footage.size, 1.0])
+    places, fps = sketch.closed.places * scale, footage.database.fps
+    ticks = [min(round(mark.time * fps), len(places) - 1) for mark in sketch.shot.marks]
+    at = places[ticks, :2].reshape(-1, 2)
+    marks = [
+        place if mark.position is None else mark.position
+        for mark, place in zip(sketch.shot.marks, at.tolist(), strict=True)
+    ]
+    shown = _find_shown(sketch)
+    met = tuple(
+        _is_met(mark, places[tick], shown[max(tick - 1, 0) : tick + 2], footage)
+        for mark, tick in zip(sketch.shot.marks, ticks, strict=True)
+    )
+    footfalls = _find_footfalls(places, shown, footage)
+    return Way(places, footfalls, np.array(marks).reshape(-1, 2), at, met)
+
+
+def _find_shown(sketch: Sketch) -> np.ndarray:
+    """Return the frames (T,) that are shown."""
+    low = np.floor(sketch.closed.plan_ticks + 1e-6).astype(int)
+    return np.asarray(sketch.plan.frames[np.minimum(low, len(sketch.plan.frames) - 1)])
+
+
+def _is_met(mark: Mark, place: np.ndarray, shown: np.ndarray, footage: Footage) -> bool:
+    x, y, yaw = place.tolist()
+    if mark.position is not None:
+        away = np.hypot(x - mark.position[0], y - mark.position[1])
+        if away > mark.tolerance:
+            return False
+    if mark.facing is not None and abs(planar.wrap(yaw - mark.facing)) > mark.facing_tolerance:
+        return False
+    if mark.frame is None:
+        return True
+    return bool(np.abs(shown - find_frame(footage.database, mark.frame)).min() <= 1)
+
+
+def _find_footfalls(places: np.ndarray, shown: np.ndarray, footage: Footage) -> np.ndarray:
+    """Return where (F, 4) toes are in contact on a way: x, y, yaw and leg."""
+    result = []
+    for leg in range(footage.contacts.shape[1]):
+        toes = planar.rotate(footage.places[shown, leg, :2] * footage.size, places[:, 2])
+        toes = toes + places[:, :2]
+        for start, stop in find_runs(footage.contacts[shown, leg] > 0.5).tolist():
+            x, y = toes[start:stop].mean(axis=0).tolist()
+            result.append((x, y, float(places[(start + stop) // 2, 2]), float(leg)))
+    return np.array(result).reshape(-1, 4)
