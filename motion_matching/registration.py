@@ -88,6 +88,7 @@ def _add_listeners() -> Remove:
         "selection", lambda: app.beside.follow_selection() if runtime.beside else None
     )
     runtime.subscribe("live", lambda: app.beside.stop() if runtime.beside else None)
+    runtime.subscribe("live", _end_mark_preview)
     runtime.subscribe("weights", lambda: runtime.live.note_weights() if runtime.live else None)
     runtime.subscribe("live", lambda: ui.play.drawing.follow_session())
     runtime.subscribe("tick", lambda live, frame: ui.play.drawing.show_tick(live, frame))
@@ -98,6 +99,12 @@ def _follow_preview(follow: Callable[[Any], None]) -> None:
     """Have the preview of a source follow something, if there is one."""
     if runtime.source_preview:
         follow(app.source_preview)
+
+
+def _end_mark_preview() -> None:
+    """End the preview of marks as a live session begins."""
+    if runtime.mark_preview and runtime.live:
+        app.direct.previewing.stop("The preview has ended, as the character is live.")
 
 
 def _add_handlers() -> Remove:
@@ -116,8 +123,9 @@ def _add_drawing() -> Remove:
     insight = ui.insight
     overlays = insight.drawing.overlay, insight.charts.overlay, insight.learning_drawing.overlay
     preview = ui.database.preview_drawing.overlay
-    beside = ui.takes.drawing.overlay
-    parts: tuple[Any, ...] = (ui.tags.drawing, *overlays, preview, beside, ui.database.ground_paths)
+    moving = ui.takes.drawing.overlay, ui.director.drawing.overlay
+    paths = ui.database.ground_paths
+    parts: tuple[Any, ...] = (ui.tags.drawing, *overlays, preview, *moving, paths)
     for part in parts:
         part.start()
 
@@ -130,7 +138,14 @@ def _add_drawing() -> Remove:
 
 def _add_work() -> Remove:
     """Cancel work that goes on before anything else is removed."""
-    return lambda: app.steps.stop() if runtime.work else None
+
+    def remove() -> None:
+        if runtime.mark_preview:
+            app.direct.previewing.stop()
+        if runtime.work:
+            app.steps.stop()
+
+    return remove
 
 
 def _add_shortcuts() -> Remove:

@@ -64,6 +64,8 @@ def _before_load(*_: Any) -> None:
         app.source_preview.close()
     if runtime.beside:
         app.beside.stop()
+    if runtime.mark_preview or runtime.mark_preview_end:
+        app.direct.previewing.stop()
     if runtime.live:
         reason = "Another file was opened, and the live session has ended."
         app.live.host.end(reason, leaves_recording=True)

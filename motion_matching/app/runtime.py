@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..scene.rig.rig_check import RigState
     from .beside import PlayedBeside
     from .comparing import Comparison
+    from .direct.previewing import MarkPreview
     from .insight import CoverageReport, MappedPoses
     from .inspector import Inspector
     from .live.host import LiveSession
@@ -82,6 +83,8 @@ class Runtime:
     inspector: Inspector | None = None
     source_preview: SourcePreview | None = None
     beside: PlayedBeside | None = None  # what moves beside a character
+    mark_preview: MarkPreview | None = None  # the way of a take as marks are moved
+    mark_preview_end: str = ""  # why the last one ended, unless the user ended it
     # those down to `comparisons` by session_uid
     rigs: dict[int, tuple[tuple[Any, ...], RigState]] = field(default_factory=dict)
     pending_rigs: set[int] = field(default_factory=set)

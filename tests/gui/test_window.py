@@ -82,6 +82,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
         "author.py",
         "directing.py",
         "directing_again.py",
+        "dragging_marks.py",
         "sources.py",
         "insight.py",
         "preview.py",

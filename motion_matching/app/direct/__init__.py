@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         keeping_poses,
         marks,
         outcomes,
+        previewing,
         shots,
         solving,
         tracing,

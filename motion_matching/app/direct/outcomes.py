@@ -30,12 +30,17 @@ _ASKED = (
 
 def describe_request(empty: bpy.types.Object) -> str:
     """Return a text that differs once a mark asks for something else, or elsewhere."""
-    mark: Any = marks.mark_of(empty)
-    values = [getattr(mark, name) for name in _ASKED]
+    values = list_settings(empty)
     if not is_animated(empty):  # keys move it from frame to frame, which is no change
         matrix = empty.matrix_world
         values += (col.to_tuple(4) for col in matrix.col[1:])
-    return repr((marks.get_frame(empty), *values))
+    return repr(tuple(values))
+
+
+def list_settings(empty: bpy.types.Object) -> list[Any]:
+    """Return what a mark asks for, and when, but not where it is."""
+    mark: Any = marks.mark_of(empty)
+    return [marks.get_frame(empty), *(getattr(mark, name) for name in _ASKED)]
 
 
 def get_outcome(empty: bpy.types.Object) -> Outcome:

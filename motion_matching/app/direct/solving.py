@@ -78,11 +78,7 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
     settings = get_performer_settings(obj, database)
     request = build(obj, database)
     shot = shots.add_walls(obj, request)
-    key = settings_of(obj).built_key
-    library = get_library()
-    library.touch(f"{key}.jumps")
-    path = jump_table.get_table_path(library.get_path(key))
-    known = runtime.get_cache(Footages)
+    path, known = find_table(settings_of(obj).built_key), runtime.get_cache(Footages)
     solve = partial(_solve, database, settings, replace(request, shot=shot), path, known)
     try:
         found = yield from run_in_background_steps(solve, "Directing")
@@ -130,12 +126,7 @@ def _solve(
 ) -> _Found:
     """Solve a shot and a piece of it, with feet and limbs; this runs in a thread."""
     shot, piece = request.shot, request.piece
-    if known.database is not database or known.footage is None or known.table is None:
-        footage = make_footage(database)
-        table = jump_table.load_or_build_table(footage, path, partial(report, "Finding Jumps"))
-        known.database, known.footage, known.table = database, footage, table
-        known.done = None
-    director = Director(known.footage, known.table, settings)
+    director = make_director(database, settings, path, known, report)
     if piece is None:
         found, is_early = _find_best(director, request, report)
         if request.variations <= 1:
@@ -149,6 +140,29 @@ def _solve(
     done = director.direct_again(done, piece.start, piece.stop, piece.shot)
     known.done, known.settings = done, settings
     return _Found([_find_contacts(done, database)])
+
+
+def make_director(
+    database: Database,
+    settings: PerformerSettings,
+    path: Path,
+    known: Footages,
+    report: ReportProgress,
+) -> Director:
+    """Return a director with the footage that is known, or a new one; this runs in a thread."""
+    if known.database is not database or known.footage is None or known.table is None:
+        footage = make_footage(database)
+        table = jump_table.load_or_build_table(footage, path, partial(report, "Finding Jumps"))
+        known.database, known.footage, known.table = database, footage, table
+        known.done = None
+    return Director(known.footage, known.table, settings)
+
+
+def find_table(key: str) -> Path:
+    """Return where the table of the database of a key is, or will be."""
+    library = get_library()
+    library.touch(f"{key}.jumps")
+    return jump_table.get_table_path(library.get_path(key))
 
 
 def _find_best(

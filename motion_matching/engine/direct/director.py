@@ -121,7 +121,8 @@ class Director:
             return Sketch(shot, plan, self._close(task, plan)[0], (0.0, shot.seconds))
         if span[0] == span[1]:
             return replace(before, shot=shot, span=span)
-        revision = Revision(*(round(each * self.footage.database.fps) for each in span), states)
+        first, stop = (round(each * self.footage.database.fps) for each in span)
+        revision = Revision(first, stop, states)
         revised = self._revise(task, (before.plan, before.closed), revision, progress)
         closed, _ = self._close_piece(task, revised, before.closed)
         return Sketch(shot, revised.plan, closed, span)

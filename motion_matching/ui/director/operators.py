@@ -6,6 +6,7 @@ import bpy
 
 from ... import app, engine, scene
 from ...app.characters import get_active_armature, get_active_settings, get_placement
+from ...app.runtime import runtime
 from ...app.typed import settings_of
 from ..operator_base import (
     CHARACTER,
@@ -167,6 +168,35 @@ baked into a new action. Flip through them with the arrows below"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
         return app.direct.solving.solve_variations_steps(obj, self.count)
+
+
+class MOTION_MATCHING_OT_preview_marks(SteppedOperator, bpy.types.Operator):
+    """Show where the take goes while marks are moved, quickly and without baking it. The database \
+is built first if necessary, and once for each database where its frames can jump to"""
+
+    bl_idname = "motion_matching.preview_marks"
+    bl_label = "Preview"
+    bl_options = {"REGISTER"}
+    requires = SOURCES
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        return app.direct.previewing.start_steps(get_active_armature(context))
+
+
+def is_previewing(context: bpy.types.Context) -> str:
+    return "" if runtime.mark_preview else n_("No preview of marks is shown")
+
+
+class MOTION_MATCHING_OT_end_mark_preview(Operator, bpy.types.Operator):
+    """Show no longer where the take goes while marks are moved"""
+
+    bl_idname = "motion_matching.end_mark_preview"
+    bl_label = "End Preview"
+    bl_options = {"REGISTER"}
+    requires = (is_previewing,)
+
+    def run(self, context: bpy.types.Context) -> None:
+        app.direct.previewing.stop()
 
 
 def has_directed_takes(context: bpy.types.Context) -> str:

@@ -9,6 +9,7 @@ import bpy
 from ... import app
 from ...app.characters import get_active_armature
 from ...app.items import get_active
+from ...app.runtime import runtime
 from ...app.typed import settings_of
 from ..panel_base import (
     ArmaturePanel,
@@ -97,6 +98,7 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
             side.operator("motion_matching.remove_mark", text="", icon="REMOVE")
         if (active := app.direct.marks.get_active_mark(obj)) is not None:
             _draw_mark(layout, active)
+        _draw_preview(layout, obj)
         draw_work_button(add_tall_row(layout), "motion_matching.direct", icon="TRACKING_FORWARDS")
         row = layout.row(align=True)
         count = {"count": director.variations}
@@ -110,6 +112,22 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
             "motion_matching.bake_again", text="Follow This Take", icon="CON_FOLLOWPATH"
         )
         set_options(follow, method="DIRECTOR")
+
+
+def _draw_preview(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """Draw the switch of the preview, what its way meets, and why there is none."""
+    preview = runtime.mark_preview
+    if preview is None or preview.armature.uid != obj.session_uid:
+        draw_work_button(layout, "motion_matching.preview_marks", icon="HIDE_OFF")
+        if preview is None and runtime.mark_preview_end:
+            draw_wrapped_text(layout, runtime.mark_preview_end, "INFO")
+        return
+    told = preview.describe()
+    text = f"Preview: {told}" if told else "Preview"
+    end = "motion_matching.end_mark_preview"
+    layout.operator(end, text=text, icon="HIDE_ON", depress=True)
+    if preview.note:
+        draw_wrapped_text(layout, preview.note, "INFO")
 
 
 def _draw_flipping(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
