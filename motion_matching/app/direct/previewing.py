@@ -6,11 +6,11 @@ sketched in a thread, with few states and only around that mark where the shot i
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import bpy
+from mathutils import Matrix
 
 from ...engine.direct.director import Director
 from ...engine.direct.shot import Shot
@@ -96,19 +96,22 @@ def stop(reason: str = "") -> None:
     callbacks.redraw()
 
 
-def follow() -> None:
-    """Look once whether marks have changed and work is done; a timer calls this again and again."""
+def follow() -> float | None:
+    """Look once whether marks have changed and work is done.
+
+    Return the seconds after which a timer calls this again, None at the end.
+    """
     preview = runtime.mark_preview
     if preview is None:
-        return
+        return None
     if reason := _find_end(preview):
         stop(reason)
-        return
+        return None
     if preview.work is None:
         _begin_if_changed(preview)
     if preview.work is not None:
         _go_on(preview)
-    callbacks.schedule(follow, _LOOKS if preview.work is None else _WAITS)
+    return _LOOKS if preview.work is None else _WAITS
 
 
 def _find_end(preview: MarkPreview) -> str:
@@ -171,7 +174,7 @@ def _list_asked(obj: bpy.types.Object, preview: MarkPreview) -> Values:
         tuple(getattr(director, name) for name in _SHOT),
         path and path.session_uid,
         obstacles and obstacles.session_uid,
-        None if is_animated(obj) else tuple(itertools.chain(*obj.matrix_world)),
+        None if is_animated(obj) else _to_tuple(obj.matrix_world),
         get_performer_settings(obj, preview.director.footage.database),
         tuple((each.session_uid, *outcomes.list_settings(each)) for each in marks.list_all(obj)),
     )
@@ -179,7 +182,11 @@ def _list_asked(obj: bpy.types.Object, preview: MarkPreview) -> Values:
 
 def _list_places(obj: bpy.types.Object) -> Values:
     """Return where the marks and pins of an armature are."""
-    return tuple(tuple(itertools.chain(*each.matrix_world)) for each in marks.list_all(obj))
+    return tuple(_to_tuple(each.matrix_world) for each in marks.list_all(obj))
+
+
+def _to_tuple(matrix: Matrix) -> Values:
+    return tuple(column.to_tuple() for column in matrix.col)
 
 
 def _read_shot(preview: MarkPreview, obj: bpy.types.Object) -> None:

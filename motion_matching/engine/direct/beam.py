@@ -249,9 +249,9 @@ class Beam:
         if (dislike := self._measure_dislike(0, allowed)) is not None:
             fit += dislike
         if len(fit) > self.states:  # to sort them all would take longer than a step
-            best = np.flatnonzero(fit <= np.partition(fit, self.states - 1)[self.states - 1])
-            allowed, fit = allowed[best], fit[best]
-        return allowed[np.argsort(fit, kind="stable")][: self.states]
+            some = np.flatnonzero(fit <= np.partition(fit, self.states - 1)[self.states - 1])
+            return allowed[some[np.argsort(fit[some], kind="stable")]][: self.states]
+        return allowed[np.argsort(fit, kind="stable")]
 
     def _measure_dislike(self, tick: int, frames: np.ndarray) -> np.ndarray | None:
         """Return what frames (S,) cost a second at a tick."""
