@@ -31,6 +31,7 @@ _EASE = 0.5  # seconds before and after a contact within which a toe may leave t
 _SMOOTH = 0.08  # seconds over which a path changes its speed
 _GENTLE = 6.0  # how many times as strongly the first and last step between plants are smoothed
 _RISE = 0.04  # seconds within which heights change
+_AT_ONCE = 1024  # frames
 # m/s² with which a foot may leave the ground or meet it, and the share of the hardest acceleration
 # that is allowed
 _LEAVE, _LEAVE_SHARE = 30.0, 0.5
@@ -126,9 +127,12 @@ def plant_feet(
     for leg, (targets, floor) in zip(legs, solved, strict=True):
         lowest = leg.foot_height + floor
         bend_leg(leg, poses, rotations, positions, parents, targets, lowest, buffer)
+    del rotations, positions, tracks, reaches  # of many frames, they fill the memory
     ease_legs(poses, unlocked, skeleton, legs, fps, most, held, planted)
+    del unlocked
     _raise_sunk_toes(poses, parents, legs, [floor for _, floor in solved], buffer, fps)
-    poses[:, 3:] = quat.unroll(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
+    for bone in range(poses.shape[2]):
+        poses[:, 3:, bone] = quat.unroll(poses[:, 3:, bone])
     return poses.astype(np.float32)
 
 
@@ -173,8 +177,14 @@ def _make_tracks(
 
 def _compute_world(poses: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return rotations (T, B, 4) and positions (T, B, 3) of poses (T, 7, B)."""
-    local = poses.transpose(0, 2, 1)
-    return quat.fk(quat.normalize(local[..., 3:]), local[..., :3], parents)
+    count, _, bones = poses.shape
+    rotations, positions = np.empty((count, bones, 4)), np.empty((count, bones, 3))
+    for first in range(0, count, _AT_ONCE):  # all at once would fill the memory
+        part = slice(first, first + _AT_ONCE)
+        local = poses[part].transpose(0, 2, 1)
+        turns = quat.normalize(local[..., 3:])
+        rotations[part], positions[part] = quat.fk(turns, local[..., :3], parents)
+    return rotations, positions
 
 
 def _solve_paths(
@@ -245,17 +255,25 @@ def _raise_sunk_toes(
 
     width = _RISE * fps
     for leg, floor in zip(legs, floors, strict=True):
-        rotations, positions = quat.compute_world(poses, parents)
-        toe = positions[:, leg.chain[-1]]
+        toe = _place_bone(poses, parents, leg.chain[-1])
         sunk = np.maximum(floor + leg.toe_height - _SUNK - toe[:, 2], 0.0)
         rise = gaussian_filter1d(maximum_filter1d(sunk, 2 * round(2 * width) + 1), width)
         near = np.flatnonzero(rise > _SUNK / 100.0)
         if len(near):
             raised, up = poses[near], rise[near, None] * [0.0, 0.0, 1.0]
             targets, lowest = toe[near] + up, (leg.foot_height + floor)[near]
-            world = rotations[near], positions[near]
+            world = quat.compute_world(raised, parents)
             bend_leg(leg, raised, *world, parents, targets, lowest, buffer)
             poses[near] = raised
+
+
+def _place_bone(poses: np.ndarray, parents: np.ndarray, bone: int) -> np.ndarray:
+    """Return where (T, 3) a bone of poses (T, 7, B) is."""
+    result = np.empty((len(poses), 3))
+    for first in range(0, len(poses), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        result[part] = quat.compute_world(poses[part], parents)[1][:, bone]
+    return result
 
 
 def compute_toe_path(

@@ -15,6 +15,7 @@ Array = np.ndarray
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 _TINY = 1e-30
+_AT_ONCE = 1024  # frames whose world is computed at a time, for many to stay within caches
 
 
 def mul(a: Array, b: Array) -> Array:
@@ -189,7 +190,17 @@ def fk(rotations: Array, positions: Array, parents: Array) -> tuple[Array, Array
 
 
 def compute_world(poses: Array, parents: Array) -> tuple[Array, Array]:
-    """Return world rotations `(F, B, 4)` and positions `(F, B, 3)` of poses `(F, 7, B)`."""
+    """Return world rotations `(F, B, 4)` and positions `(F, B, 3)` of poses `(F, 7, B)`.
+
+    Of many frames, some are computed at a time: all at once would fill the memory.
+    """
+    if poses.ndim == 3 and len(poses) > _AT_ONCE:
+        count, _, bones = poses.shape
+        rotations, positions = np.empty((count, bones, 4)), np.empty((count, bones, 3))
+        for first in range(0, count, _AT_ONCE):
+            part = slice(first, first + _AT_ONCE)
+            rotations[part], positions[part] = compute_world(poses[part], parents)
+        return rotations, positions
     local = poses.transpose(0, 2, 1).astype(np.float64)
     return fk(local[..., 3:], local[..., :3], parents)
 

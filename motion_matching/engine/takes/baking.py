@@ -84,12 +84,11 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     hardest = _measure_played_accelerations(take, database)
     most = max(min(hardest.max(), _HARDER * np.percentile(hardest, 99)), LEAST_POP)
     fastest, parents = max(hardest.max(), LEAST_POP), take.skeleton.parents
-    even = even_out_leaps(take.unlocked_poses, parents, take.fps, _LEAP * fastest)
     starts = None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
-    poses = plant_feet(
-        even,
+    poses = plant_feet(  # evened out poses have no name here, and so are freed in there
+        even_out_leaps(take.unlocked_poses, parents, take.fps, _LEAP * fastest),
         take.skeleton,
         legs,
         ranges,
