@@ -47,7 +47,7 @@ def build_lines(way: Way, size: float) -> list[tuple[np.ndarray, float, str]]:
 
 def _lift(points: np.ndarray) -> np.ndarray:
     """Return points (N, 3) just above the ground."""
-    result = np.array(points, np.float32)
+    result = np.array(points, np.float32, order="C")  # as the graphics card reads it
     result[:, 2] = drawing.ABOVE_GROUND
     return result
 

@@ -97,7 +97,12 @@ def test_a_mark_out_of_reach_is_drawn_as_missed(obj):
     shown = preview()
     lines = drawing.build_lines(shown.way, 1.0)
     assert [role for *_, role in lines] == ["desired", "chosen", *["trajectory"] * 3]
-    assert all(points.shape[1] == 3 and len(points) % 2 == 0 for points, *_ in lines)
+    for points, *_ in lines:
+        assert points.shape[1] == 3
+        assert len(points) % 2 == 0
+        assert points.flags.c_contiguous, "the graphics card reads rows"
+    for (ring, *_), mark in zip(lines[2:], shown.way.marks, strict=True):
+        assert np.abs(np.linalg.norm(ring[:, :2] - mark, axis=1) - 0.3).max() < 1e-5
     marks.list_marks(obj)[2].location.y -= 30.0
     assert settle().describe() == "2 of 3 Met"
     lines = drawing.build_lines(shown.way, 1.0)
