@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
+from ... import engine
 from ...app.runtime import runtime
-from ...engine.maths import planar
 from .. import colors, drawing
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def build_lines(way: Way, size: float) -> list[tuple[np.ndarray, float, str]]:
     Marks that are missed have a cross, and a line from where the character is then.
     """
     lines = [(_lift(drawing.as_segments(way.places[:, [0, 1, 1]])), _PATH, "desired")]
-    at, ahead = way.footfalls[:, :2], _FOOT * size * planar.yaw_to_forward(way.footfalls[:, 2])
+    at, yaws = way.footfalls[:, :2], way.footfalls[:, 2]
+    ahead = _FOOT * size * engine.maths.planar.yaw_to_forward(yaws)
     lines.append((_to_pairs(at - ahead, at + ahead), _STEP, "chosen"))
     for mark, place, is_met in zip(way.marks, way.at, way.met, strict=True):
         role = "trajectory" if is_met else "contact"

@@ -193,7 +193,7 @@ class MOTION_MATCHING_OT_end_mark_preview(Operator, bpy.types.Operator):
     bl_idname = "motion_matching.end_mark_preview"
     bl_label = "End Preview"
     bl_options = {"REGISTER"}
-    requires = (is_previewing,)
+    requires = (*CHARACTER, is_previewing)
 
     def run(self, context: bpy.types.Context) -> None:
         app.direct.previewing.stop()
