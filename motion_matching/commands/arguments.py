@@ -216,6 +216,11 @@ _DIRECT: _Groups = {
         "repeated",
         "--preview": "search a quarter as far, which takes a third of the time",
     },
+    "obstacles": {
+        name: text
+        for name, text in _TAKE["obstacles"].items()
+        if name.startswith("--ground-collection")
+    },
     "feet": {name: text for name, text in _TAKE["feet"].items() if name.startswith("--feet")},
     "what to write": {
         **{
@@ -323,7 +328,7 @@ def build_parser() -> argparse.ArgumentParser:
     text = "make a database smaller: keep what performances play and what is unlike it"
     add("prune", text, _PRUNE, _build_settings_help()).set_defaults(keep=0.2)
     text = "solve a scene of marks and paths: hit on time, with the fewest jumps"
-    add("direct", text, _DIRECT, _build_settings_help()).set_defaults(ground_collection=None)
+    add("direct", text, _DIRECT, _build_settings_help())
     text = "put motion of any skeleton onto a character of a Blender file, without a database"
     retarget = add("retarget", text, _RETARGET, _build_retarget_help())
     retarget.set_defaults(up="Y", forward="Z", legs="ik", arms="fk")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from .. import scene
 from ..engine.control.contact_ranges import ContactRange
+from ..engine.control.ground import Ground, Wall
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
@@ -33,6 +34,13 @@ def write_blend(
         fewer_keys=arguments.fewer_keys or 0.0,
         track=arguments.track,
     )
+
+
+def read_ground(arguments: argparse.Namespace) -> tuple[Ground, tuple[Wall, ...]]:
+    """Return the floor and the walls of a collection in the Blender file."""
+    with protect_blender_import():
+        ground = scene.staging.ground
+    return ground.read_ground(arguments.onto, arguments.ground_collection, arguments.frame)
 
 
 def check_blend(arguments: argparse.Namespace) -> None:

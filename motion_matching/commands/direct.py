@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from ..engine.direct.footage import make_footage
 from ..engine.direct.improving import improve
 from ..engine.direct.shot import MOST_VARIATIONS, Shot
 from ..engine.takes import baking, takes
-from .blend import check_blend, write_blend
+from .blend import check_blend, read_ground, write_blend
 from .checks import check_number, check_seed, check_targets, name_paths
 from .loading import check_blender, load_database
 from .output import Output
@@ -42,6 +43,9 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     shot = scene if isinstance(scene, Shot) else from_performance.build_shot(scene, settings)
     if arguments.seed is not None:
         shot = shot.with_seed(arguments.seed)
+    if arguments.ground_collection:
+        floor, walls = read_ground(arguments)
+        shot = replace(shot, floor=floor, walls=(*shot.walls, *walls))
     footage = make_footage(database)
     path = jump_table.get_table_path(arguments.database)
     report_part = partial(out.show_progress, "Finding jumps")

@@ -24,7 +24,7 @@ from ..engine.errors import SettingsError
 from ..engine.matching.method import MotionMatching
 from ..engine.takes import baking, comparison, takes
 from .beside import Variant, find_variant, name_both
-from .blend import check_blend, write_blend
+from .blend import check_blend, read_ground, write_blend
 from .checks import check_number, check_seed, check_targets, name_paths
 from .controllers import adapt_performance, check_controller, load_field
 from .loading import check_blender, load_database, protect_blender_import
@@ -239,10 +239,6 @@ def _replace_obstacles(performance: Performance, arguments: argparse.Namespace) 
         boxes = performances.load_obstacles(arguments.obstacles)
         performance = replace(performance, obstacles=boxes)
     if arguments.ground_collection:
-        with protect_blender_import():
-            ground = scene.staging.ground
-        floor, walls = ground.read_ground(
-            arguments.onto, arguments.ground_collection, arguments.frame
-        )
+        floor, walls = read_ground(arguments)
         performance = replace(performance, walls=walls, floor=floor)
     return performance

@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ...engine.control.ground import STEP
 from ...engine.control.performance import Performance
 from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.database.frame_names import find_frame
 from ...engine.database.tags import parse_names
-from ...engine.direct import heights
 from ...engine.direct.shot import LONGEST_SHOT, Mark, Piece, Pin, Shot, Tempo, TimedPath
 from ...engine.errors import SettingsError
 from ...scene.blender.actions import get_scene_fps
@@ -86,28 +84,9 @@ def _note(listed: list[bpy.types.Object]) -> Noted:
 
 
 def add_walls(obj: bpy.types.Object, request: Request) -> Shot:
-    """Return a shot on the ground and among the walls that an armature has now.
-
-    Raises SettingsError for a mark in an obstacle, or where no steps lead up or down to.
-    """
+    """Return a shot on the ground and among the walls that an armature has now."""
     around = add_obstacles(obj, Performance("", 1.0, ()))
-    floor, shot = around.floor, request.shot
-    known = [shot.position]
-    for mark in sorted(shot.marks, key=lambda each: each.time):
-        if mark.position is None:
-            continue
-        height = floor.height(*mark.position)
-        if abs(height - floor.height(*known[0])) > STEP and not any(
-            heights.can_walk(floor, place, mark.position) for place in known
-        ):
-            frame = request.frame + round(mark.time * get_scene_fps(bpy.context.scene))
-            raise SettingsError(
-                f"The mark at frame {frame} is inside an obstacle, or no straight way of steps "
-                f"leads from the start or an earlier mark to the ground there, at {height:.1f} m; "
-                "move it, or add a mark at the foot of the slope."
-            )
-        known.append(mark.position)
-    return replace(shot, walls=around.walls, floor=floor)
+    return replace(request.shot, walls=around.walls, floor=around.floor)
 
 
 def get_start(obj: bpy.types.Object) -> int:

@@ -6,10 +6,12 @@ import itertools
 
 import numpy as np
 
+from ..control.ground import STEP, is_flat
 from ..control.settings import PerformerSettings
 from ..database.database import Database
 from ..database.frame_names import find_frame
 from ..errors import DatabaseError, SettingsError
+from .heights import can_walk
 from .obstruction import Obstruction
 from .pins import find_limb
 from .poses import find_pose
@@ -40,6 +42,7 @@ def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> N
     for _, tags in shot.list_tags():
         if tags and (problem := database.explain_missing_tags(tags, settings.end_guard)):
             raise DatabaseError(problem)
+    _check_heights(shot)
     _check_obstacles(shot, settings.collision_radius)
 
 
@@ -114,6 +117,26 @@ def _check_paths(paths: tuple[TimedPath, ...]) -> None:
             raise SettingsError(
                 f"Two paths overlap from {start:g} s to {stop:g} s; let one end before the other."
             )
+
+
+def _check_heights(shot: Shot) -> None:
+    """Check that steps lead to each mark from the start or an earlier mark."""
+    if is_flat(shot.floor):
+        return
+    known = [shot.position]
+    for mark in sorted(shot.marks, key=lambda each: each.time):
+        if mark.position is None:
+            continue
+        height = shot.floor.height(*mark.position)
+        if abs(height - shot.floor.height(*known[0])) > STEP and not any(
+            can_walk(shot.floor, place, mark.position) for place in known
+        ):
+            raise SettingsError(
+                f"The mark at {mark.time:g} s is inside an obstacle, or no straight way of steps "
+                f"leads from the start or an earlier mark to the ground there, at {height:.1f} m; "
+                "move it, or add a mark at the foot of the slope."
+            )
+        known.append(mark.position)
 
 
 def _check_obstacles(shot: Shot, radius: float) -> None:

@@ -4,6 +4,7 @@ not.
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -266,3 +267,42 @@ def test_the_command_line_makes_takes_among_obstacles(
     folder.mkdir()
     databases.save(demo_database, folder / "walk.npz")
     check_command(folder)
+
+
+def test_the_command_line_directs_up_a_slope(demo_database: Database, tmp_path: Path) -> None:
+    database, user = tmp_path / "walk.npz", tmp_path / "user.blend"
+    scene, out, take = (tmp_path / name for name in ("scene.json", "out.blend", "take.bvh"))
+    databases.save(demo_database, database)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    create_person("Hero")
+    tilt = math.radians(10.0)
+    # its edge lies across the origin: it rises toward -Y
+    middle = (0, -5 * math.cos(tilt), 5 * math.sin(tilt))
+    add_plane(add_collection("Slope"), "Plane", 10, middle, (-tilt, 0, 0))
+    bpy.ops.wm.save_as_mainfile(filepath=str(user))
+    mark = {"time": 4.0, "position": [0.0, -4.0]}
+    scene.write_text(json.dumps({"seconds": 5.0, "marks": [mark]}))
+
+    def run(*options):
+        return run_with_errors("direct", database, scene, "--quiet", *options)
+
+    on_slope = "--onto", user, "-o", out, "--ground-collection", "Slope"
+    climbs = []
+    for options in ((), on_slope):
+        assert run("--bvh", take, *options) == (0, "")
+        hips = bvh.load(take, scale=0.01).compute_world()[1][:, 1]
+        climbs.append(hips[120, 2] - hips[0, 2])
+    assert abs(climbs[0]) < 0.1
+    assert abs(climbs[1] - climbs[0] - 4.0 * math.tan(tilt)) < 0.05
+    written = out.read_bytes()
+    assert "--onto" in run("--bvh", take, "--ground-collection", "Slope")[1]
+    mark["position"] = [30.0, 0.0]  # beside a cliff
+    middle = (30, 0, 2)
+    bpy.ops.wm.open_mainfile(filepath=str(user))
+    add_plane(bpy.data.collections["Slope"], "Roof", 4, middle, (0, 0, 0))
+    bpy.ops.wm.save_as_mainfile(filepath=str(user))
+    scene.write_text(json.dumps({"seconds": 60.0, "marks": [mark | {"time": 50.0}]}))
+    code, sentence = run(*on_slope)
+    assert code == 1
+    assert "The mark at 50 s is inside an obstacle, or no straight way of steps" in sentence
+    assert out.read_bytes() == written
