@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -114,15 +113,7 @@ def _add_quality_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=10.0, help="of each take (%(default)g)")
     parser.add_argument("--seeds", type=int, default=3, help="takes of each kind (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="one take of a minute of each kind")
-    workers = os.cpu_count() or 1
-    parser.add_argument(
-        "--workers", type=int, default=workers, help="processes at a time (%(default)s)"
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        help="the page to write; docs/quality.md by default, if all sets are measured",
-    )
+    running.add_output_arguments(parser, report.DOCUMENT, "all sets are")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import os
 import tempfile
 import time
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from . import directing_report as report
 from .directing import ShotJob, load_director, measure_shot_job
 from .quality import Measures
 from .report import format_figures
-from .running import end_when_interrupted
+from .running import add_output_arguments, end_when_interrupted
 from .sets import find_sets
 
 SETS = ("generated", "bandai", "lafan1")
@@ -31,15 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shots", type=int, default=50, help="scenes of marks of each set (%(default)s)"
     )
-    workers = os.cpu_count() or 1
-    parser.add_argument(
-        "--workers", type=int, default=workers, help="processes at a time (%(default)s)"
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        help="the page to write; docs/direct-quality.md by default, if all sets are measured",
-    )
+    add_output_arguments(parser, report.DOCUMENT, "all sets are")
 
 
 def run(chosen: argparse.Namespace) -> int:

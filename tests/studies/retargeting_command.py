@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import os
 import sys
 import tempfile
 import time
@@ -16,7 +15,7 @@ from . import retargeting_report as report
 from .bodies import DATA, TARGETS, find_data, find_targets, save_rigify
 from .report import format_figures
 from .retargeting import Cell, Measures, measure_cell
-from .running import end_when_interrupted
+from .running import add_output_arguments, end_when_interrupted
 from .sheets import SHEETS, draw_sheet
 
 
@@ -25,15 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data", nargs="+", choices=DATA, help="which; all that is here by default"
     )
     parser.add_argument("--targets", nargs="+", choices=TARGETS, help="which characters")
-    workers = os.cpu_count() or 1
-    parser.add_argument(
-        "--workers", type=int, default=workers, help="processes at a time (%(default)s)"
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        help="the page to write; docs/retargeting-quality.md by default, if all is measured",
-    )
+    add_output_arguments(parser, report.DOCUMENT, "all is")
     parser.add_argument(
         "--sheets", type=Path, help="a folder for pictures of sources beside targets, and no more"
     )

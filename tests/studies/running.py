@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Sequence
@@ -46,6 +48,18 @@ def measure(jobs: Sequence[Job], folder: Path, seconds: float, workers: int) -> 
     finally:
         pool.shutdown(cancel_futures=True)
     return results
+
+
+def add_output_arguments(parser: argparse.ArgumentParser, page: Path, needed: str) -> None:
+    """Add how many processes measure, and which page is written; by default all that is `needed`."""
+    workers = os.cpu_count() or 1
+    parser.add_argument(
+        "--workers", type=int, default=workers, help="processes at a time (%(default)s)"
+    )
+    name = f"{page.parent.name}/{page.name}"
+    parser.add_argument(
+        "--output", type=Path, help=f"the page to write; {name} by default, if {needed} measured"
+    )
 
 
 def end_when_interrupted() -> None:

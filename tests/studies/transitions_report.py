@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import os
 import tempfile
 import textwrap
 import time
@@ -18,7 +17,7 @@ from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from . import transitions
 from .quality import GAITS, Measures
-from .running import end_when_interrupted
+from .running import add_output_arguments, end_when_interrupted
 from .sets import find_sets
 from .transitions import PRESETS, SETS, TABLES, TransitionJob
 
@@ -105,14 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tables", nargs="+", choices=(*TABLES, "ranks"), help="which; all")
     parser.add_argument("--minutes", type=float, default=2.0, help="of each take (%(default)g)")
     parser.add_argument("--seeds", type=int, default=2, help="takes of each kind (%(default)s)")
-    parser.add_argument(
-        "--workers", type=int, default=os.cpu_count() or 1, help="processes (%(default)s)"
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        help="the page to write; docs/transitions.md by default, if all is measured",
-    )
+    add_output_arguments(parser, DOCUMENT, "all is")
 
 
 def run(chosen: argparse.Namespace) -> int:
