@@ -226,10 +226,11 @@ def test_the_preferences_set_the_layers_of_a_new_character(addon):
         "warnings",
         "map",
         "ghosts",
+        "ghost_row",
         "handles",
     } == set(names)
     for name in names:  # off by default, and the same in both places
-        is_quiet = name in ("contacts", "text", "map", "ghosts")
+        is_quiet = name in ("contacts", "text", "map", "ghosts", "ghost_row")
         assert getattr(chosen, f"show_{name}") == getattr(play, f"show_{name}") == (not is_quiet)
 
     # preferences apply until the character has its own setting
