@@ -13,6 +13,8 @@ import bpy
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(__file__))
+import directed
+from directed import MARKS, find_hero, list_marks, look_at_marks
 from drive import (
     FOLDER,
     alive,
@@ -30,9 +32,7 @@ from drive import (
     view,
     worked,
 )
-from screen import SCREEN, read_screen, save_png
 
-MARKS = ((60, (0.2, -1.5), 0.0), (160, (0.4, -4.2), 0.3), (240, (1.4, -6.6), 0.5))
 PIN = (60, (0.5, -1.8, 1.0))
 MOST_CLICKS = 15
 FILM = FOLDER / "directing"
@@ -51,19 +51,7 @@ def press(operator, part=1 / 3):
 
 
 def take_picture(name):
-    yield from redrawn()
-    yield from redrawn("UI")
-    yield 0.3
-    if SCREEN:
-        save_png(read_screen(), FILM / f"{len(clicks):02}_{name}.png")
-
-
-def find_hero():
-    return next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
-
-
-def list_marks():
-    return load_module("app.direct.marks").list_marks(find_hero())
+    yield from directed.take_picture(FILM / f"{len(clicks):02}_{name}.png")
 
 
 def list_outcomes():
@@ -80,12 +68,6 @@ def measure_misses():
         place = hero.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation
         misses.append((place - mark.matrix_world.translation).xy.length)
     return misses
-
-
-def look_at_marks():
-    seen = view()[1].spaces.active.region_3d
-    seen.view_distance, seen.view_location = 11.0, (2.2, -2.6, 0.4)
-    event("MOUSEMOVE", "NOTHING")
 
 
 def is_marked(frame):

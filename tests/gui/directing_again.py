@@ -13,6 +13,8 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(__file__))
+import directed
+from directed import find_hero
 from drive import (
     FOLDER,
     alive,
@@ -29,7 +31,6 @@ from drive import (
     view,
     worked,
 )
-from screen import SCREEN, read_screen, save_png
 
 FILM = FOLDER / "directing_again"
 SECONDS = 12.0
@@ -37,15 +38,7 @@ LONG = 4800  # frames of a solve that there is time to end
 
 
 def take_picture(name):
-    yield from redrawn()
-    yield from redrawn("UI")
-    yield 0.3
-    if SCREEN:
-        save_png(read_screen(), FILM / f"{name}.png")
-
-
-def find_hero():
-    return next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
+    yield from directed.take_picture(FILM / f"{name}.png")
 
 
 def list_takes():

@@ -14,6 +14,8 @@ import time
 import bpy
 
 sys.path.insert(0, os.path.dirname(__file__))
+import directed
+from directed import MARKS, find_hero, list_marks, look_at_marks
 from drive import (
     FOLDER,
     alive,
@@ -28,30 +30,15 @@ from drive import (
     run,
     tap,
     until,
-    view,
     worked,
 )
-from screen import SCREEN, read_screen, save_png
 
 FILM = FOLDER / "dragging_marks"
-MARKS = ((60, (0.2, -1.5), 0.0), (160, (0.4, -4.2), 0.3), (240, (1.4, -6.6), 0.5))
 STEPS, WAIT = 12, 0.05  # of a drag, and seconds between two
 
 
 def take_picture(name):
-    yield from redrawn()
-    yield from redrawn("UI")
-    yield 0.3
-    if SCREEN:
-        save_png(read_screen(), FILM / f"{name}.png")
-
-
-def find_hero():
-    return next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
-
-
-def list_marks():
-    return load_module("app.direct.marks").list_marks(find_hero())
+    yield from directed.take_picture(FILM / f"{name}.png")
 
 
 def add_marks():
@@ -59,12 +46,6 @@ def add_marks():
     for frame, (x, y), yaw in MARKS:
         load_module("app.direct.marks").add_mark(find_hero(), frame, place(x, y, yaw))
     bpy.context.scene.frame_set(1)
-
-
-def look_at_marks():
-    seen = view()[1].spaces.active.region_3d
-    seen.view_distance, seen.view_location = 11.0, (2.2, -2.6, 0.4)
-    event("MOUSEMOVE", "NOTHING")
 
 
 def is_dragging():

@@ -203,7 +203,7 @@ def _read_shot(preview: MarkPreview, obj: bpy.types.Object) -> None:
         return
     try:
         request = shots.build_request(obj, director.footage.database)
-        preview.shot, preview.frame = shots.add_walls(obj, request), request.frame
+        preview.shot, preview.frame = shots.add_surroundings(obj, request), request.frame
     except MotionMatchingError as error:
         _show(preview, None, None, str(error))
         return

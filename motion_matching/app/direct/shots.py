@@ -83,7 +83,7 @@ def _note(listed: list[bpy.types.Object]) -> Noted:
     return tuple((empty.session_uid, outcomes.describe_request(empty)) for empty in listed)
 
 
-def add_walls(obj: bpy.types.Object, request: Request) -> Shot:
+def add_surroundings(obj: bpy.types.Object, request: Request) -> Shot:
     """Return a shot on the ground and among the walls that an armature has now."""
     around = add_obstacles(obj, Performance("", 1.0, ()))
     return replace(request.shot, walls=around.walls, floor=around.floor)

@@ -77,7 +77,7 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
     obj = get_armature(uid)
     settings = get_performer_settings(obj, database)
     request = build(obj, database)
-    shot = shots.add_walls(obj, request)
+    shot = shots.add_surroundings(obj, request)
     path, known = find_table(settings_of(obj).built_key), runtime.get_cache(Footages)
     solve = partial(_solve, database, settings, replace(request, shot=shot), path, known)
     try:

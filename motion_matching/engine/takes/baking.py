@@ -83,12 +83,12 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     settings, ground = take.performer_settings, take.performance.ground
     hardest = _measure_played_accelerations(take, database)
     most = max(min(hardest.max(), _HARDER * np.percentile(hardest, 99)), LEAST_POP)
-    fastest, parents = max(hardest.max(), LEAST_POP), take.skeleton.parents
+    peak, parents = max(hardest.max(), LEAST_POP), take.skeleton.parents
     starts = None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
     poses = plant_feet(  # evened out poses have no name here, and so are freed in there
-        even_out_leaps(take.unlocked_poses, parents, take.fps, _LEAP * fastest),
+        even_out_leaps(take.unlocked_poses, parents, take.fps, _LEAP * peak),
         take.skeleton,
         legs,
         ranges,
@@ -102,7 +102,7 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     )
     turned = sorted({leg.chain[k] for leg in legs for k in range(leg.thigh, len(leg.chain))})
     firm = np.any(contact_ranges.build_contact_mask(edited, *take.contacts.shape), axis=1)
-    poses = even_out_leaps(poses, parents, take.fps, _MOST * fastest, turned, firm)
+    poses = even_out_leaps(poses, parents, take.fps, _MOST * peak, turned, firm)
     poses = poses.astype(np.float32)
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
     slow = np.linalg.norm(steps, axis=-1) * take.fps < _LOCKED_SPEED
