@@ -16,6 +16,7 @@ from .pins import BLENDERS, PINS
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ".venv.lock"
+STAMP = "set-up-is-complete"
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 
 
@@ -93,7 +94,7 @@ class Environment:
         self.blender = blender
         self.folder = root / ".venvs" / blender if blender else root / ".venv"
         # written last, so an interrupted set-up has none
-        self.stamp = self.folder / "set-up-is-complete"
+        self.stamp = self.folder / STAMP
         self.python = self.folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
     def set_up(self) -> None:

@@ -192,6 +192,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="COMMAND",
         help="the same Blender with a window, for tests/gui",
     )
+    parser.addoption(
+        "--first-cases",
+        action="store_true",
+        help="of each test that needs no Blender, run the first of its cases alone",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -199,6 +204,24 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(
             SkipGuard(read_allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8")))
         )
+
+
+@pytest.hookimpl(trylast=True)  # after those that `-m` and `-k` deselect
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--first-cases`, deselect all cases but the first of tests that need no Blender."""
+    if not config.option.first_cases:
+        return
+    seen: set[str] = set()
+    kept: list[pytest.Item] = []
+    deselected: list[pytest.Item] = []
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        repeated = test in seen and item.get_closest_marker("blender") is None
+        (deselected if repeated else kept).append(item)
+        seen.add(test)
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = kept
 
 
 def get_folder(path: Path) -> str:

@@ -292,6 +292,25 @@ def test_four(): pass
 """
 
 
+def run_pytest_on(
+    source: str, folder: Path, *options: str, ci: str = ""
+) -> subprocess.CompletedProcess:
+    """Run a file of tests in a folder, with this checkout's `conftest.py`."""
+    tests = folder / "tests"
+    tests.mkdir()
+    for name in ("conftest.py", "blender.py", "processes.py"):
+        shutil.copy(CHECKOUT / "tests" / name, tests)
+    (tests / "test_given.py").write_text(source)
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", *options],
+        cwd=folder,
+        env={**os.environ, "CI": ci},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("ci", "listed", "code"),
@@ -303,21 +322,26 @@ def test_four(): pass
     ],
 )
 def test_on_ci_only_listed_skips_pass(ci, listed, code, tmp_path):
-    tests = tmp_path / "tests"
-    tests.mkdir()
-    for name in ("conftest.py", "blender.py", "processes.py"):
-        shutil.copy(CHECKOUT / "tests" / name, tests)
-    (tests / "test_skipping.py").write_text(SKIPPING)
     (tmp_path / ".ci").mkdir()
     (tmp_path / ".ci" / "allowed_skips").write_text(listed, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-        cwd=tmp_path,
-        env={**os.environ, "CI": ci},
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+    done = run_pytest_on(SKIPPING, tmp_path, ci=ci)
     assert done.returncode == code, done.stdout
     assert ("test_two: the moon is full" in done.stdout) == (code == 1)
     assert "2 skipped" in done.stdout.splitlines()[-1]
+
+
+CASES = """
+import pytest
+@pytest.mark.parametrize("case", [1, 2, 3])
+def test_numbers(case): pass
+@pytest.mark.parametrize("case", [1, 2])
+@pytest.mark.blender
+def test_in_blender(case): pass
+def test_alone(): pass
+"""
+
+
+def test_first_cases_are_chosen_among_those_selected_and_where_no_blender_is_needed(tmp_path):
+    done = run_pytest_on(CASES, tmp_path, "--first-cases", "-vv", "-k", "not numbers or not 1")
+    ran = [line.split("::")[1].split()[0] for line in done.stdout.splitlines() if "::" in line]
+    assert ran == ["test_numbers[2]", "test_in_blender[1]", "test_in_blender[2]", "test_alone"]

@@ -6,6 +6,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+from building.environments import STAMP
 from building.pins import BLENDERS
 from tests.conftest import CHECKOUT
 
@@ -31,6 +32,7 @@ def find_newer_pythons() -> dict[str, Path]:
         places = [
             folder / program
             for folder in folders
+            if (folder / STAMP).exists()
             for program in ("bin/python", "Scripts/python.exe")
         ]
         there = next((place for place in places if place.exists()), None)
