@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -58,15 +59,24 @@ CASES: dict[str, Callable[[], set[str]]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def solved_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first test saves the character and its take for the others."""
+    return tmp_path_factory.mktemp("solved") / "solved.blend"
+
+
 @pytest.fixture(autouse=True)
-def solved():
+def solved(solved_file: Path):
     """A character with a take of three marks, on the frame of one of its jumps."""
-    create_character()
-    ops.add_actions()
+    if not solved_file.exists():
+        create_character()
+        ops.add_actions()
+        add_marks()
+        assert ops.direct() == {"FINISHED"}
+        bpy.ops.wm.save_as_mainfile(filepath=str(solved_file))
+    bpy.ops.wm.open_mainfile(filepath=str(solved_file))
     bpy.context.preferences.edit.use_global_undo = True
     bpy.context.preferences.edit.undo_steps = 32
-    add_marks()
-    assert ops.direct() == {"FINISHED"}
     go_to_jump()
     bpy.context.view_layer.objects.active = bpy.data.objects["Hero"]
     bpy.ops.ed.undo_push(message="before")
