@@ -7,8 +7,6 @@ import pytest
 
 from motion_matching.engine.control import carrying, rollout
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import find_sources
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
 from tests.engine.control.test_start_state import (
@@ -91,8 +89,8 @@ def measure_slides(performer, base, poses, end):
 
 
 @pytest.mark.slow
-def test_real_motion_goes_on_without_a_seam(mocap):
-    database = build(find_sources([mocap / "bandai-namco"]), BuildSettings(mirror=True))[0]
+def test_real_motion_goes_on_without_a_seam(bandai_namco):
+    database = bandai_namco
     settings = takes.make_default_settings(database)
     performer = Performer(MotionMatching(database, settings), settings)
     limit, slides = measure_largest_acceleration(database), []

@@ -14,7 +14,7 @@ from motion_matching.engine.control.planting import ToeTrack, compute_toe_path, 
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import measure_character_legs
-from motion_matching.engine.database.sources import Source, find_sources
+from motion_matching.engine.database.sources import Source
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import baking, takes
 from tests.engine.rigs import make_dog
@@ -428,12 +428,10 @@ def test_baked_feet_slide_hardly_more_than_those_of_the_sources(demo_database, g
 
 @pytest.mark.slow
 @pytest.mark.parametrize("gait", ["walk", "run"])
-def test_baked_feet_of_bandai_namco(mocap, gait):
-    database = build(find_sources([mocap / "bandai-namco"]), BuildSettings(mirror=True))[0]
-    assert_planted(database, gait, 0.85)
+def test_baked_feet_of_bandai_namco(bandai_namco, gait):
+    assert_planted(bandai_namco, gait, 0.85)
 
 
 @pytest.mark.slow
-def test_baked_feet_of_lafan1(mocap):
-    database = build(find_sources([mocap / "lafan1"]), BuildSettings(mirror=True))[0]
-    assert_planted(database, "walk", 0.86)
+def test_baked_feet_of_lafan1(lafan1):
+    assert_planted(lafan1, "walk", 0.86)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+import pytest
 
 from motion_matching.engine.control.ground import Box, Boxes, Walls
 from motion_matching.engine.control.intent import Intent
@@ -269,6 +270,7 @@ def test_the_command_line_makes_takes_among_obstacles(
     check_command(folder)
 
 
+@pytest.mark.slow
 def test_the_command_line_directs_up_a_slope(demo_database: Database, tmp_path: Path) -> None:
     database, user = tmp_path / "walk.npz", tmp_path / "user.blend"
     scene, out, take = (tmp_path / name for name in ("scene.json", "out.blend", "take.bvh"))
