@@ -8,6 +8,7 @@ from ..maths import planar, quat
 from .motion_table import MotionTable, advance_laps, compute_angular_velocity, differentiate
 
 _AROUND = 0.1  # seconds around a frame within which a foot's contact is averaged
+_FRONT = 0.1  # mean length of the unit vectors ahead below which a bone faces anywhere
 _STRIDES = 2.0  # medians of the time between a foot's contacts that it looks ahead
 
 
@@ -46,13 +47,38 @@ def compute_character_turning(table: MotionTable, bone: int) -> np.ndarray:
     """Return a bone's angular velocity (N, 3) in the world, seen from the character."""
     turning = np.zeros((len(table.track), 3))
     if bone != 0:
-        rotation = table.rotations[:, bone].astype(np.float64)
-        for above in table.skeleton.get_ancestors(bone):
-            if above != 0:
-                rotation = quat.mul(table.rotations[:, above], rotation)
-        turning = compute_angular_velocity(quat.normalize(rotation), table)
+        turning = compute_angular_velocity(_compute_character_rotations(table, bone), table)
     turning[:, 2] += differentiate(table.track[:, 2], table, cyclic=False)
     return turning
+
+
+def compute_character_directions(table: MotionTable, bone: int) -> np.ndarray:
+    """Return the directions (N, 3) in which a bone faces, unit vectors seen from the character.
+
+    A bone faces along that of its own directions which points ahead in the mean of all frames: a
+    head where it looks, a foot where its toes point, hips as the body is turned. So it does not
+    matter which axes the bones of a skeleton have. One that has no such direction, as it turns all
+    around, faces along its axis that is most often ahead.
+    """
+    ahead = np.array([0.0, -1.0, 0.0])
+    if bone == 0:
+        return np.tile(ahead, (len(table.track), 1))
+    rotations = _compute_character_rotations(table, bone)
+    front = quat.inv_mul_vec(rotations, ahead).mean(axis=0)
+    length = float(np.linalg.norm(front))
+    if length < _FRONT:
+        axis = np.abs(front).argmax()
+        front, length = np.where(np.arange(3) == axis, np.copysign(1.0, front), 0.0), 1.0
+    return quat.mul_vec(rotations, front / length)
+
+
+def _compute_character_rotations(table: MotionTable, bone: int) -> np.ndarray:
+    """Return rotations (N, 4) of a bone below the simulation bone, in the latter's frame."""
+    rotations = table.rotations[:, bone].astype(np.float64)
+    for above in table.skeleton.get_ancestors(bone):
+        if above != 0:
+            rotations = quat.mul(table.rotations[:, above], rotations)
+    return quat.normalize(rotations)
 
 
 def compute_character_positions(table: MotionTable, bone: int) -> np.ndarray:

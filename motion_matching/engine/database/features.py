@@ -17,6 +17,7 @@ from ..maths import planar
 from ..motion.skeleton import Skeleton
 from ..settings import LARGEST, is_number
 from .bone_features import (
+    compute_character_directions,
     compute_character_positions,
     compute_character_turning,
     compute_character_velocity,
@@ -28,9 +29,18 @@ from .motion_table import MotionTable, sample_track, sample_values
 
 FOOT_KINDS = ("foot_contact", "foot_next_contact")  # one number each
 # of bones, at any times
-TIMED_KINDS = ("bone_position", "bone_velocity", "bone_angular_velocity", *FOOT_KINDS)
+TIMED_KINDS = (
+    "bone_position",
+    "bone_velocity",
+    "bone_direction",
+    "bone_angular_velocity",
+    *FOOT_KINDS,
+)
 BONE_KINDS = (*TIMED_KINDS, *FADE_KINDS)
 TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
+# to the side, ahead and up; the ground is 'xy', and trajectories lie on it
+AXES = ("xyz", "xy", "x", "y", "z", "xz", "yz")
+_TRAJECTORY_AXES = ("xy", "x", "y", "xyz")
 NORMALIZATIONS = ("feature", "dimension", "none")
 DIFFERENCES = ("squared", "absolute")
 BEYOND_RANGE = ("extrapolate", "hold")
@@ -47,9 +57,9 @@ class Feature:
 
     A bone kind names a role ('hips', 'head', 'left_foot', …) or a bone, a foot kind one of a
     leg. A trajectory kind lists `times` in seconds, negative ones in the past; bones may have them
-    too, and are compared as they are now without. `axes` 'xy' leaves out the height. `weight`
-    scales the normalized values. `time` is in how many seconds a jump fades for a kind that depends
-    on it, 0 for as many as it does in play.
+    too, and are compared as they are now without. `axes` are those of the character that count: 'x'
+    to its side, 'y' ahead, and the height 'z'. `weight` scales the normalized values. `time` is in
+    how many seconds a jump fades for a kind that depends on it, 0 for as many as it does in play.
     """
 
     kind: str
@@ -69,6 +79,11 @@ class Feature:
         return self.size * max(len(self.times), 1)
 
     @property
+    def columns(self) -> list[int]:
+        """Which of the three directions, or of one number, its values are."""
+        return [0] if self.kind in FOOT_KINDS else ["xyz".index(axis) for axis in self.axes]
+
+    @property
     def group(self) -> str:
         """What it belongs to: the 'past' if all its times do, else the 'path' or the 'pose'."""
         if self.times and max(self.times) < 0.0:
@@ -78,7 +93,8 @@ class Feature:
     @property
     def label(self) -> str:
         times = (f"{t:+.2f}s" for t in self.times)
-        return " ".join([self.kind, *([self.bone] if self.bone else []), *times])
+        axes = [] if self.axes in ("xyz", "xy") else [self.axes]
+        return " ".join([self.kind, *([self.bone] if self.bone else []), *axes, *times])
 
 
 @dataclass(frozen=True)
@@ -241,8 +257,12 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
         kinds = ", ".join(BONE_KINDS + TRAJECTORY_KINDS)
         raise SettingsError(f"{where} has a feature of kind '{kind}'; use one of {kinds}.")
     axes = entry.get("axes", "xyz" if kind in BONE_KINDS else "xy")
-    if axes not in ("xy", "xyz"):
-        raise SettingsError(f"{where} has a {kind} with axes '{axes}'; use 'xy' or 'xyz'.")
+    known_axes = AXES if kind in BONE_KINDS else _TRAJECTORY_AXES
+    if axes not in known_axes:
+        raise SettingsError(
+            f"{where} has a {kind} with axes {reprlib.repr(axes)}; use one of "
+            f"{', '.join(known_axes)}."
+        )
     weight = entry.get("weight", 1.0)
     if not is_number(weight) or not 0 <= weight <= LARGEST:
         raise SettingsError(
@@ -310,6 +330,8 @@ def compute_features(
             value = compute(table, leg)[:, None]
         elif feature.kind == "bone_angular_velocity":
             value = compute_character_turning(table, bone)
+        elif feature.kind == "bone_direction":
+            value = compute_character_directions(table, bone)
         else:
             if bone not in positions:
                 positions[bone] = compute_character_positions(table, bone)
@@ -318,7 +340,7 @@ def compute_features(
             velocity = compute_character_velocity(table, value)
             time = feature.kind in FADE_KINDS and fade_times.get(feature.kind, feature.time)
             value = combine(feature.kind, value, velocity, time) if time else velocity
-        value = value[:, : feature.size]
+        value = value[:, feature.columns]
         moments = [sample_values(table, value, time) for time in feature.times] or [value]
         values[dimensions] = np.hstack(moments).T
     return values
@@ -347,9 +369,9 @@ def find_leg(bone: int, roles: Roles, name: str) -> int:
 
 
 def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np.ndarray:
-    """Return values (N, T, 2 or 3) of a trajectory feature; a third axis is zero, the ground's."""
+    """Return values (N, T, axes) of a trajectory feature; a height is zero, the ground's."""
     track, step = table.track, 1.0 / table.fps
-    out = np.zeros((len(track), len(feature.times), feature.size))
+    out = np.zeros((len(track), len(feature.times), 3))
     for k, time in enumerate(feature.times):
         if feature.kind == "trajectory_velocity":
             before, after = (sample_track(table, time + t, beyond) for t in (-step, step))
@@ -360,7 +382,7 @@ def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np
         else:
             values = planar.yaw_to_forward(sample_track(table, time, beyond)[:, 2] - track[:, 2])
         out[:, k, :2] = values
-    return out
+    return out[..., feature.columns]
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def make_strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
     ]
     path = {0.0: np.zeros(3)}
     for feature, rows in features:
-        if feature.kind == "trajectory_position":
+        if feature.kind == "trajectory_position" and feature.size > 1:
             path |= dict(zip(feature.times, rows, strict=True))
     positions = compute_bone_positions(database, frame)
     parents = database.skeleton.parents.tolist()
@@ -81,8 +81,9 @@ def make_goal_strokes(trajectory: Sequence[TrajectoryPoint]) -> tuple[Stroke, ..
 
 def _to_rows(feature: Feature, values: Array) -> Array:
     """Return values (T, 3), a row for each time of a feature."""
-    rows = values.reshape(-1, feature.size)
-    return np.pad(rows, ((0, 0), (0, 3 - rows.shape[1])))
+    rows = np.zeros((values.size // feature.size, 3))
+    rows[:, feature.columns] = values.reshape(-1, feature.size)
+    return rows
 
 
 def _make_feature_strokes(feature: Feature, value: Array, position: Array) -> list[Stroke]:
@@ -93,7 +94,8 @@ def _make_feature_strokes(feature: Feature, value: Array, position: Array) -> li
         kind, value = "position", find_place(feature.kind, value, time)
     if kind != "position":
         return [_make_arrow(kind, position, value)]
-    centre = value if len(feature.axes) == 3 else np.array([*value[:2], position[2]])
+    centre = position.copy()
+    centre[feature.columns] = value[feature.columns]
     is_bone = feature.kind in BONE_KINDS
     arms = np.eye(3)[: 3 if is_bone else 2]
     kind = "position" if is_bone else "trajectory"

@@ -448,6 +448,7 @@ def _map_goal_dimensions(schema: Schema, times: tuple[float, ...]) -> tuple[np.n
             for k, t in enumerate(feature.times):
                 value = 6 * times.index(t) + 2 * TRAJECTORY_KINDS.index(feature.kind)
                 first = dimensions.start + k * feature.size
-                values += [value, value + 1]
-                dims += [first, first + 1]
+                on_ground = [axis for axis in feature.columns if axis < 2]
+                values += [value + axis for axis in on_ground]
+                dims += [first + place for place in range(len(on_ground))]
     return np.array(values, np.intp), np.array(dims, np.intp)

@@ -28,6 +28,7 @@ _BLENDED = "Where a bone is and how fast it moves at once: how far a {} blends i
 KINDS: Any = (
     ("bone_position", "Position", "Where a bone is, relative to the character", "BONE_DATA", 0),
     ("bone_velocity", "Velocity", "How fast a bone moves, and in which direction", "FORCE_WIND", 1),
+    ("bone_direction", "Direction", "Which way a bone faces", "EMPTY_SINGLE_ARROW", 10),
     (
         "bone_angular_velocity",
         "Turning",
@@ -45,10 +46,16 @@ KINDS: Any = (
 )
 ICONS: Any = {kind: icon for kind, _, _, icon, _ in KINDS}
 _NAMES = {kind: name for kind, name, *_ in KINDS}
-_AXES = (
+_AXES = (  # files know them by their order
     ("xyz", "All", "All three directions"),
     ("xy", "Ground", "Only along the ground, not the height"),
+    ("x", "Side", "Only to the side of the character"),
+    ("y", "Ahead", "Only ahead of the character, or back"),
+    ("z", "Height", "Only up and down; for bones"),
+    ("xz", "Side and Height", "To the side, and up and down; for bones"),
+    ("yz", "Ahead and Height", "Ahead or back, and up and down; for bones"),
 )
+_HIGH = ("z", "xz", "yz")  # which a path does not have
 _NORMALIZATIONS = (
     ("feature", "By Feature", "Divide all numbers of a feature by their average deviation"),
     ("dimension", "By Number", "Divide each number by its own deviation"),
@@ -85,8 +92,8 @@ def _change_kind(self: MotionMatchingFeature, context: bpy.types.Context) -> Non
     """Give a feature of another kind the bone or the times that it needs."""
     if has_contact(self) and (self.times or not self.bone or self.bone == "hips"):
         self.bone, self.times, self.axes = "left_foot", "", "xyz"
-    elif is_trajectory(self) and not self.times:
-        self.bone, self.times, self.axes = "", AHEAD, "xy"
+    elif is_trajectory(self) and (not self.times or self.axes in _HIGH):
+        self.bone, self.times, self.axes = "", self.times or AHEAD, "xy"
     elif not is_trajectory(self) and not self.bone:
         self.bone, self.times, self.axes = "hips", "", "xyz"
     _clear_preset(self, context)
@@ -120,7 +127,9 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
         "Seconds from now at which the bone is compared, separated by commas; negative: looks "
         "back, empty: now",
     )
-    axes: str = choice("xyz", "Axes", "Which directions are compared", _AXES)
+    axes: str = choice(
+        "xyz", "Axes", "Which directions are compared, seen from the character", _AXES
+    )
     time: float = number(
         0.0,
         "Fades Within",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ from tests.engine.database.test_features import ROLES, circle, make_table
 
 SWING = np.sin(np.linspace(0.0, 14.0, 120))
 TIMES = (-0.5, 0.0, 0.3)
-KINDS = ("bone_position", "bone_velocity", "bone_angular_velocity")
+KINDS = ("bone_position", "bone_velocity", "bone_direction", "bone_angular_velocity")
 
 
 def compute(*features, table):
@@ -80,6 +81,66 @@ def test_turning_is_the_rotation_of_the_world_seen_from_the_character():
     np.testing.assert_allclose(found[2], np.gradient(track[:, 2]) * 30.0, atol=1e-3)
 
 
+def find_rotations(table, name):
+    """Return the rotations of a role's bone seen from the character, by scipy."""
+    bone = table.skeleton.index(table.roles.to_names(table.skeleton)[name])
+    world, _ = table.skeleton.compute_bone_world(bone, table.rotations, table.positions)
+    upright = Rotation.from_euler("z", -table.track[:, 2])
+    return upright * Rotation.from_quat(world[:, [1, 2, 3, 0]])
+
+
+def test_a_direction_is_fixed_in_its_bone_and_ahead_on_average():
+    table = make_table(circle(120, 30.0), swing=SWING)
+    for name in ("head", "left_foot", "hips"):
+        found = compute(Feature("bone_direction", name), table=table).T
+        np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-6)
+        turns = find_rotations(table, name)
+        fronts = turns.inv().apply(found)
+        np.testing.assert_allclose(fronts, fronts[:1].repeat(120, axis=0), atol=1e-5)
+        # no other direction of the bone is ahead more often
+        others = np.random.default_rng(0).normal(size=(50, 3))
+        others /= np.linalg.norm(others, axis=1, keepdims=True)
+        best = max(-turns.apply(other)[:, 1].mean() for other in others)
+        assert -found[:, 1].mean() >= best
+
+
+def test_a_direction_does_not_depend_on_the_axes_of_a_bone():
+    table = make_table(circle(120, 30.0), swing=SWING)
+    bone = table.roles.head
+    rotations = table.rotations.copy()
+    turn = Rotation.from_euler("xyz", (0.4, -1.1, 2.0))
+    turned = Rotation.from_quat(rotations[:, bone][:, [1, 2, 3, 0]]) * turn
+    rotations[:, bone] = turned.as_quat()[:, [3, 0, 1, 2]]
+    feature = Feature("bone_direction", "head")
+    found = compute(feature, table=replace(table, rotations=rotations))
+    np.testing.assert_allclose(found, compute(feature, table=table), atol=1e-5)
+
+
+def test_a_bone_that_turns_all_around_has_a_direction():
+    table = make_table(circle(120, 30.0))
+    rotations = table.rotations.copy()
+    around = Rotation.from_euler("x", np.linspace(0.0, 2.0 * np.pi, 120, endpoint=False))
+    rotations[:, table.roles.head] = around.as_quat()[:, [3, 0, 1, 2]]
+    table = replace(table, rotations=rotations)
+    found = compute(Feature("bone_direction", "head"), table=table).T
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-6)
+    fronts = find_rotations(table, "head").inv().apply(found)
+    np.testing.assert_allclose(fronts, fronts[:1].repeat(120, axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("axes", ["x", "y", "z", "xz", "yz"])
+@pytest.mark.parametrize("kind", [*KINDS, "bone_spring"])
+def test_only_the_chosen_axes_of_a_bone_are_compared(kind, axes):
+    table = make_table(circle(120, 30.0), swing=SWING)
+    full = compute(Feature(kind, "left_foot"), table=table)
+    feature = Feature(kind, "left_foot", axes=axes)
+    np.testing.assert_array_equal(
+        compute(feature, table=table), full[["xyz".index(a) for a in axes]]
+    )
+    assert feature.label == f"{kind} left_foot {axes}"
+    assert schema_from_dict(Schema((feature,)).to_dict()) == Schema((feature,))
+
+
 def make_contacts(*landings, count=120, stand=10):
     """Let the left leg stand for some frames from each landing on, the right one never."""
     contacts = np.zeros((count, len(ROLES.legs)), bool)
@@ -130,6 +191,7 @@ def timed(demo_database: Database) -> Database:
     more = (
         Feature("bone_position", "left_foot", (-0.2, 0.2)),
         Feature("bone_angular_velocity", "hips", (0.0, -0.1)),
+        Feature("bone_direction", "head", (0.1,), axes="xz"),
         Feature("foot_next_contact", "right_foot"),
     )
     return demo_database.with_schema(Schema((*features, *more)))
@@ -141,7 +203,7 @@ def test_a_query_has_the_past_and_the_future_of_the_frame_played(timed: Database
     assert method.trajectory_times == load_schema("default").trajectory_times
     frame = int(np.random.default_rng(seed).integers(200, timed.frame_count - 200))
     still = [TrajectoryPoint(0.0, 0.0, 0.0, 0.0, 0.0) for _ in method.trajectory_times]
-    bones = np.arange(len(method._rows[0]))[-13:]
+    bones = np.arange(len(method._rows[0]))[-15:]
     query = method._make_query(still, frame)
     np.testing.assert_array_equal(query[bones], method._rows[frame][bones])
     method._frame = frame

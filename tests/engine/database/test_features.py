@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from motion_matching.engine.body.rig import Leg, Roles, find_roles
 from motion_matching.engine.database.features import (
+    TRAJECTORY_KINDS,
     Feature,
     Schema,
     compute_features,
@@ -434,6 +435,19 @@ def test_features_in_the_ground_plane_omit_the_height():
         for axes in ("xy", "xyz")
     )
     np.testing.assert_array_equal(full, np.vstack([flat, 0 * flat[:1]]))
+
+
+@pytest.mark.parametrize("kind", TRAJECTORY_KINDS)
+def test_one_direction_of_a_path_can_be_compared(kind):
+    t = make_table(make_wandering_track(np.random.default_rng(3), 40, 30.0))
+    both, side, ahead = (
+        compute_features(Schema((Feature(kind, times=(0.2, 0.5), axes=axes),)), t)
+        for axes in ("xy", "x", "y")
+    )
+    np.testing.assert_array_equal(both[[0, 2]], side)
+    np.testing.assert_array_equal(both[[1, 3]], ahead)
+    with pytest.raises(SettingsError, match="axes 'z'; use one of xy, x, y, xyz"):
+        schema_from_dict({"features": [{"kind": kind, "times": [1.0], "axes": "z"}]})
 
 
 # ---------------------------------------------------------------- position and heading

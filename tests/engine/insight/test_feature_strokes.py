@@ -95,3 +95,21 @@ def test_ground_plane_features_are_drawn_at_the_height_of_their_bone(demo_databa
     )
     assert len(make_strokes(database, "velocity")) == 2
     assert not make_strokes(database, "trajectory")
+
+
+def test_the_direction_of_a_bone_is_an_arrow_from_it(demo_database):
+    entries = [
+        {"kind": "bone_direction", "bone": "head"},
+        {"kind": "bone_position", "bone": "left_foot", "axes": "z"},
+        {"kind": "trajectory_position", "times": [1.0], "axes": "y"},
+    ]
+    database = demo_database.with_schema(schema_from_dict({"features": entries}))
+    bones = feature_strokes.compute_bone_positions(database, FRAME)
+    head, foot = (
+        bones[database.skeleton.index(database.role_names[n])] for n in ("head", "left_foot")
+    )
+    [(start, end)] = make_strokes(database, "direction")
+    np.testing.assert_allclose(start, head, atol=1e-5)
+    ahead = (end - start) / feature_strokes.DIRECTION_LENGTH
+    assert ahead[1] < -0.8, "a walk looks ahead"
+    assert make_strokes(database, "position")[0].mean(axis=0) == pytest.approx(foot, abs=1e-5)

@@ -97,7 +97,7 @@ def test_features_are_added_removed_and_moved():
     # another kind gets the values that it needs
     item = features.items[0]
     kinds = ("trajectory_direction", "bone_velocity", "trajectory_velocity", "bone_position")
-    for kind in (*kinds, "foot_contact", "trajectory_position", "foot_contact"):
+    for kind in (*kinds, "bone_direction", "foot_contact", "trajectory_position", "foot_contact"):
         item.kind = kind
         [feature] = feature_list.build_schema(features).features
         assert feature.kind == kind
@@ -166,6 +166,29 @@ def test_bones_have_times_of_their_own():
     assert feature_list.build_schema(features) == schema
     features.items[0].bone_times = "soon"
     with pytest.raises(SettingsError, match="'soon'"):
+        feature_list.build_schema(features)
+
+
+def test_the_directions_of_a_bone_can_be_chosen():
+    ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
+    features = obj.motion_matching.features
+    ops.add_feature(kind="bone_direction", bone="head")
+    item = features.items[features.index]
+    assert get_title(item) == "Head Direction"
+    for axes in ("x", "y", "z", "xz", "yz", "xy", "xyz"):
+        item.axes = axes
+        feature = feature_list.build_schema(features).features[features.index]
+        assert (feature.kind, feature.axes) == ("bone_direction", axes)
+    item.axes = "yz"
+    data = feature_list.get_features_data(features)
+    feature_list.set_features(features, data, "mine")
+    assert feature_list.get_features_data(features) == data
+    # a path has no height
+    item = next(each for each in features.items if each.axes == "yz")
+    item.kind = "trajectory_position"
+    assert item.axes == "xy"
+    item.axes = "z"
+    with pytest.raises(SettingsError, match="use one of xy, x, y, xyz"):
         feature_list.build_schema(features)
 
 
