@@ -9,7 +9,9 @@ import numpy as np
 
 from ..maths import quat
 
-_APART = 0.5  # of the height of a body, between neighbours in a row
+_IN_A_ROW = 5  # neighbours
+# of the height of a body, between neighbours in a row, and from row to row
+_APART, _BEHIND = 0.5, 0.75
 
 
 def build_segments(
@@ -33,16 +35,26 @@ def build_segments(
     return np.stack([joints[parents[bones]], joints[bones]], axis=1).transpose(2, 0, 1, 3)
 
 
-def lay_out_row(weights: np.ndarray, yaw: float, height: float) -> np.ndarray:
-    """Return offsets (Q, 3) in metres that put bodies in a row, that of the most weight first.
+def measure_height(pose: np.ndarray, parents: np.ndarray) -> float:
+    """Return how high the joints of a pose (7, B) reach above the lowest one, in metres."""
+    [body] = build_segments(pose[None], parents, (0.0, 0.0, 0.0, 0.0))
+    return float(np.ptp(body[..., 2]))
 
-    The row starts beside a character with a heading in radians, and goes to its right; bodies of a
-    `height` in metres stand half of it apart. Equal weights keep their order.
+
+def lay_out_rows(weights: np.ndarray, yaw: float, height: float) -> np.ndarray:
+    """Return offsets (Q, 3) in metres that put bodies in rows of five, that of most weight first.
+
+    The first row starts beside a character with a heading in radians, and goes to its right; the
+    next ones are behind it. Bodies of a `height` in metres stand half of it apart, and rows three
+    quarters. Equal weights keep their order.
     """
-    place = np.empty(len(weights), np.intp)
-    place[np.argsort(-weights, kind="stable")] = np.arange(1, len(weights) + 1)
-    right = np.array([-math.cos(yaw), -math.sin(yaw), 0.0])
-    return (_APART * height * place[:, None] * right).astype(np.float32)
+    rank = np.empty(len(weights), np.intp)
+    rank[np.argsort(-weights, kind="stable")] = np.arange(len(weights))
+    row, place = np.divmod(rank, _IN_A_ROW)
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    right, back = np.array([-cosine, -sine, 0.0]), np.array([-sine, cosine, 0.0])
+    offsets = _APART * (place[:, None] + 1) * right + _BEHIND * row[:, None] * back
+    return (height * offsets).astype(np.float32)
 
 
 @lru_cache(maxsize=4)

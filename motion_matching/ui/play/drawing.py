@@ -62,6 +62,8 @@ class HudCache:
         self.draw_seconds: deque[float] = deque(maxlen=200)
         # the last jump, and what it costs the eye in metre-seconds
         self.price: tuple[Transition, float] | None = None
+        # the body's height in metres, measured once in a session
+        self.height: float | None = None
 
 
 # Making a snapshot
@@ -103,8 +105,16 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
     method: Any = session.performer.method
     around = None
     if play.show_ghosts and live.field:
-        around = ghosts.build_ghosts(method, frame, in_row=play.show_ghost_row)
+        around = ghosts.build_ghosts(method, frame, _get_height(method, play.show_ghost_row))
     return Snapshot(tuple(lines), texts, warnings, recorded, around)
+
+
+def _get_height(method: Any, is_needed: bool) -> float | None:
+    """Return the height of the body of a field, None where it is not needed."""
+    cache = runtime.get_cache(HudCache)
+    if is_needed and cache.height is None:
+        cache.height = ghosts.measure_height(method)
+    return cache.height if is_needed else None
 
 
 def _find_matched_placements(
@@ -230,7 +240,7 @@ def _describe_choice(live: LiveSession, frame: Frame) -> tuple[str, ...]:
 def follow_session() -> None:
     """Draw while a live session runs, from its first tick on."""
     cache = runtime.get_cache(HudCache)
-    cache.snapshot = cache.price = None
+    cache.snapshot = cache.price = cache.height = None
     if runtime.live:
         cache.draw_seconds.clear()
         overlay.start()

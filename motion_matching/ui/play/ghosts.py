@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CHOSEN, _OTHER = 5.0, 1.5  # widths of lines
 _FAINTEST = 0.12
 _NEAR, _FAR = 0.3, 0.8  # metres from the character to the ends of the arrow
+_BAR_START = 0.15  # of the height of a body, from it to the bar of its share
 _BARB, _BARB_TURN = 0.12, 2.6  # metres, radians
 
 Rgb = tuple[float, float, float]
@@ -38,10 +39,11 @@ class Ghosts(NamedTuple):
     colours: np.ndarray
 
 
-def build_ghosts(method: MotionField, frame: Frame, *, in_row: bool = False) -> Ghosts | None:
+def build_ghosts(method: MotionField, frame: Frame, tall: float | None = None) -> Ghosts | None:
     """Return the ghosts of a tick, where its character is seen; None before the first choice.
 
-    In a row they stand beside it by weight, each with a bar on the ground that shows its share.
+    With the height of the body in metres, they stand beside it by weight, in rows, each with a bar
+    on the ground that shows its share.
     """
     decision = method.decision
     if decision is None:
@@ -50,12 +52,11 @@ def build_ghosts(method: MotionField, frame: Frame, *, in_row: bool = False) -> 
     poses = method.states.next_poses.take(decision.states, axis=0)
     bodies = engine.field.ghosts.build_segments(poses, method.skeleton.parents, (x, y, height, yaw))
     ground, bars = height + drawing.ABOVE_GROUND, np.empty((0, 3), np.float32)
-    if in_row:
-        tall = _measure_height(method)
-        offsets = engine.field.ghosts.lay_out_row(decision.weights, yaw, tall)
+    if tall is not None:
+        offsets = engine.field.ghosts.lay_out_rows(decision.weights, yaw, tall)
         bodies += offsets[:, None, None]
-        lengths = tall * decision.weights / decision.weights.sum()
-        bars = _build_bars(offsets + np.array((x, y, ground)), lengths, yaw)
+        shares = decision.weights / decision.weights.sum()
+        bars = _build_bars(offsets + np.array((x, y, ground)), shares, yaw, tall)
     others = np.arange(len(bodies)) != decision.chosen
     arrow = _build_arrow(x, y, ground, yaw + decision.goal.direction)
     shown = np.concatenate([bodies[others].reshape(-1, 3), bars, arrow])
@@ -73,18 +74,17 @@ def get_task_color(goal: TaskGoal) -> Rgb:
     return colorsys.hsv_to_rgb((1.0 / 3.0 - goal.direction / math.tau) % 1.0, 0.75, 0.95)
 
 
-def _measure_height(method: MotionField) -> float:
-    """Return the height of the body in metres, which does not change with the pose played."""
-    first = method.states.next_poses[:1]
-    [body] = engine.field.ghosts.build_segments(first, method.skeleton.parents, (0, 0, 0, 0))
-    return float(np.ptp(body[..., 2]))
+def measure_height(method: MotionField) -> float:
+    """Return the height of the body in metres, of the first pose: the same for all ticks."""
+    pose, parents = method.states.next_poses[0], method.skeleton.parents
+    return engine.field.ghosts.measure_height(pose, parents)
 
 
-def _build_bars(places: np.ndarray, lengths: np.ndarray, yaw: float) -> np.ndarray:
-    """Return bars of some lengths (Q,) ahead of places (Q, 3), as pairs of points (2 Q, 3)."""
-    ahead = np.append(engine.maths.planar.yaw_to_forward(np.array(yaw)), 0.0)
-    starts = places + _NEAR * ahead
-    ends = starts + lengths[:, None] * ahead
+def _build_bars(places: np.ndarray, shares: np.ndarray, yaw: float, tall: float) -> np.ndarray:
+    """Return bars for shares (Q,) of a height ahead of places (Q, 3): pairs of points (2 Q, 3)."""
+    ahead = tall * np.append(engine.maths.planar.yaw_to_forward(np.array(yaw)), 0.0)
+    starts = places + _BAR_START * ahead
+    ends = starts + shares[:, None] * ahead
     return np.stack([starts, ends], axis=1).reshape(-1, 3).astype(np.float32)
 
 

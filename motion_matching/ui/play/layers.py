@@ -48,9 +48,9 @@ class Layers:
     )
     show_ghost_row: bool = switch(
         False,
-        "Neighbours in a Row",
-        "Draw the neighbours beside the character instead of over it, the one that counts most "
-        "first; a bar on the ground before each is as long as its share",
+        "Neighbours in Rows",
+        "Draw the neighbours beside the character instead of over it, in rows of five, the one "
+        "that counts most first; a bar on the ground before each is as long as its share",
     )
     show_handles: bool = switch(
         True,

@@ -66,7 +66,8 @@ def test_neighbours_are_drawn_with_their_future_paths(field_session):
 
     # in a row beside it they show the same, with a bar for each that is as long as its share
     play.show_ghost_row = True
-    row = ghosts.build_ghosts(field, live.session._frame, in_row=True)
+    tall = ghosts.measure_height(field)
+    row = ghosts.build_ghosts(field, live.session._frame, tall)
     assert len(row.others) == len(row.colours) == len(shown.others) + 2 * 15
     bars = row.others[-6 - 2 * 15 : -6].reshape(15, 2, 3)
     lengths = np.linalg.norm(np.diff(bars, axis=1)[:, 0], axis=1)
@@ -74,8 +75,11 @@ def test_neighbours_are_drawn_with_their_future_paths(field_session):
     assert np.allclose(lengths / lengths.sum(), shares, atol=1e-4)
     place = live.session._frame.character
     away = np.linalg.norm(bars[:, 0, :2] - (place.x, place.y), axis=1)
-    assert (np.diff(away[np.argsort(-shares, kind="stable")]) > 0).all()
+    first = away[np.argsort(-shares, kind="stable")][:5]
+    assert (np.diff(first) > 0).all()
+    assert away.max() < 3.5 * tall, "all are near the character"
     run_ticks()
+    assert runtime.get_cache(play_drawing.HudCache).height == tall
     assert len(get_snapshot().neighbour_ghosts.others) == len(row.others)
     play.show_ghost_row = False
 
