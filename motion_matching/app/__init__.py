@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         characters,
         comparing,
         content,
+        controller_presets,
         databases,
         direct,
         features,

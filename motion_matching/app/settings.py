@@ -141,16 +141,27 @@ def set_controller(controller: Any, changes: Any, preset: str) -> None:
 
     Raises SettingsError if one is wrong; nothing is changed then.
     """
+    given = get_preset_changes(changes, preset)
+    listed = given.pop("labels", None)
+    for name, value in given.items():
+        setattr(controller, name, value)
+    if listed is not None:
+        labels.set_labels(controller, listed, PerformerSettings().with_changes(changes))
+    controller.preset = preset
+
+
+def get_preset_changes(changes: Any, preset: str) -> dict[str, Any]:
+    """Return all settings that a preset sets, by name: those it does not name get their defaults.
+
+    Speeds are not among them, and labels only if it names them. SettingsError if one is wrong.
+    """
     if not isinstance(changes, dict):
         text = f"The preset '{preset}' has no 'settings'; give an object of settings by name."
         raise SettingsError(text)
     settings = PerformerSettings().with_changes(changes)
-    for name in _COPIED_SETTINGS:
-        if name not in _MOMENTARY:
-            setattr(controller, name, getattr(settings, name))
-    if "labels" in changes:
-        labels.set_labels(controller, settings.labels, settings)
-    controller.preset = preset
+    names = [name for name in _COPIED_SETTINGS if name not in _MOMENTARY]
+    names += ["labels"] if "labels" in changes else []
+    return {name: getattr(settings, name) for name in names}
 
 
 def get_controller_state(controller: Any) -> tuple[Any, ...]:

@@ -21,6 +21,7 @@ from ..engine.progress import ReportProgress
 from ..engine.takes import baking
 from ..engine.takes import takes as engine_takes
 from ..scene.blender.handle import Handle
+from . import controller_presets
 from .build import load_or_build_steps
 from .characters import get_armature
 from .settings import get_performer_settings
@@ -44,9 +45,9 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
     """Perform a take of an armature once more, with one thing changed; feet are planted as baked.
 
     `kind` is 'SETTINGS' for the present settings and method, 'METHOD' for the method that did not
-    make it, and 'DATABASE' for the file that the armature's settings name. Raises SettingsError if
-    the take is gone, the file is missing, or a field was not trained for a requested tag, and
-    DatabaseError if the file is no database.
+    make it, and 'PRESET' and 'DATABASE' for the controller preset and the file that the armature's
+    settings name. Raises SettingsError if the take is gone, the preset or the file is missing, or a
+    field was not trained for a requested tag, and DatabaseError if the file is no database.
     """
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
@@ -55,6 +56,12 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
     parts = list(read_parts_on_ground(obj, find_take_action(take)))
     if kind == "SETTINGS":
         chosen, name = ChosenMethod.from_object(obj), "Present Settings"
+        parts = [_change(part, settings={}, changes=()) for part in parts]
+    elif kind == "PRESET":
+        chosen = ChosenMethod.from_name(parts[0].performance.method)
+        preset = controller_presets.find_file(settings_of(obj).compare_preset)
+        settings = controller_presets.apply_to(settings, preset)
+        name = bpy.path.display_name(preset.stem, title_case=True)
         parts = [_change(part, settings={}, changes=()) for part in parts]
     elif kind == "METHOD":
         is_field = bool(parts[0].performance.method)

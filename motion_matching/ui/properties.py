@@ -31,6 +31,7 @@ from .takes.properties import (
     MotionMatchingScript,
     MotionMatchingTake,
     is_comparable,
+    suggest_presets,
 )
 from .typed_properties import (
     TOLERANCE,
@@ -43,6 +44,7 @@ from .typed_properties import (
     number,
     pointer,
     settings_group,
+    suggest,
     switch,
     text,
 )
@@ -195,6 +197,12 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "Database",
         "Database (.npz) to perform the active take with, such as one of the command line",
         subtype="FILE_PATH",
+    )
+    compare_preset: str = text(
+        "",
+        "Preset",
+        "Controller preset to perform the active take with, shipped or your own",
+        **suggest(suggest_presets),
     )
     compare_apart: float = number(
         0.8,

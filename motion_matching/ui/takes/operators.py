@@ -273,6 +273,9 @@ def has_something_to_compare_with(context: bpy.types.Context) -> str:
     if settings.compare_by == "DATABASE":
         message = n_("Choose the database (.npz) to compare with")
         return "" if settings.compare_database else message
+    if settings.compare_by == "PRESET":
+        message = n_("Choose the controller preset to compare with")
+        return "" if settings.compare_preset else message
     if settings.compare_by != "TAKE":
         return ""
     other = settings.compare_with

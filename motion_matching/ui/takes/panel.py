@@ -157,6 +157,8 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
             column.prop(settings, "compare_with", text="Take")
         elif settings.compare_by == "DATABASE":
             column.prop(settings, "compare_database")
+        elif settings.compare_by == "PRESET":
+            column.prop(settings, "compare_preset")
         column.prop(settings, "compare_apart")
         draw_work_button(layout, "motion_matching.compare_takes", icon="MOD_LENGTH")
         shown = runtime.beside

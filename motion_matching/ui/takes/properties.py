@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ... import app
 from ..property_updates import suggest_tags
 from ..short_names import ListItem, named_by
 from ..typed_properties import (
@@ -63,7 +64,18 @@ COMPARISONS = (
         "way round",
     ),
     ("DATABASE", "Other Database", "The same performance with the database of a file"),
+    (
+        "PRESET",
+        "Controller Preset",
+        "The same performance by the same method with the settings of a controller preset, and the "
+        "speeds of now",
+    ),
 )
+
+
+def suggest_presets(self: Any, context: bpy.types.Context, text: str) -> list[str]:
+    """Return the controller presets that contain a text."""
+    return [name for name in app.controller_presets.list_names() if text.lower() in name.lower()]
 
 
 def tags_text(label: str, help: str) -> str:

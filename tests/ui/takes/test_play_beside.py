@@ -6,11 +6,14 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import beside
+from motion_matching.app import beside, controller_presets
 from motion_matching.app.runtime import runtime
+from motion_matching.engine import presets
+from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
+from motion_matching.engine.errors import SettingsError
 from motion_matching.scene.blender import actions
 from motion_matching.ui.takes import drawing
 from tests.demo import generate_clips
@@ -120,6 +123,47 @@ def test_a_variant_starts_with_the_character_and_goes_its_own_way(obj, kind):
     assert length.first == length.second == "3.0"
 
 
+def test_a_preset_may_perform_it(obj):
+    settings = obj.motion_matching
+    settings.compare_by, settings.compare_preset = "PRESET", "Weighty"
+    before, blocks = read_state(), count_blocks()
+    assert ops.play_beside() == {"FINISHED"}
+    assert (read_state(), count_blocks()) == (before, blocks), "the character keeps its settings"
+    assert runtime.beside.names[1] == "Weighty"
+    by_preset = runtime.beside.motion.positions
+    # as the present settings do once the preset is applied
+    ops.apply_preset(kind="controllers", filepath="weighty")
+    settings.compare_by = "SETTINGS"
+    ops.play_beside()
+    np.testing.assert_allclose(runtime.beside.motion.positions, by_preset, atol=1e-5)
+    settings.compare_by, settings.compare_preset = "PRESET", "balanced"
+    assert ops.compare_takes() == {"FINISHED"}
+    assert runtime.comparisons[obj.session_uid].names[1] == "Balanced"
+
+
+def test_a_preset_of_ones_own_comes_before_a_shipped_one(obj):
+    controller = obj.motion_matching.controller
+    for name, halflife in (("My Walk", 0.7), ("weighty", 0.6)):
+        controller.velocity_halflife = halflife
+        ops.save_preset(kind="controllers", name=name)
+    try:
+        assert {"balanced", "my_walk", "notebook", "weighty"} <= set(
+            controller_presets.list_names()
+        )
+        for name, halflife in (("my_walk", 0.7), ("My Walk", 0.7), ("Weighty", 0.6)):
+            path = controller_presets.find_file(name)
+            found = controller_presets.apply_to(PerformerSettings(turn_limit=1.0), path)
+            assert found.velocity_halflife == pytest.approx(halflife)
+            assert found.turn_limit == 1.0, "speeds are no part of presets"
+    finally:
+        for name in ("my_walk", "weighty"):
+            ops.remove_preset(kind="controllers", name=name)
+    assert "my_walk" not in controller_presets.list_names()
+    assert controller_presets.find_file("weighty").parent == presets.find_folder("controllers")
+    with pytest.raises(SettingsError, match="'gone'; choose one of"):
+        controller_presets.find_file("gone")
+
+
 def test_an_unchanged_variant_is_the_take(obj):
     settings = obj.motion_matching
     settings.compare_by, settings.compare_apart = "SETTINGS", 0.0
@@ -202,6 +246,10 @@ def test_what_is_missing_is_said(obj, tmp_path):
     expect_refusal(ops.play_beside, "Choose the database")
     settings.compare_database = str(tmp_path / "gone.npz")
     expect_refusal(ops.play_beside, "gone.npz", "does not exist", "choose another file")
+    settings.compare_by = "PRESET"
+    expect_refusal(ops.play_beside, "Choose the controller preset")
+    settings.compare_preset = "no such"
+    expect_refusal(ops.play_beside, "There is no controller preset 'no such'", "choose one of")
     settings.compare_by = "SETTINGS"
     actions.assign(obj, settings.takes[1].action)
     expect_refusal(ops.play_beside, "Play the active take first")
