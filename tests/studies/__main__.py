@@ -15,6 +15,7 @@ from tests.benchmarks.report import describe_machine
 from . import (
     dense,
     directing_command,
+    planning_command,
     pushing_command,
     quality,
     report,
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "director": directing_command.run,
         "dense": dense.run,
         "pushes": pushing_command.run,
+        "values": planning_command.run,
     }
     try:
         if chosen.study in others:
@@ -98,6 +100,8 @@ def _make_parser() -> argparse.ArgumentParser:
     dense.add_arguments(studies.add_parser("dense", help=text, description=text))
     text = "measure recoveries from pushes, and how the training of motion fields goes"
     pushing_command.add_arguments(studies.add_parser("pushes", help=text, description=text))
+    text = "measure what motion fields gain by values, and by greed"
+    planning_command.add_arguments(studies.add_parser("values", help=text, description=text))
     text = "measure what jumps cost with several ways to blend, price and compare them"
     transitions_report.add_arguments(studies.add_parser("transitions", help=text, description=text))
     return parser
