@@ -12,7 +12,12 @@ from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.database.features import (
+    TRAJECTORY_KINDS,
+    Feature,
+    Schema,
+    load_schema,
+)
 from motion_matching.engine.database.tags import NO_ENTRY, NO_USE
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.matching.method import MotionMatching
@@ -195,6 +200,25 @@ def test_the_notebook_preset_decides_as_the_notebook(demo_database):
             np.testing.assert_array_equal(jump.target_pose, database.poses[best])
         jumps += jump is not None
     assert 20 < jumps < 500
+
+
+def test_the_directions_of_a_path_are_asked_for_one_by_one(demo_database):
+    """Along chosen directions, a goal is the same as along both, each in a place of its own."""
+    times = (1 / 3, 1.0)
+
+    def make_query(axes: tuple[str, ...]) -> np.ndarray:
+        features = tuple(
+            Feature(kind, times=times, axes=each) for kind in TRAJECTORY_KINDS for each in axes
+        )
+        database = demo_database.with_schema(Schema(features, normalization="none"))
+        method = MotionMatching(database, EACH_TICK)
+        rng = np.random.default_rng(1)
+        goal = [TrajectoryPoint(*rng.normal(size=5).tolist()) for _ in times]
+        return method._make_query(goal, 700) + database.normalization.mean
+
+    both = make_query(("xy",)).reshape(3, 2, 2)
+    apart = make_query(("x", "y")).reshape(3, 2, 2)
+    np.testing.assert_allclose(apart, both.swapaxes(1, 2), atol=1e-6)
 
 
 def test_searches_wait_for_the_interval_unless_the_goal_is_sharp(demo_database):
