@@ -12,6 +12,7 @@
     python3 build.py study dense  count jumps in more and more frames; --help says more
     python3 build.py study pushes  measure recoveries from pushes; --help says more
     python3 build.py study values  measure control by values and by greed; --help says more
+    python3 build.py study search  search in two stages, beside exactly; --help says more
     python3 build.py study director  measure directed scenes; --help says more
     python3 build.py package [...]  make the extension's zips in `dist`; --help says more
     python3 build.py blenders       print the supported Blenders and their Pythons as JSON

@@ -22,6 +22,7 @@ from . import (
     retargeting_command,
     running,
     transitions_report,
+    two_stages,
 )
 from .quality import Job
 from .sets import SETS, find_sets
@@ -41,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "dense": dense.run,
         "pushes": pushing_command.run,
         "values": planning_command.run,
+        "search": two_stages.run,
     }
     try:
         if chosen.study in others:
@@ -102,6 +104,8 @@ def _make_parser() -> argparse.ArgumentParser:
     pushing_command.add_arguments(studies.add_parser("pushes", help=text, description=text))
     text = "measure what motion fields gain by values, and by greed"
     planning_command.add_arguments(studies.add_parser("values", help=text, description=text))
+    text = "search among the nearest trajectories first, beside the exact search"
+    two_stages.add_arguments(studies.add_parser("search", help=text, description=text))
     text = "measure what jumps cost with several ways to blend, price and compare them"
     transitions_report.add_arguments(studies.add_parser("transitions", help=text, description=text))
     return parser

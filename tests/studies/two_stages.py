@@ -1,0 +1,174 @@
+"""Search as the Nucl.ai talk does, among the nearest trajectories first, beside the exact search."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from motion_matching.engine.control.method import Goal, Motion
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.features import TRAJECTORY_KINDS, load_schema
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.takes import takes
+from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
+
+from .manual_parts import replace_part
+from .sets import find_sets
+
+SETS = ("generated", "bandai", "lafan1")
+PRESETS = ("default", "nucl_ai")
+NEAREST = 500  # trajectories
+DOCUMENT = CHECKOUT / "docs" / "articles.md"
+_LEFT = ("set", "features")
+_HEADINGS = (
+    *_LEFT,
+    "searches",
+    "the best found",
+    "cost otherwise",
+    "exact, ms",
+    "in two stages, ms",
+)
+Measures = dict[str, Any]
+
+
+class _Query(NamedTuple):
+    values: np.ndarray
+    frame: int
+
+
+class _WatchedMatching(MotionMatching):
+    """Motion matching that notes the queries of its searches."""
+
+    noted: list[_Query]
+
+    def reset(self) -> Motion:
+        self.noted = []
+        return super().reset()
+
+    def _search(self, goal: Goal, frame: int, *rest: Any) -> int:
+        best = super()._search(goal, frame, *rest)
+        assert self._last is not None
+        self.noted.append(_Query(self._last.query, frame))
+        return best
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sets", nargs="+", choices=SETS, help="which; all that are here")
+    parser.add_argument("--minutes", type=float, default=1.0, help="of each take (%(default)g)")
+    parser.add_argument("--seed", type=int, default=0, help="of the script (%(default)s)")
+    parser.set_defaults(workers=1)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Return 0 once everything is measured; write the manual if all sets are."""
+    names = [name for name in chosen.sets or SETS if name in find_sets()]
+    rows = []
+    for name in names:
+        motion_set, source = find_sets()[name]
+        database = motion_set.build(source)
+        for preset in PRESETS:
+            given = database.with_schema(load_schema(preset))
+            rows.append(
+                list_cells(name, preset, measure(given, 60.0 * chosen.minutes, chosen.seed))
+            )
+            print(*rows[-1], sep="  ", flush=True)
+    part = format_part(rows, chosen.minutes)
+    print(f"\n{part}")
+    if names == list(SETS):
+        replace_part(DOCUMENT, "search", part)
+        print(f"Written to {DOCUMENT}.")
+    else:
+        print("Nothing was written: the manual needs all sets.")
+    return 0
+
+
+def measure(database: Database, seconds: float, seed: int, nearest: int = NEAREST) -> Measures:
+    """Perform a random walk; search anew for all its queries, in two stages and exactly.
+
+    Returns the number of searches, the share of them in which both find the same frame, the median
+    ratio of costs in the others, and the median times of both in seconds.
+    """
+    settings = takes.make_default_settings(database)
+    performance = takes.prepare_performance(
+        database, settings, "random", gait="walk", seconds=seconds, seed=seed
+    )
+    made: list[_WatchedMatching] = []
+
+    def watch(data: Database, chosen: PerformerSettings) -> MotionMatching:
+        made.append(_WatchedMatching(data, chosen))
+        return made[-1]
+
+    takes.perform(database, settings, performance, controller=watch)
+    return compare_searches(made[-1], nearest)
+
+
+def compare_searches(method: _WatchedMatching, nearest: int) -> Measures:
+    """Return how searches in two stages compare with exact ones for the queries of a method."""
+    database, rows = method.database, method._rows
+    allowed = np.flatnonzero(database.find_candidates(method._settings.end_guard))
+    path = find_path_columns(method)
+    tree = cKDTree(rows[allowed][:, path])
+    same, ratios, exact_times, times = [], [], [], []
+    for query in method.noted:
+        began = time.perf_counter()
+        best, cost = method._index.find_nearest(query.values, current=query.frame, **method._around)
+        exact_times.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        _, found = tree.query(query.values[path], min(nearest, len(allowed)))
+        frames = keep_enterable(method, allowed[found], query.frame)
+        costs = ((rows[frames] - query.values) ** 2).sum(axis=1) + database.bias[frames]
+        times.append(time.perf_counter() - began)
+        same.append(bool(len(frames)) and int(frames[costs.argmin()]) == best)
+        if len(frames) and not same[-1] and cost > 0.0:
+            ratios.append(float(costs.min()) / cost)
+    return {
+        "searches": len(same),
+        "found": float(np.mean(same)),
+        "ratio": float(np.median(ratios)) if ratios else 1.0,
+        "exact": float(np.median(exact_times)),
+        "two_stages": float(np.median(times)),
+    }
+
+
+def find_path_columns(method: MotionMatching) -> np.ndarray:
+    """Return which numbers (D,) of a query are of the path."""
+    schema, varies = method.database.schema, method.features.normalization.varies
+    kinds = [[f.kind in TRAJECTORY_KINDS] * f.dimensions for f in schema.features]
+    return np.concatenate(kinds)[varies]
+
+
+def keep_enterable(method: MotionMatching, frames: np.ndarray, current: int) -> np.ndarray:
+    """Return the frames that are not among the surroundings of the current one."""
+    return frames[np.abs(frames - current) >= method._around["surroundings"]]
+
+
+def list_cells(name: str, preset: str, measures: Measures) -> tuple[str, ...]:
+    """Return a row of the table of the manual."""
+    return (
+        name,
+        preset,
+        f"{measures['searches']}",
+        f"{100.0 * measures['found']:.0f} %",
+        f"{measures['ratio']:.2f}",
+        f"{1e3 * measures['exact']:.2f}",
+        f"{1e3 * measures['two_stages']:.2f}",
+    )
+
+
+def format_part(rows: Sequence[tuple[str, ...]], minutes: float) -> str:
+    """Return what the manual says of the rows."""
+    text = (
+        f"The searches of a random walk of {minutes:g} min, among the {NEAREST} frames whose paths "
+        "are nearest (by scipy's cKDTree) and exactly. *cost otherwise* is how many times as much "
+        "the frame costs that is found instead of the best."
+    )
+    table = format_columns(list(zip(_HEADINGS, *rows, strict=True)), _LEFT)
+    origin = f"Written by `python3 build.py study search`.\n{describe_machine()}"
+    return "\n\n".join((origin, textwrap.fill(text, 118), table)) + "\n"
