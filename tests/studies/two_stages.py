@@ -31,6 +31,7 @@ _HEADINGS = (
     *_LEFT,
     "searches",
     "the best found",
+    "after a change",
     "cost otherwise",
     "exact, ms",
     "in two stages, ms",
@@ -92,8 +93,10 @@ def run(chosen: argparse.Namespace) -> int:
 def measure(database: Database, seconds: float, seed: int, nearest: int = NEAREST) -> Measures:
     """Perform a random walk; search anew for all its queries, in two stages and exactly.
 
-    Returns the number of searches, the share of them in which both find the same frame, the median
-    ratio of costs in the others, and the median times of both in seconds.
+    Returns the number of searches, the share of them in which both find the same frame, and the
+    median times of both in seconds. `changed` is the share if each query asks for the path of
+    another one, as if the goal had changed, and `ratio` the median ratio of costs where both differ
+    then.
     """
     settings = takes.make_default_settings(database)
     performance = takes.prepare_performance(
@@ -106,17 +109,30 @@ def measure(database: Database, seconds: float, seed: int, nearest: int = NEARES
         return made[-1]
 
     takes.perform(database, settings, performance, controller=watch)
-    return compare_searches(made[-1], nearest)
+    method, noted = made[-1], made[-1].noted
+    found = compare_searches(method, noted, nearest)
+    changed = compare_searches(method, exchange_paths(method, noted, seed), nearest)
+    return found | {"changed": changed["found"], "ratio": changed["ratio"]}
 
 
-def compare_searches(method: _WatchedMatching, nearest: int) -> Measures:
-    """Return how searches in two stages compare with exact ones for the queries of a method."""
+def exchange_paths(method: MotionMatching, noted: Sequence[_Query], seed: int) -> list[_Query]:
+    """Return queries whose paths are those of others."""
+    order = np.random.default_rng(seed).permutation(len(noted))
+    path, result = find_path_columns(method), []
+    for query, other in zip(noted, order.tolist(), strict=True):
+        values = np.where(path, noted[other].values, query.values)
+        result.append(query._replace(values=values))
+    return result
+
+
+def compare_searches(method: MotionMatching, noted: Sequence[_Query], nearest: int) -> Measures:
+    """Return how searches in two stages compare with exact ones for some queries."""
     database, rows = method.database, method._rows
     allowed = np.flatnonzero(database.find_candidates(method._settings.end_guard))
     path = find_path_columns(method)
     tree = cKDTree(rows[allowed][:, path])
     same, ratios, exact_times, times = [], [], [], []
-    for query in method.noted:
+    for query in noted:
         began = time.perf_counter()
         best, cost = method._index.find_nearest(query.values, current=query.frame, **method._around)
         exact_times.append(time.perf_counter() - began)
@@ -156,6 +172,7 @@ def list_cells(name: str, preset: str, measures: Measures) -> tuple[str, ...]:
         preset,
         f"{measures['searches']}",
         f"{100.0 * measures['found']:.0f} %",
+        f"{100.0 * measures['changed']:.0f} %",
         f"{measures['ratio']:.2f}",
         f"{1e3 * measures['exact']:.2f}",
         f"{1e3 * measures['two_stages']:.2f}",
@@ -166,8 +183,9 @@ def format_part(rows: Sequence[tuple[str, ...]], minutes: float) -> str:
     """Return what the manual says of the rows."""
     text = (
         f"The searches of a random walk of {minutes:g} min, among the {NEAREST} frames whose paths "
-        "are nearest (by scipy's cKDTree) and exactly. *cost otherwise* is how many times as much "
-        "the frame costs that is found instead of the best."
+        "are nearest (by scipy's cKDTree) and exactly; *after a change*, each of them asks for the "
+        "path of another one. *cost otherwise* is how many times as much a frame costs then that "
+        "is found instead of the best."
     )
     table = format_columns(list(zip(_HEADINGS, *rows, strict=True)), _LEFT)
     origin = f"Written by `python3 build.py study search`.\n{describe_machine()}"
