@@ -155,7 +155,7 @@ def show_neighbours(live):
     play.show_ghosts = play.show_ghost_row = True
     yield from ticked(live, 3)
     beside = count_pixels((yield from take_screenshot()), chosen)
-    print(f"in a row, the chosen neighbour takes {beside} pixels")
+    print(f"in rows, the chosen neighbour takes {beside} pixels")
     assert beside > MUCH + max(counts[0], counts[2])
     play.show_ghosts = play.show_ghost_row = False
     play.show_paths = True
