@@ -11,7 +11,7 @@ from ..maths import quat
 
 _IN_A_ROW = 5  # neighbours
 # of the height of a body, between neighbours in a row, and from row to row
-_APART, _BEHIND = 0.5, 0.75
+_APART, _BEHIND = 0.5, 1.25
 
 
 def build_segments(
@@ -45,8 +45,8 @@ def lay_out_rows(weights: np.ndarray, yaw: float, height: float) -> np.ndarray:
     """Return offsets (Q, 3) in metres that put bodies in rows of five, that of most weight first.
 
     The first row starts beside a character with a heading in radians, and goes to its right; the
-    next ones are behind it. Bodies of a `height` in metres stand half of it apart, and rows three
-    quarters. Equal weights keep their order.
+    next ones are behind it. Bodies of a `height` in metres stand half of it apart, and rows by more
+    than it, so that they do not hide each other. Equal weights keep their order.
     """
     rank = np.empty(len(weights), np.intp)
     rank[np.argsort(-weights, kind="stable")] = np.arange(len(weights))
