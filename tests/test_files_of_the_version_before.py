@@ -49,7 +49,7 @@ NEW_SETTINGS = {
     "label_blend": 0.3,
     "look": 0.0,
     "look_ahead": 0.7,
-    "look_halflife": 0.15,
+    "look_halflife": 0.12,
     "look_limit": 1.396263,
     "look_tilt": 0.785398,
     "look_spine": 0.2,

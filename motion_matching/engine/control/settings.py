@@ -206,7 +206,7 @@ class PerformerSettings:
         soft_most=2.0,
     )
     look_halflife: float = _seconds(
-        0.15, "Look Time", "Time in which half of a look is made; longer: calmer, later"
+        0.12, "Look Time", "Time in which half of a look is made; longer: calmer, later"
     )
     look_limit: float = _angle(
         math.radians(80.0),

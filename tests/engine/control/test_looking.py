@@ -136,7 +136,8 @@ def test_without_look_a_pose_stays_as_it_is(demo_database, still):
 def test_a_look_that_is_switched_off_fades(demo_database, still):
     look = Look(demo_database.gaze)
     turned = play(look, still, [1.0] * 60)
-    faded = play(look, still, [1.0] * 300, settings=PerformerSettings(look=0.0))
+    fade = PerformerSettings(look=0.0, look_halflife=0.15)
+    faded = play(look, still, [1.0] * 300, settings=fade)
     headings = measure_heads(
         np.concatenate([turned[-1:], faded]), demo_database.skeleton, demo_database.gaze
     )[0]
