@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..control.joints import compute_accelerations
+from ..control.leap_easing import even_out_leaps
 from ..control.take import Take
-from ..maths import component_quat
+from ..maths import component_quat, quat
 from ..maths.easing import smoothstep
 
 _BLEND = 0.4  # seconds at both ends of a piece in which it is led to the rest
@@ -18,7 +20,8 @@ def put_piece(base: Take, piece: Take, first: int, stop: int, skipped: int) -> T
     """Return a take with ticks from `first` to before `stop` of a piece, whose own are `skipped`.
 
     What the piece lacks at its ends to be as the rest, such as the fade of its last jumps, is
-    blended within it. The piece goes on beyond its ends, where the take does.
+    blended within it, and joints accelerate no harder there than in the two takes. The piece goes on
+    beyond its ends, where the take does.
     """
     count = stop - first
     arrays: dict[str, Any] = {}
@@ -38,7 +41,32 @@ def put_piece(base: Take, piece: Take, first: int, stop: int, skipped: int) -> T
             offset = _measure_offset(before[stop], own[skipped + count])
             shares = smoothstep(np.arange(1, ticks + 1) / (ticks + 1))
             _add_offset(poses[stop - ticks : stop], offset, shares)
+        own = own[skipped : skipped + count]
+        _even_out(poses, (before, own), (first, stop), ticks, base)
     return replace(base, **arrays)
+
+
+def _even_out(
+    poses: np.ndarray,
+    parts: tuple[np.ndarray, np.ndarray],
+    span: tuple[int, int],
+    ticks: int,
+    base: Take,
+) -> None:
+    """Even out poses (T, 7, B) in place where the ends of a piece within them were blended.
+
+    `parts` are the poses (T, 7, B) of the take before, and those (K, 7, B) of the piece.
+    """
+    (first, stop), parents = span, base.skeleton.parents
+    low, high = max(first - 2, 0), min(stop + 2, len(poses))  # what accelerations there depend on
+    places = (
+        quat.compute_world(np.asarray(part, np.float64), parents)[1]
+        for part in (parts[0][low:high], parts[1])
+    )
+    most = max(float(compute_accelerations(each, base.fps).max()) for each in places)
+    t = np.arange(low, high)
+    kept = (t < first) | (t >= stop) | ((t >= first + 2 * ticks) & (t < stop - 2 * ticks))
+    poses[low:high] = even_out_leaps(poses[low:high], parents, base.fps, most, kept=kept)
 
 
 def _measure_offset(wanted: np.ndarray, own: np.ndarray) -> np.ndarray:
