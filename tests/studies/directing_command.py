@@ -30,6 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shots", type=int, default=50, help="scenes of marks of each set (%(default)s)"
     )
+    parser.add_argument(
+        "--first",
+        type=int,
+        default=0,
+        help="number of the first scene; of marks, 0 to 2 are long: 10, 3 and 2 min (%(default)s)",
+    )
     add_output_arguments(parser, report.DOCUMENT, "all sets are")
 
 
@@ -40,16 +46,20 @@ def run(chosen: argparse.Namespace) -> int:
     if missing := [name for name in names if name not in found]:
         print(f"The set '{missing[0]}' needs MOTION_MATCHING_MOCAP, which is not set.")
         return 2
-    paths = min(_PATHS, chosen.shots)
-    jobs = [ShotJob(name, "marks", number) for name in names for number in range(chosen.shots)]
-    jobs += [ShotJob(name, "path", number) for name in names for number in range(paths)]
+    first, paths = chosen.first, min(_PATHS, chosen.shots)
+    jobs = [
+        ShotJob(name, kind, first + k)
+        for kind, count in (("marks", chosen.shots), ("path", paths))
+        for name in names
+        for k in range(count)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         results = _measure(jobs, Path(folder), chosen.workers)
     rows = report.combine_rows(results)
     print(f"\n{format_figures(rows, report.FIGURES)}\n")
     output = chosen.output or (report.DOCUMENT if set(names) == set(SETS) else None)
     if output:
-        output.write_text(report.format_page(rows, chosen.shots, paths), encoding="utf-8")
+        output.write_text(report.format_page(rows, chosen.shots, paths, first), encoding="utf-8")
         print(f"Written to {output}.")
     else:
         print("Nothing was written: the page needs all sets; --output writes any of them.")

@@ -185,14 +185,14 @@ def _average(values: Iterable[float]) -> float | None:
     return float(np.mean(listed)) if listed else None
 
 
-def format_page(rows: Mapping[Row, Measures], shots: int, paths: int) -> str:
-    """Return the page of a study of so many shots and paths of each set."""
+def format_page(rows: Mapping[Row, Measures], shots: int, paths: int, first: int = 0) -> str:
+    """Return the page of a study of so many shots and paths of each set, from a number on."""
     names = dict.fromkeys(row[0] for row in rows)
     parts = [
         "# Directed scenes",
         f"Written by `python3 build.py study director`.\n{describe_machine()}",
         textwrap.fill(_INTRODUCTION, 118),
-        f"{shots} scenes of marks and {paths} paths of each set:",
+        f"{shots} scenes of marks and {paths} paths of each set, from number {first} on:",
         "\n".join(f"- `{name}`: {SETS[name].text}" for name in names),
         "## Figures to reach",
         "*worst* is of the row furthest beyond its bound, *of the bound* its share of that, and "

@@ -23,9 +23,10 @@ from .obstruction import Obstruction
 from .pose_aims import PoseAims
 
 STEP = 0.1  # seconds between decisions
-_JUMP = 0.02  # metre-seconds that every jump costs besides its price
+_JUMP = 0.03  # metre-seconds that every jump costs besides its price
 _APART = 0.3  # seconds between jumps
 _PLACE, _HEADING = 0.01, 0.01  # metre-seconds per second of a deviation that is just allowed
+MOST_TURNED = 4.0  # times that, which a heading costs at most where nothing is asked for
 _HOPE = 0.7  # how much counts where playing on would lead
 _LOOKS = (0.33, 0.67, 1.0)  # seconds ahead
 _MOST_HOPE = 3.0
@@ -90,6 +91,7 @@ class Wanted:
     - `entry` (N,): added to the price of entering a frame
     - `kept`: jumps that have to be, by tick: the frame that would come next, and that jumped to
     - `poses`: what showing each frame (N,) costs, by tick, for not being in the pose asked for then
+    - `most_turned`: times a heading that is just allowed, which another costs at most between marks
     """
 
     frames: Mapping[int, int] = field(default_factory=dict)
@@ -100,6 +102,7 @@ class Wanted:
     kept: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     obstruction: Obstruction | None = None
     poses: Mapping[int, np.ndarray] = field(default_factory=dict)
+    most_turned: float = MOST_TURNED
 
 
 class ShotPlan(NamedTuple):
@@ -377,12 +380,18 @@ class Beam:
     def _measure_deviation(
         self, tick: int, x: np.ndarray, y: np.ndarray, yaw: np.ndarray
     ) -> np.ndarray:
-        """Return what being at places costs (S,) a second at a tick."""
-        guide = self._guide
+        """Return what being at places costs (S,) a second at a tick.
+
+        Between marks a character may well turn another way than the guide guesses.
+        """
+        guide, firm = self._guide, float(self._guide.firm[tick])
         gx, gy, gyaw = guide.way[tick].tolist()
         place = ((x - gx) ** 2 + (y - gy) ** 2) / guide.far[tick] ** 2
         heading = planar.wrap(yaw - gyaw) ** 2 / guide.twist[tick] ** 2
-        return np.asarray(guide.firm[tick] * (_PLACE * place + _HEADING * heading))
+        if not guide.follows[tick]:
+            most = self.wanted.most_turned * firm**2
+            heading = heading / (1.0 + heading / most)
+        return np.asarray(firm * (_PLACE * place + _HEADING * heading))
 
     def _look_ahead(self, i: int, states: _BeamStates) -> np.ndarray:
         """Return what playing on would cost (S,) within a second, and not reaching frames."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from .pins import pin_limbs
 from .playing import play
 from .poses import lay_poses, list_poses, plant_feet
 from .reach import leave_out_unreachable
-from .revising import Revised, Revision, revise
+from .revising import Revised, Revision, join_pieces, revise
 from .scaling import shrink_settings, shrink_shot
 from .seams import put_piece
 from .shot import Piece, Shot
@@ -38,12 +38,21 @@ from .wishes import collect_wishes, find_obstruction
 
 TAKE_STATES, PREVIEW_STATES = 320, 80  # kept by the search
 _EXTRA = 0.5  # seconds searched beyond the end, as a take may run ahead of its plan
-_TRIES = 1  # times that pieces around missed marks are searched again
 _AROUND = 4.0  # seconds on both sides of a missed mark
 _PINNED = 4  # ticks on both sides of a piece at which it has to be as before
 _CONTEXT = 3.0  # seconds on both sides with which a piece is played
 _SHORTEST = 1.0  # seconds of a piece
-_WIDER = 2  # times as many states there
+
+
+class _Attempt(NamedTuple):
+    """How to search again around missed marks: times as many states, and `Wanted.most_turned`."""
+
+    wider: int
+    most_turned: float
+
+
+# what misses a mark is often the guess of how one turns on the way: by the guide, then by none
+_ATTEMPTS = (_Attempt(2, 1e3), _Attempt(3, 0.5))
 
 
 @dataclass(frozen=True)
@@ -93,13 +102,10 @@ class Director:
         task = self._prepare(shot)
         plan = self._search(task, states, progress)
         closed, missed = self._close(task, plan)
-        for _ in range(_TRIES if states >= TAKE_STATES else 0):
-            if not missed:
-                break
-            better = self._search_around(task, (plan, closed), missed, states)
-            tried, still = self._close(task, better)
-            if len(still) < len(missed):
-                plan, closed, missed = better, tried, still
+        for attempt in _ATTEMPTS if states >= TAKE_STATES else ():
+            if missed:
+                solved = (plan, closed)
+                plan, closed, missed = self._try_again(task, solved, missed, attempt, states)
         return self._play(shot, task.guide, plan, closed)
 
     def sketch(
@@ -307,24 +313,53 @@ class Director:
         way = compute_way(self.footage, plan, task.guide.way[0])
         return close_on_anchors(way, task.guide, task.anchors, self._bounds)
 
+    def _try_again(
+        self,
+        task: _Task,
+        solved: tuple[ShotPlan, Closed],
+        missed: list[int],
+        attempt: _Attempt,
+        states: int,
+    ) -> tuple[ShotPlan, Closed, list[int]]:
+        """Return a plan, closed, and the marks it misses: with those pieces that miss fewer."""
+        around, last = round(_AROUND * task.guide.fps), task.guide.tick_count - 1
+        spans = [
+            (max(first, 0), min(stop, last))
+            for first, stop in _merge([(tick - around, tick + around) for tick in missed])
+        ]
+        pieces = self._search_around(task, solved, missed, spans, attempt, states)
+        plan = join_pieces(solved[0], pieces)
+        closed, still = self._close(task, plan)
+        better = [
+            piece
+            for piece, span in zip(pieces, spans, strict=True)
+            if _count(still, span) < _count(missed, span)
+        ]
+        if 0 < len(better) < len(pieces):
+            plan = join_pieces(solved[0], better)
+            closed, still = self._close(task, plan)
+        return (plan, closed, still) if len(still) < len(missed) else (*solved, missed)
+
     def _search_around(
         self,
         task: _Task,
         solved: tuple[ShotPlan, Closed],
         missed: Sequence[int],
+        spans: Sequence[tuple[int, int]],
+        attempt: _Attempt,
         states: int,
-    ) -> ShotPlan:
-        """Return a plan that is searched again around marks that it misses."""
-        plan, closed = solved
-        asked, around = task.guide.plan_ticks, round(_AROUND * task.guide.fps)
+    ) -> list[Revised]:
+        """Search a plan again in spans around marks that it misses; each piece by itself."""
+        asked, data = task.guide.plan_ticks, (self.footage, self.table)
         guide = task.plan_guide.tighten([round(asked[tick]) for tick in missed])
-        last = task.guide.tick_count - 1
-        for first, stop in _merge([(tick - around, tick + around) for tick in missed]):
-            revision = Revision(max(first, 0), min(stop, last), _WIDER * states)
-            solution, wanted = (plan, closed), task.wanted
-            found = revise(self.footage, self.table, guide, wanted, solution, revision, asked)
-            plan = found.plan
-        return plan
+        wanted = replace(task.wanted, most_turned=attempt.most_turned)
+        revisions = [Revision(*span, attempt.wider * states) for span in spans]
+        return [revise(*data, guide, wanted, solved, each, asked) for each in revisions]
+
+
+def _count(ticks: Sequence[int], span: tuple[int, int]) -> int:
+    """Return how many ticks are within a span."""
+    return sum(span[0] <= tick <= span[1] for tick in ticks)
 
 
 def _check_piece(guide: Guide, before: Guide, start: float, stop: float, seconds: float) -> None:

@@ -20,7 +20,7 @@ from .obstruction import Obstruction
 from .routing import find_route
 from .shot import Mark, Shot, TimedPath
 
-_NEAR, _FAR, _SPREAD = 0.05, 0.6, 0.12  # metres, at most, and per metre to the nearest mark
+_NEAR, _FAR, _SPREAD = 0.08, 0.6, 0.12  # metres, at most, and per metre to the nearest mark
 _NEAR_TURN, _FAR_TURN, _SPREAD_TURN = 0.12, 0.8, 0.25  # the same in radians
 _PATH_NEAR, _PATH_TURN = 0.06, 0.2  # metres and radians, of a timed path
 _FIRM, _FIRM_TIME = 4.0, 0.15  # how much more deviations cost at a mark, and seconds around it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -87,6 +88,15 @@ def _find_place(closed: Closed, plan_tick: int) -> np.ndarray:
     """Return the place (3,) of a take when it shows a tick of its plan."""
     columns = closed.places.T
     return np.array([np.interp(plan_tick, closed.plan_ticks, column) for column in columns])
+
+
+def join_pieces(plan: ShotPlan, pieces: Sequence[Revised]) -> ShotPlan:
+    """Return a plan with pieces of it that were searched again."""
+    for piece in pieces:
+        begin, end = piece.begin, piece.end
+        found = ShotPlan(piece.plan.frames[begin:end], piece.plan.jumps[begin:end], 0.0)
+        plan = _splice(plan, found, begin, end)
+    return plan
 
 
 def _splice(plan: ShotPlan, found: ShotPlan, begin: int, end: int) -> ShotPlan:

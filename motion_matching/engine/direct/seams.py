@@ -20,8 +20,8 @@ def put_piece(base: Take, piece: Take, first: int, stop: int, skipped: int) -> T
     """Return a take with ticks from `first` to before `stop` of a piece, whose own are `skipped`.
 
     What the piece lacks at its ends to be as the rest, such as the fade of its last jumps, is
-    blended within it, and joints accelerate no harder there than in the two takes. The piece goes on
-    beyond its ends, where the take does.
+    blended within it, and joints accelerate no harder there than in the two takes. The piece goes
+    on beyond its ends, where the take does.
     """
     count = stop - first
     arrays: dict[str, Any] = {}
