@@ -1,6 +1,7 @@
 """Keep planted feet, and those that swing past them, apart in a bake, as live.
 
-Live, what comes is foreseen for a moment. Here all of it is known, so that feet go aside evenly.
+Live, what comes is foreseen for a moment. Here all of it is known, so that feet go aside evenly,
+and keep to their side also where a single step of the motion crosses the legs.
 """
 
 from __future__ import annotations
@@ -18,23 +19,22 @@ from .least_squares import solve_least_squares
 from .legs import Beside, LegGeometry
 
 _EVEN = 0.06  # seconds within which a foot goes aside
-_PASSES = 6  # how often a movement that falls short is mended
+_PASSES = 12  # how often a movement that falls short is mended
 _LEAVE = 20.0  # m/s² with which it may begin and end
 _CLEAR = 0.005  # metres that feet are kept farther apart than in the data
-_AROUND = 0.06  # metres that a swinging foot goes around at most, to stay on its side
+_AROUND = 0.25  # metres that a swinging foot goes around at most, to stay on its side
 _SMALL = 1e-4  # metres
 
 
 class FootTrack(NamedTuple):
     """A foot of a take: its toe's path (T, 3), the way from there to the ankle, and when it stands.
 
-    `hip` and `ankle` (T, 2) are where those are before feet are planted, seen from above.
+    `hip` (T, 2) is where that is before feet are planted, seen from above.
     """
 
     path: np.ndarray
     arm: np.ndarray
     hip: np.ndarray
-    ankle: np.ndarray
     is_planted: np.ndarray
 
 
@@ -141,11 +141,9 @@ def _compute_pushes(
         return toe + arm, toe - legs[k].tip_share * arm
 
     (ankle_a, tip_a), (ankle_b, tip_b) = find_line(i), find_line(j)
-    own = np.sum((feet[i].ankle - feet[j].ankle)[frames] * n, axis=-1)
-    side = np.maximum(np.minimum(own, beside.side), beside.crossed)
-    pushes = side - np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
-    if not is_landing:  # one that would have to swing far around, as in steps aside, may cross
-        pushes = np.where(pushes < _AROUND, pushes, 0.0)
+    pushes = beside.side - np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
+    if not is_landing:
+        pushes = np.minimum(pushes, _AROUND)
     apart = measure_nearest(ankle_a, tip_a, ankle_b, tip_b)
     across = np.sum(apart[:, :2] * n, axis=-1)
     room = (beside.apart + _CLEAR) ** 2 - (np.sum(apart**2, axis=-1) - across**2)
@@ -163,4 +161,4 @@ def make_track(
     thigh, foot, toe = (leg.chain[k] for k in (leg.thigh, leg.foot, -1))
     planted = build_contact_mask([replace(r, leg=0) for r in ranges], len(path), 1)[:, 0]
     arm = positions[:, foot] - positions[:, toe]
-    return FootTrack(path, arm, positions[:, thigh, :2], positions[:, foot, :2], planted)
+    return FootTrack(path, arm, positions[:, thigh, :2], planted)

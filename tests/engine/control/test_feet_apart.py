@@ -195,8 +195,7 @@ def test_legs_hardly_cross_more_than_in_the_clips(demo_database, legs, gait, fee
         for poses in (take.poses, demo_database.poses[take.frames])
     ]
     shown, played = ((each > metrics.CROSSED).mean() for each in crossings)
-    # baked, a foot that would have to swing far around may cross
-    assert shown <= played + (0.015 if feet == "baked" else 0.0)
+    assert shown <= played
     distances = measure_feet(take.poses, demo_database, legs)
     assert np.mean(distances < find_lowest(demo_database, legs) - 0.01) < 1e-3
 
