@@ -121,10 +121,10 @@ _MISSED = (
     "than the hardest acceleration and the fastest knee of the frames played. The bake lets the "
     "toe slip for some frames instead.",
     "**Legs crossed.** The frames played, such as steps aside, cross legs more often than all of the "
-    "sources do; takes cross them less often than these frames.",
+    "sources do; takes cross them less often than these frames, and baked ones hardly ever.",
     "**Standing.** A character that has stopped steps into a stance of its data for a second, with "
-    "a foot in the air, and these seconds count. Where the data never stands, a pose out of a step "
-    "is held.",
+    "a foot in the air, and these seconds count; a bake lifts it by as little as its step is short. "
+    "Where the data never stands, a pose out of a step is held.",
     "**Answers.** A character answers as fast as its clips turn: in time at a walk on the generated "
     "clips and on Bandai-Namco's, which have sharp turns. Sets without a run of their own are "
     "measured at their walk, against the bound of a run.",

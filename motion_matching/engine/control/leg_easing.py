@@ -51,10 +51,12 @@ def ease_legs(
         eased |= own.even_out(limits, _compute_share(firm[:, i], reach), _PASSES)
         # a leap of the motion itself, which its planting had taken out, would come back
         plain = limits._replace(accelerations=most, rates=_SHARE * leg.knee_rate)
-        hardest, excess = (plain.compute_excess(each) for each in (places, own.places))
+        first_beyond, beyond = (
+            np.maximum(plain.compute_excess(each) - 1.0, 0.0) for each in (places, own.places)
+        )
         for start, stop in find_runs(eased):
             around = slice(max(start - 1, 0), stop + 1)
-            if excess[around].max() > max(hardest[around].max(), 1.0):
+            if beyond[around].sum() > first_beyond[around].sum():
                 frames = np.arange(start, stop)
                 _set_rotations(poses, frames, own.bones, first[frames])
 

@@ -72,7 +72,8 @@ class LegGeometry:
     `knee_rate` in rad/s and `knee_acceleration` in rad/s² are how fast the knee may bend or
     stretch, and how soon it may change that: as in the data. `beside` are the legs after it that
     its foot keeps clear of. The toe's tip is beyond its joint by `tip_share` of the way from the
-    ankle.
+    ankle. Toes are ahead of the ankle as a knee bends forward, not back as an elbow, if
+    `toes_ahead`.
     """
 
     chain: tuple[int, ...]
@@ -90,6 +91,7 @@ class LegGeometry:
     knee_acceleration: float = math.inf
     beside: tuple[Beside, ...] = ()
     tip_share: float = 0.0
+    toes_ahead: bool = True
 
 
 def measure_legs(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[LegGeometry, ...]:
@@ -125,7 +127,19 @@ def _measure_leg(
         foot_height=foot,
         tip_height=end,
         size=size,
+        toes_ahead=_has_toes_ahead(
+            quat.mul_vec(rotations[:, leg.shin], hinge), ankles - toes, -lower
+        ),
     )
+
+
+def _has_toes_ahead(hinges: np.ndarray, arms: np.ndarray, shins: np.ndarray) -> bool:
+    """Return whether feet point as knees bend, of axes and ways up from toes and ankles (F, 3).
+
+    Steep shins tell: who kneels has its toes behind.
+    """
+    behind = hinges[:, 1] * arms[:, 0] - hinges[:, 0] * arms[:, 1]
+    return bool(np.sum(np.maximum(shins[:, 2], 0.0) * behind) >= 0.0)
 
 
 def _measure_folded_length(whole: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> float:

@@ -18,6 +18,7 @@ from ..motion.skeleton import Skeleton
 from .contact_lock import compute_lift_share
 from .contact_ranges import ContactRange, build_contact_mask
 from .ground import FLAT, Ground, compute_step_height, compute_step_heights
+from .heel_lowering import lower_heels
 from .least_squares import solve_least_squares
 from .leg_bending import bend_leg, open_knees, straighten_knees
 from .leg_easing import ease_legs
@@ -40,21 +41,23 @@ _SUNK = 0.003  # metres that a toe may be below the ground where a leg was eased
 _RETURN = 0.05  # seconds within which a foot off the ground comes back to the motion
 _FREE = 0.05  # weight of the data's speed high above the ground; near it, it is 1
 # a foot faster than the data by more than _HASTE (m/s) lifts by _LIFT (s) times the excess, up to
-# _HIGHEST (m)
-_HASTE, _LIFT, _HIGHEST = 0.1, 0.3, 0.05
+# _HIGHEST (m), and up to a share of how far it steps: no stamping on the spot
+_HASTE, _LIFT, _HIGHEST, _STEEP = 0.1, 0.3, 0.05, 0.12
 
 
 class ToeMotion(NamedTuple):
     """The data's motion of toes: steps (T, L, 2) to the next frame, and heights (T, L).
 
     `jumped` (T,): ticks that do not continue the one before; their steps are of another motion.
-    `stand` (T, L, 2): where toes stand during contacts, if not where the motion has them.
+    `stand` (T, L, 2): where toes stand during contacts, if not where the motion has them. `pitches`
+    (T, L): by which angles heels are up at most.
     """
 
     steps: np.ndarray
     heights: np.ndarray
     jumped: np.ndarray
     stand: np.ndarray | None = None
+    pitches: np.ndarray | None = None
 
 
 class ToeTrack(NamedTuple):
@@ -109,6 +112,13 @@ def plant_feet(
         return poses
     poses, parents = poses.astype(np.float64), skeleton.parents
     rotations, positions = _mend_knees(poses, legs, parents)
+    if data is not None and data.pitches is not None:
+        pairs = zip(legs, data.pitches.T, strict=True)
+        world = rotations, positions
+        lowered = [lower_heels(leg, poses, *world, parents, most_up, fps) for leg, most_up in pairs]
+        del world
+        if any(lowered):
+            rotations, positions = _compute_world(poses, parents)
     unlocked = poses.copy()
     within = [r for r in ranges if r.start < len(poses)]
     leave = min(_LEAVE, _LEAVE_SHARE * most)
@@ -357,7 +367,8 @@ def _solve_heights(
     """Return the heights (T,) of a toe: planted, or at least the data's; lifted where hasty."""
     toe = track.path
     speed, played = _compute_speeds(np.diff(path, axis=0), fps), _compute_speeds(track.steps, fps)
-    hasty = np.minimum(_LIFT * np.maximum(speed - played - _HASTE, 0.0), _HIGHEST)
+    highest = np.minimum(_STEEP * _measure_swings(path, plants.is_planted), _HIGHEST)
+    hasty = np.minimum(_LIFT * np.maximum(speed - played - _HASTE, 0.0), highest)
     # over the height at which the foot stands before and after
     stood = np.flatnonzero(plants.is_planted)
     raised = (plants.points[:, 2] - track.lowest)[stood]
@@ -384,6 +395,14 @@ def _solve_heights(
         # what is missing is asked for on top, until a rise as even as before is high enough
         toward = toward + np.maximum(rise - offset, 0.0)
     return toe[:, 2] + offset[:, 0]
+
+
+def _measure_swings(path: np.ndarray, is_planted: np.ndarray) -> np.ndarray:
+    """Return how far (T,) in metres the swing goes of which a frame is, on a ground path (T, 2)."""
+    starts = np.flatnonzero(np.diff(is_planted, prepend=not is_planted[0]))
+    size = np.maximum.reduceat(path, starts) - np.minimum.reduceat(path, starts)
+    lengths = np.diff(starts, append=len(path))
+    return np.repeat(np.linalg.norm(size, axis=-1), lengths)
 
 
 def _compute_speeds(steps: np.ndarray, fps: float) -> np.ndarray:

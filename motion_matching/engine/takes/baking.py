@@ -12,6 +12,7 @@ from ..control import contact_ranges
 from ..control.contact_lock import LANDING
 from ..control.contact_ranges import ContactRange
 from ..control.fade import choose_fade
+from ..control.heel_lowering import measure_pitches
 from ..control.leap_easing import even_out_leaps
 from ..control.planting import ToeMotion, plant_feet
 from ..control.take import Take
@@ -31,6 +32,7 @@ _HARDER, _LEAP, _MOST = 1.05, 1.1, 1.0
 # seconds around it that tell how far it goes
 _STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
 _IN_AIR = 0.4  # metres above where it stands at which a fading jump holds a toe in the air
+_SLOW = 0.5  # m/s up to which heels come down
 _LOCKED_SPEED = 0.01  # m/s: a slower planted toe is locked
 
 
@@ -148,7 +150,17 @@ def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
     steps = planar.rotate((after - before)[..., :2], turns[:, None])
     heights = _find_played_heights(take, database)
     stand = _find_standing_toes(take, database)[..., :2]
-    return ToeMotion(steps, _smooth_jumps(heights, take), take.jumped, stand)
+    pitches = _smooth_jumps(_find_played_pitches(take, database), take)
+    # in the air, in a pose that is held and at a walk, a foot pitches as it is blended
+    moves = np.linalg.norm(np.gradient(take.character[:, :2], 1.0 / take.fps, axis=0), axis=-1)
+    pitches[~np.asarray(database.contacts)[frames] | (moves > _SLOW)[:, None]] = np.inf
+    return ToeMotion(steps, _smooth_jumps(heights, take), take.jumped, stand, pitches)
+
+
+def _find_played_pitches(take: Take, database: Database) -> np.ndarray:
+    """Return by which angles (T, L) heels are up in the frames played."""
+    legs, poses = measure_character_legs(database), database.poses[take.frames]
+    return np.column_stack([measure_pitches(leg, database.skeleton, poses) for leg in legs])
 
 
 def _find_played_heights(take: Take, database: Database) -> np.ndarray:

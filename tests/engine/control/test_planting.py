@@ -116,6 +116,14 @@ def test_a_foot_moved_to_another_position_lifts():
     assert np.all(path[:50, 2] == pytest.approx(STANDING))
 
 
+def test_a_foot_that_shuffles_on_the_spot_is_hardly_lifted():
+    """A step of 0.1 m does not stamp: it swings as high as asked, and no higher."""
+    toe = np.tile([0.0, 0.0, STANDING], (120, 1))
+    ranges = [ContactRange(0, 0, 50, (0.0, 0.0)), ContactRange(0, 65, 120, (0.1, 0.0))]
+    path, _ = compute_toe_path(make_track(toe), ranges, STANDING, FPS, clearance=0.025)
+    assert STANDING + 0.015 < path[:, 2].max() < STANDING + 0.028
+
+
 def test_a_toe_swings_clear_of_the_height_at_which_it_stands():
     """A foot that stands on its ball stands higher, and its swing is as much higher."""
     toe, ranges = make_sliding_steps(drag=0.0)
