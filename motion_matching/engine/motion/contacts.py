@@ -2,12 +2,16 @@
 
 Limits are those of people. Animals have limits of their own, by the lengths of their legs and by
 how fast their toes swing. Their stances are short, so that a frame at the end of one counts, too.
+
+Between two swings a foot rests. Where most steps of a clip have no rest, as after a crude retarget
+or with joints that tremble, what counts is how slow that clip's own toes get.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..maths.runs import find_runs
 from .settings import ContactSettings
 from .smoothing import compute_window
 
@@ -18,6 +22,11 @@ _SLOW, _TREMBLES = 20, 3.0  # percentile of speeds while a toe rests, and by how
 _MOST = 0.2  # of a toe's speed in a swing: what is faster never rests
 _SWING = 3.5  # m/s: such a speed of people who walk
 _HALF = 0.5  # of a limit: what counts as rest where only one step is known to be one
+_STEADY = 0.15  # seconds over which a trembling toe's velocity is taken
+_STEPS = 0.4  # of a toe's speed in a swing: what is slower lies between two swings
+_RESTS = 0.75  # share of these times, and of slow frames, with a contact, unless a toe is unsteady
+_REST_PART = 30  # percentile of the speeds between two swings, which is of the rest among them
+_ABOVE = 2.0  # times that speed, below which an unsteady toe rests
 
 PRESETS = {
     # toe speed below 0.15 m/s, median over six frames at 60 fps
@@ -59,20 +68,71 @@ def find_contacts(
         moved = np.linalg.norm(np.diff(toes, axis=0), axis=-1)
         moved = np.concatenate([moved, moved[-1:]])
     lengths = np.ones(toes.shape[1]) if leg_lengths is None else leg_lengths
+    quicker = min(1.0, float(np.sqrt(_compute_size(lengths)).min()))
+    window = compute_window(settings.median * quicker, fps)
     if is_person(lengths) or len(toes) < 2:
         contacts = moved < limit
+        if by_speed and len(toes) > 2:
+            _correct_unsteady_contacts(contacts, toes, fps, limit, window)
     else:
         rate = 1.0 if by_speed else fps
         contacts = _find_animal_contacts(toes, rate * moved, fps, rate * limit, lengths)
     if settings.max_height is not None:
         contacts &= toes[..., 2] <= settings.max_height
-    quicker = min(1.0, float(np.sqrt(_compute_size(lengths)).min()))
-    window = compute_window(settings.median * quicker, fps)
+    return _remove_flicker(contacts, window)
+
+
+def _remove_flicker(contacts: np.ndarray, window: int) -> np.ndarray:
+    """Return contacts (F, L) by the majority of the frames in a window."""
     if window < 3:
         return contacts
     from scipy.ndimage import median_filter  # loads in 0.15 s
 
     return median_filter(contacts.astype(np.uint8), size=(window, 1), mode="nearest").astype(bool)
+
+
+def _correct_unsteady_contacts(
+    contacts: np.ndarray, toes: np.ndarray, fps: float, limit: float, window: int
+) -> None:
+    """Find the contacts (F, L) of toes (F, L, 3) anew that hardly ever rest between their swings.
+
+    Their velocities are smoothed, and the `limit` in m/s is raised to what they slide at.
+    """
+    lasting = _remove_flicker(contacts, window)
+    speeds = _measure_smooth_speeds(toes, fps)
+    swings = np.percentile(speeds, _FAST, axis=0)
+    steps = [
+        find_runs(own < max(_STEPS * swing, limit)).tolist()
+        for own, swing in zip(speeds.T, swings.tolist(), strict=True)
+    ]
+    slow = speeds < limit
+    steady = [_measure_steadiness(*leg) for leg in zip(lasting.T, slow.T, steps, strict=True)]
+    if np.mean(steady) >= _RESTS:
+        return
+    for leg in np.flatnonzero(np.less(steady, _RESTS)):
+        own = speeds[:, leg]
+        rest = np.median([np.percentile(own[a:b], _REST_PART) for a, b in steps[leg]])
+        contacts[:, leg] = own < max(limit, min(_ABOVE * float(rest), _MOST * swings[leg]))
+
+
+def _measure_steadiness(
+    contacts: np.ndarray, slow: np.ndarray, steps: list[tuple[int, int]]
+) -> float:
+    """Return which share of `slow` frames (F,), and of `steps`, have contacts (F,): the smaller."""
+    of_steps = float(np.mean([contacts[a:b].any() for a, b in steps])) if steps else 1.0
+    return min(of_steps, float(np.mean(contacts[slow])) if slow.any() else 1.0)
+
+
+def _measure_smooth_speeds(toes: np.ndarray, fps: float) -> np.ndarray:
+    """Return speeds (F, L) in m/s, as the slope of the line that fits a moment of positions best.
+
+    Source: Savitzky and Golay 1964, Smoothing and differentiation of data by simplified least
+    squares procedures.
+    """
+    from scipy.signal import savgol_filter  # loads in 0.2 s
+
+    window = min(max(compute_window(_STEADY, fps), 3), (len(toes) - 1) // 2 * 2 + 1)
+    return np.linalg.norm(savgol_filter(toes, window, 1, 1, 1.0 / fps, axis=0), axis=-1)
 
 
 def _find_animal_contacts(

@@ -124,3 +124,45 @@ def test_feet_of_a_real_walk_alternate(mocap):
     assert (contacts.mean(axis=0) > 0.35).all()
     assert (contacts.mean(axis=0) < 0.8).all()
     assert contacts.any(axis=1).mean() > 0.75
+
+
+def compare_contacts(contacts: np.ndarray, planted: np.ndarray) -> tuple[float, float]:
+    """Return which share of planted frames have a contact, and of contacts are planted."""
+    return float(contacts[planted].mean()), float(planted[contacts].mean())
+
+
+@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
+@pytest.mark.parametrize("tremble", [0.004, 0.008])
+def test_toes_that_tremble_are_planted(fps, tremble):
+    toes, planted = make_steps(fps)
+    noise = np.random.default_rng(4).normal(0.0, tremble, toes.shape)
+    found, true = compare_contacts(find_contacts(toes + noise, fps, ContactSettings()), planted)
+    assert found > 0.75
+    assert true > 0.8
+
+
+@pytest.mark.parametrize("fps", [30.0, 120.0])
+@pytest.mark.parametrize("slide", [0.2, 0.5])
+def test_toes_that_slide_in_every_step_are_planted(fps, slide):
+    toes, planted = make_steps(fps, cycle=0.8)
+    toes[..., 1] -= slide * np.arange(len(toes))[:, None] / fps
+    found, true = compare_contacts(find_contacts(toes, fps, ContactSettings()), planted)
+    assert found > 0.85
+    assert true > 0.8
+
+
+def test_toes_that_never_rest_have_no_contacts():
+    fps, t = 60.0, np.arange(300) / 60.0
+    circle = np.stack([np.cos(6.0 * t), np.sin(6.0 * t), 0.0 * t], axis=1)[:, None]
+    swaying = np.stack([np.cos(6.0 * t), 0.5 * np.sin(6.0 * t), 0.0 * t], axis=1)[:, None]
+    for toes in (circle, swaying):
+        assert not find_contacts(toes, fps, ContactSettings()).any()
+
+
+def test_a_few_steps_without_a_rest_change_no_others():
+    toes, _ = make_steps(60.0, duration=20.0)
+    whole = find_contacts(toes, 60.0, ContactSettings())
+    slipping = toes.copy()
+    slipping[:120, :, 1] -= 0.4 * np.arange(-120, 0)[:, None] / 60.0
+    contacts = find_contacts(slipping, 60.0, ContactSettings())
+    np.testing.assert_array_equal(contacts[130:], whole[130:])
