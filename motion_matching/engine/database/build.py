@@ -23,6 +23,7 @@ from ..progress import ReportProgress, ignore_progress
 from .assembly import assemble
 from .database import HIGHEST_RATE, LOWEST_RATE, Database
 from .features import Schema, load_schema
+from .floors import level_floors
 from .gaits import measure_pace
 from .parts import BuildNote, ReelPart, add_cycles, add_proposals, find_idle_tags, propose_part_tags
 from .skeletons import Character, share_skeleton
@@ -139,7 +140,8 @@ def build(
     skipped = broken + skipped + others
     notify("Finding simulation bones", 0.2)
     parts, roles, forward = _add_tracks(parts, settings)
-    warnings = _collect_warnings(parts, roles, settings)
+    parts, moved = level_floors(parts, roles, settings.contacts)
+    warnings = _collect_warnings(parts, roles, settings) + moved
     proposed: dict[str, tuple[TagRange, ...]] = {}
     if settings.auto_tags:
         pace = measure_pace(parts[0].clip.skeleton, roles)

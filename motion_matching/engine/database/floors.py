@@ -1,0 +1,125 @@
+"""Put clips that were recorded on floors of other heights onto the floor of the others.
+
+Feet are planted, and told to be in the air, by their height above one floor. Captures of several
+days, studios or bodies often differ by more than a foot is lifted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..body.rig import Roles
+from ..body.toe_ends import measure_leg_lengths
+from ..motion.clip import Clip
+from ..motion.contacts import ContactSettings, find_contacts
+from .parts import BuildNote, ReelPart
+
+# as shares of the length of the legs
+_OFF = 0.03  # a floor that is farther away than this from that of the others is another one
+_ELSEWHERE = 0.2  # and farther away than this, it is meant to be, as that of a box or a pit
+_LEVEL = 0.06  # heights of feet on a level floor lie within this
+_LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
+_MOST_FRAMES = 2000  # of a clip that are looked at
+_AS_COMMON = 0.8  # of the seconds on the commonest floor, from which one may be taken instead
+
+
+class _Floor(NamedTuple):
+    """How high feet stand in a clip in metres, and in how many seconds of contacts."""
+
+    height: float
+    seconds: float
+
+
+def level_floors(
+    parts: Sequence[ReelPart], roles: Roles, settings: ContactSettings
+) -> tuple[list[ReelPart], list[BuildNote]]:
+    """Return the parts on the floor that feet stand on for longest, and notes on those on others.
+
+    Clips without a level floor, as on stairs and slopes, stay as they are, and so do those whose
+    floor is far from that of the others.
+    """
+    skeleton = parts[0].clip.skeleton
+    lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
+    leg = float(np.mean(lengths))
+    floors = [_find_floor(part.clip, roles, settings, lengths) for part in parts]
+    common = _find_common_floor([floor for floor in floors if floor], _OFF * leg)
+    result, notes = [], []
+    for part, floor in zip(parts, floors, strict=True):
+        rise = floor.height - common if floor else 0.0
+        moves = _OFF * leg < abs(rise) <= _ELSEWHERE * leg
+        result.append(replace(part, clip=_lift(part.clip, -rise)) if moves else part)
+        if abs(rise) > _OFF * leg:
+            notes.append(_describe(part.source.name, rise, moves))
+    return result, notes
+
+
+def _describe(name: str, rise: float, moves: bool) -> BuildNote:
+    """Return a note on a clip whose floor is higher by a `rise` in metres, and if it `moves`."""
+    text = (
+        f"The feet of '{name}' stand {100 * abs(rise):.3g} cm {'higher' if rise > 0 else 'lower'} "
+        "than those of other clips, "
+    )
+    text += (
+        "so it was moved onto their floor."
+        if moves
+        else "too far to plant them on one floor; move the clip onto the floor of the others, or "
+        "leave it out."
+    )
+    return BuildNote(name, text, "floor")
+
+
+def _find_floor(
+    clip: Clip, roles: Roles, settings: ContactSettings, leg_lengths: np.ndarray
+) -> _Floor | None:
+    """Return the floor of a clip, None if its feet do not stand on a level one."""
+    compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
+    toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
+    contacts = find_contacts(toes, clip.fps, settings, leg_lengths)
+    heights = toes[..., 2][contacts]
+    if not len(heights):
+        return None
+    leg = float(np.mean(leg_lengths))
+    low, height, high = np.percentile(heights, (20, 50, 80))
+    if high - low > _LEVEL * leg or not _carry(clip, roles, toes, contacts, _LOWEST * leg):
+        return None
+    return _Floor(float(height), len(heights) / clip.fps)
+
+
+def _carry(clip: Clip, roles: Roles, toes: np.ndarray, contacts: np.ndarray, near: float) -> bool:
+    """Return whether feet in contact are the lowest of a body in most frames, unlike in handstands.
+
+    `toes` (F, L, 3) and `contacts` (F, L) are those of the clip; `near` is in metres.
+    """
+    frames = np.flatnonzero(contacts.any(axis=1))
+    frames = frames[:: -(-len(frames) // _MOST_FRAMES)]
+    body = [roles.hips, *clip.skeleton.get_descendants(roles.hips)]
+    sample = replace(clip, positions=clip.positions[frames], rotations=clip.rotations[frames])
+    lowest = sample.compute_world()[1][:, body, 2].min(axis=1)
+    standing = np.where(contacts[frames], toes[frames, :, 2], np.inf).min(axis=1)
+    return bool(np.median(standing - lowest) < near)
+
+
+def _find_common_floor(floors: Sequence[_Floor], near: float) -> float:
+    """Return the height that most seconds of contacts are `near`, the median of these; 0 of none.
+
+    Of floors that are about as common, it is the one closest to zero.
+    """
+    if not floors:
+        return 0.0
+    heights, seconds = np.array(floors).T
+    alike = np.abs(heights[:, None] - heights) <= near
+    votes = alike @ seconds
+    often = np.flatnonzero(votes >= _AS_COMMON * votes.max())
+    best = often[np.argmin(np.abs(heights[often]))]
+    return float(np.median(heights[alike[best]]))
+
+
+def _lift(clip: Clip, rise: float) -> Clip:
+    """Return a clip whose roots are higher by a `rise` in metres."""
+    positions = clip.positions.copy()
+    positions[:, clip.skeleton.parents < 0, 2] += np.float32(rise)
+    return replace(clip, positions=positions)

@@ -1,0 +1,89 @@
+"""Clips that were recorded on floors of other heights are put onto the floor of the others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.database.build import BuildReport, BuildSettings, build
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.sources import Source
+from motion_matching.engine.locomotion.locomotion import Move, perform
+from motion_matching.engine.motion.clip import Clip
+
+
+def make_walk(seed: int, seconds: float = 3.0) -> Clip:
+    rng = np.random.default_rng(seed)
+    return perform(f"walk {seed}", [Move(seconds, 1.2)], 30.0, rng)
+
+
+def lift(clip: Clip, rises: np.ndarray | float) -> Clip:
+    positions = clip.positions.copy()
+    positions[:, 0, 2] += rises
+    return replace(clip, positions=positions)
+
+
+def build_from(*clips: Clip) -> tuple[Database, BuildReport]:
+    return build([Source(clip=clip) for clip in clips], BuildSettings(mirror=True))
+
+
+def list_moved(report: BuildReport) -> list[str]:
+    return [note.source for note in report.warnings if note.kind == "floor"]
+
+
+@pytest.mark.parametrize("rise", [0.08, -0.15])
+def test_a_clip_on_another_floor_moves_onto_the_common_one(rise: float):
+    walks = [make_walk(seed) for seed in range(3)]
+    database, _ = build_from(*walks)
+    moved, report = build_from(walks[0], lift(walks[1], rise), walks[2])
+    np.testing.assert_allclose(moved.poses, database.poses, atol=1e-5)
+    assert list_moved(report) == ["walk 1"]
+    (text,) = (note.text for note in report.warnings if note.kind == "floor")
+    assert f"{100 * abs(rise):.0f}" in text.replace(".0", "")
+    assert ("higher" if rise > 0 else "lower") in text
+
+
+def test_a_clip_on_a_box_stays_there_with_a_warning():
+    walks = [make_walk(seed) for seed in range(3)]
+    database, report = build_from(walks[0], lift(walks[1], 0.5), walks[2])
+    raised = database.poses[database.starts[1] : database.stops[1], 2, 1]
+    np.testing.assert_allclose(raised, walks[1].positions[:, 0, 2] + 0.5, atol=1e-5)
+    (text,) = (note.text for note in report.warnings if note.kind == "floor")
+    assert "'walk 1' stand 50 cm higher" in text
+    assert "move the clip onto the floor" in text
+
+
+def test_clips_of_one_floor_stay_at_its_height():
+    walks = [make_walk(seed) for seed in range(2)]
+    database, _ = build_from(*walks)
+    raised, report = build_from(*(lift(walk, 0.4) for walk in walks))
+    np.testing.assert_allclose(raised.poses[:, 2, 1], database.poses[:, 2, 1] + 0.4, atol=1e-5)
+    assert not list_moved(report)
+
+
+def test_floors_may_differ_by_as_much_as_soles():
+    walks = [make_walk(0), lift(make_walk(1), 0.015)]
+    database, report = build_from(*walks)
+    assert not list_moved(report)
+    heights = np.percentile(database.poses[:, 2, 1], 2)
+    assert heights == pytest.approx(np.percentile(walks[0].positions[:, 0, 2], 2), abs=0.02)
+
+
+def test_a_clip_up_a_slope_stays_as_it_is():
+    walks = [make_walk(seed, 6.0) for seed in range(3)]
+    way = np.linalg.norm(walks[1].positions[:, 0, :2] - walks[1].positions[0, 0, :2], axis=1)
+    slope = lift(walks[1], 0.2 * way)
+    database, report = build_from(walks[0], slope, walks[2])
+    assert not list_moved(report)
+    climbed = database.poses[database.starts[1] : database.stops[1], 2, 1]
+    np.testing.assert_allclose(climbed, slope.positions[:, 0, 2], atol=1e-5)
+
+
+def test_the_floor_of_most_of_the_standing_is_the_common_one():
+    walks = [make_walk(0, 1.5), make_walk(1, 8.0)]
+    _, report = build_from(lift(walks[0], -0.1), walks[1])
+    assert list_moved(report) == ["walk 0"]
+    _, report = build_from(walks[0], lift(walks[1], -0.1))
+    assert list_moved(report) == ["walk 0"]
