@@ -25,10 +25,11 @@ _MOST_FRAMES = 4000
 _MOST_CLIPS = 40
 # shares of the body's height
 _REACH = 0.1  # a chain whose end comes below reaches the ground
+_LOWER = 0.05  # ends of one foot differ by less
 _LOW = 0.2  # bones below belong to a foot
 _LONG_BRANCH = 0.25  # an arm is longer, a lock of hair or a coat-tail rarely
 # of a leg's length: thigh and shin are longer, a hip joint before them is shorter
-_LONG_SEGMENT = 0.2
+_LONG_SEGMENT, _NO_LENGTH = 0.2, 0.005
 _STRAIGHT = np.radians(3.0)  # a joint that never bends more belongs to a twist bone, not to a knee
 _STILL = np.radians(0.1)  # a leaf that never turns more only marks the tip of a chain
 # how forelegs differ from the arms of a body that crawls
@@ -220,6 +221,7 @@ def _find_feet(body: _Body) -> list[int]:
     """Return the last bone of every leg; of several toes and a heel, the one farthest out."""
     skeleton, ends, reach = body.skeleton, body.ends, _REACH * body.height
     grounded = [bone for bone, end in ends.items() if np.percentile(end[:, 2], 20) < reach]
+    grounded = [bone for bone in grounded if not _hangs_on_leg(body, bone, grounded)]
     is_low = np.median(body.positions[..., 2], axis=0) < _LOW * body.height
     standing = [bone for bone in grounded if _has_stance(ends[bone], body.positions)]
     feet = _group_by_foot(skeleton, standing, is_low)
@@ -231,6 +233,16 @@ def _find_feet(body: _Body) -> list[int]:
         reaches = [np.mean(np.linalg.norm((ends[b] - joint)[:, :2], axis=-1)) for b in foot]
         chosen.append(foot[int(np.argmax(reaches))])
     return chosen
+
+
+def _hangs_on_leg(body: _Body, bone: int, ends: Sequence[int]) -> bool:
+    """Return whether one of the `ends` is clearly lower below a bone's parent, unlike a heel's.
+
+    Such a bone is a twist bone, or another helper of a leg that crouches.
+    """
+    height = np.median(body.ends[bone][:, 2]) - _LOWER * body.height
+    beside = set(body.skeleton.get_descendants(int(body.skeleton.parents[bone]))) - {bone}
+    return any(np.median(body.ends[end][:, 2]) < height for end in beside & set(ends))
 
 
 def _group_by_foot(skeleton: Skeleton, ends: Sequence[int], low: np.ndarray) -> list[list[int]]:
@@ -326,6 +338,11 @@ def _find_leg_bones(body: _Body, fork: int, foot: int, is_upper: bool) -> dict[s
     points = np.stack([*(body.positions[:, bone] for bone in chain), body.ends[foot]], axis=1)
     if np.median(np.linalg.norm(points[:, -1] - points[:, -2], axis=-1)) < 1e-3:
         points = points[:, :-1]
+    # of bones without a length, the last one carries what is below
+    lengths = np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
+    long = np.append(lengths > _NO_LENGTH * lengths.sum(), True)
+    long[len(chain) - 1 :] = True
+    points, chain = points[:, long], [bone for bone, own in zip(chain, long, strict=False) if own]
     joints = _find_bends(points)
     first = _find_first_long_pair(points[:, joints])
     if first is None:

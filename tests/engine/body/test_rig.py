@@ -120,6 +120,65 @@ def test_an_animal_has_four_legs_and_its_dragged_tail_is_no_leg(tail: float) -> 
     assert found == expected
 
 
+def add_bone(clip: Clip, name: str, parent: str, share: float, child: str = "") -> Clip:
+    """Add a bone on a `share` of the way from a parent to its child, above that child if named."""
+    skeleton, above = clip.skeleton, clip.skeleton.index(parent)
+    below = skeleton.index(child) if child else skeleton.get_children(above)[0]
+    names = [*skeleton.names[: above + 1], name, *skeleton.names[above + 1 :]]
+    parents = [p + (p > above) for p in skeleton.parents.tolist()]
+    parents.insert(above + 1, above)
+    offset = share * skeleton.rest_positions[below]
+    rest = np.insert(skeleton.rest_positions, above + 1, offset, axis=0)
+    positions = np.insert(clip.positions, above + 1, offset, axis=1)
+    if child:
+        parents[below + 1] = above + 1
+        rest[below + 1] -= offset
+        positions[:, below + 1] -= offset
+    longer = Skeleton(
+        tuple(names),
+        np.array(parents),
+        rest,
+        np.insert(skeleton.rest_rotations, above + 1, [1, 0, 0, 0], axis=0),
+        tuple((bone + (bone > above), site) for bone, site in skeleton.end_sites),
+    )
+    rotations = np.insert(clip.rotations, above + 1, [1, 0, 0, 0], axis=1)
+    return replace(clip, skeleton=longer, positions=positions, rotations=rotations)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_bones_without_a_length_are_no_parts_of_a_leg(share: float) -> None:
+    clip = rigs.make_walk()
+    for side in ("Left", "Right"):
+        clip = add_bone(clip, f"{side}Null", f"{side}UpLeg", share, f"{side}Leg")
+    other, order = rigs.anonymize(clip)
+    found = name_original_bones(find_roles(other.skeleton, [other]), clip, order)
+    expected = rigs.list_roles("LAFAN1")
+    if not share:  # of two bones in one place, the lower one is the thigh
+        expected |= {"left_thigh": "LeftNull", "right_thigh": "RightNull"}
+    assert found == expected
+
+
+def test_twist_bones_of_a_body_that_crouches_are_no_feet() -> None:
+    clip = rigs.make_walk(frames=240)
+    names = clip.skeleton.names
+    for side in ("Left", "Right"):
+        clip = add_bone(clip, f"{side}Twist", f"{side}Leg", 0.5)
+    crouched = clip.rotations.copy()
+    for side in ("Left", "Right"):
+        for part, angle in (("UpLeg", -1.9), ("Leg", 2.4), ("Foot", -0.5)):
+            turn = quat.from_angle_axis(np.array(angle), np.array([1.0, 0.0, 0.0]))
+            bone = clip.skeleton.index(side + part)
+            crouched[120:, bone] = quat.mul(turn, crouched[120:, bone])
+    positions = clip.positions.copy()
+    posed = replace(clip, rotations=crouched.astype(np.float32))
+    sunk = posed.compute_world()[1][120:, :, 2].min(axis=1)
+    positions[120:, names.index("Hips"), 2] -= sunk
+    posed = replace(posed, positions=positions)
+    other, order = rigs.anonymize(posed)
+    found = name_original_bones(find_roles(other.skeleton, [other]), posed, order)
+    assert found == rigs.list_roles("LAFAN1")
+
+
 def test_a_pair_of_legs_needs_no_upper_body() -> None:
     clip = rigs.remove_bones(rigs.make_walk(), {"Spine"})
     roles = find_roles(clip.skeleton, [clip])
