@@ -94,16 +94,14 @@ _INTRODUCTION = (
 )
 
 _MISSED = (
-    "**Reached.** Legs are drawn one by one, so that some marks ask to turn round and back within "
-    "two steps, or to change from a stand to a run and back between two headings. Where the "
-    "search, and two more around the mark, find nothing within the bounds of the closing, the "
-    "mark is told as missed. The search is not exhaustive: another seed may find a way.",
-    "**Fastest skate.** Single ticks: a jump leads into a frame whose toe stands, while the toe is "
-    "still on its way down from the frame left. The toe counts as standing from the jump on, and "
-    "comes to rest within a tick or two. The frames played hardly move where they stand, which is "
-    "how contacts are found.",
-    "**Acceleration.** Planted legs keep to the most of the frames played; arms and head are "
-    "evened out from 1.1 times that on, as less would blur motion that is meant.",
+    "**Reached.** Legs are drawn one by one, so some marks ask for a turn there and back within two "
+    "steps, or for a run between two stands. Where the search, and two more around the mark, find "
+    "nothing within the bounds of the closing, the mark is told as missed. The search is not "
+    "exhaustive: another seed may find a way.",
+    "**Fastest skate.** In the takes looked at, single ticks: a jump leads into a frame whose toe "
+    "stands, while the toe is still on its way down from the frame left. It counts as standing "
+    "from the jump on, and comes to rest within a tick or two. The frames played hardly move where "
+    "they stand, for that is how contacts are found.",
     "**Price.** Marks every few seconds at given headings need a jump about each second. Each costs "
     "about as much as one of the causal controller, which makes three times as many, and misses "
     "the places of marks by centimetres to decimetres.",

@@ -25,9 +25,7 @@ from . import metrics, sizes
 from .metrics import LEAST_POP, BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
-# times 99 % of the accelerations in the frames played, which legs may reach, and times the most of
-# them, beyond which the motion itself is evened out, and at last the legs
-_HARDER, _LEAP, _MOST = 1.05, 1.1, 1.0
+_HARDER = 1.05  # times 99 % of the accelerations in the frames played, which legs may reach
 # seconds that a step of a standing character takes at most, metres up to which it is left out, and
 # seconds around it that tell how far it goes
 _STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
@@ -90,7 +88,7 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
     poses = plant_feet(  # evened out poses have no name here, and so are freed in there
-        even_out_leaps(take.unlocked_poses, parents, take.fps, _LEAP * peak),
+        even_out_leaps(take.unlocked_poses, parents, take.fps, peak),
         take.skeleton,
         legs,
         ranges,
@@ -104,7 +102,7 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     )
     turned = sorted({leg.chain[k] for leg in legs for k in range(leg.thigh, len(leg.chain))})
     firm = np.any(contact_ranges.build_contact_mask(edited, *take.contacts.shape), axis=1)
-    poses = even_out_leaps(poses, parents, take.fps, _MOST * peak, turned, firm)
+    poses = even_out_leaps(poses, parents, take.fps, peak, turned, firm)
     poses = poses.astype(np.float32)
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
     slow = np.linalg.norm(steps, axis=-1) * take.fps < _LOCKED_SPEED
