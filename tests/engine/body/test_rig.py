@@ -158,11 +158,12 @@ def test_bones_without_a_length_are_no_parts_of_a_leg(share: float) -> None:
     assert found == expected
 
 
-def test_twist_bones_of_a_body_that_crouches_are_no_feet() -> None:
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_twist_bones_of_a_body_that_crouches_are_no_feet(share: float) -> None:
     clip = rigs.make_walk(frames=240)
     names = clip.skeleton.names
     for side in ("Left", "Right"):
-        clip = add_bone(clip, f"{side}Twist", f"{side}Leg", 0.5)
+        clip = add_bone(clip, f"{side}Twist", f"{side}Leg", share)
     crouched = clip.rotations.copy()
     for side in ("Left", "Right"):
         for part, angle in (("UpLeg", -1.9), ("Leg", 2.4), ("Foot", -0.5)):
