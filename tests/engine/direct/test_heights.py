@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from motion_matching.engine.control.ground import FLAT, Walls
 from motion_matching.engine.direct.heights import can_walk, compute_heights
-from motion_matching.engine.direct.shot import Mark, Shot
+from motion_matching.engine.direct.pins import find_limb
+from motion_matching.engine.direct.shot import Mark, Pin, Shot
+from motion_matching.engine.direct.variations import find_variations
 from motion_matching.engine.takes import baking
 
 SHOT = Shot(6.0, marks=(Mark(5.0, (0.0, -5.0), 0.0),))
@@ -90,6 +93,31 @@ def test_a_piece_on_uneven_ground_leaves_the_rest_and_has_no_step_at_its_seams(d
     assert np.abs(np.diff(take.poses[:, 2, 0])).max() < 0.05
     made = director.make(again.shot)
     assert np.array_equal(made.take.poses, take.poses)
+
+
+def test_a_hand_is_pinned_on_a_slope_as_on_level_ground(director, walking):
+    hand, slope = find_limb(walking.skeleton, "left_hand").end, Slope()
+    stand = Shot(7.0, marks=(Mark(4.5, (0.0, -4.0), 0.0, hold=2.5),))
+    take = director.make(stand).take
+    tick = round(6.0 * take.fps)
+    x, y, z = walking.skeleton.compute_bone_positions([hand], take.poses[[tick]])[0, 0]
+    rise = slope.height(*take.character[tick, :2])
+    for floor, height in ((FLAT, z + 0.1), (slope, z + 0.1 + rise)):
+        pin = Pin("left_hand", 5.5, 6.5, (x, y - 0.1, height))
+        [told] = director.make(replace(stand, pins=(pin,), floor=floor)).report["pins"]
+        assert told["reached"]
+        assert told["place_error"] < 0.01
+
+
+def test_variations_on_a_slope_stand_on_it(director, level, walking):
+    shot = Shot(SHOT.seconds, marks=SHOT.marks, floor=Slope())
+    first, second = find_variations(director, shot, 2)
+    assert not np.array_equal(first.take.frames, second.take.frames)
+    before, stood = _measure_toes(level, walking)
+    for done in (first, second):
+        above, locked = _measure_toes(done, walking)
+        assert done.report["reached"] == 1
+        assert abs(np.median(above[locked]) - np.median(before[stood])) < 0.005
 
 
 def test_heights_ease_before_and_after_a_step():
