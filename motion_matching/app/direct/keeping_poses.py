@@ -28,7 +28,8 @@ _DIGITS = 6
 def keep_pose_steps(obj: bpy.types.Object) -> Steps[str]:
     """Keep the pose that an armature shows now, on the mark of this frame or on a new one there.
 
-    The database, which is built if need be, says which bones count. Returns what to report.
+    A new one within a stand asks for the pose alone: the stand says where to be. The database,
+    which is built if need be, says which bones count. Returns what to report.
     """
     uid, frame = obj.session_uid, bpy.context.scene.frame_current
     shown, place = read_shown(obj), get_placement(obj)
@@ -40,6 +41,8 @@ def keep_pose_steps(obj: bpy.types.Object) -> Steps[str]:
     if empty.library:
         raise SettingsError(f"'{empty.name}' comes from a linked file, and can be changed there.")
     mark = marks.mark_of(empty)
+    if not at and marks.is_stand(obj, frame):
+        mark.use_place = mark.use_facing = False
     mark.pose, mark.use_pose = json.dumps(shot_file.pose_to_dict(pose)), True
     marks.choose(obj, empty)
     return f"The mark '{empty.name}' at frame {frame} asks for this pose"

@@ -15,6 +15,7 @@ import bpy
 from ...engine import json_files
 from ...engine.control.performer import Placement
 from ...engine.errors import MotionMatchingError, SettingsError
+from ...scene.blender.actions import get_scene_fps
 from ...scene.direct import empties, timeline
 from .. import callbacks
 from ..characters import get_placement
@@ -58,6 +59,12 @@ def get_frame(empty: bpy.types.Object) -> int:
     """Return the frame of a mark: that of its timeline marker, or else the stored one."""
     marker = timeline.find_marker(_find_marker_name(empty))
     return marker.frame if marker else mark_of(empty).stored_frame
+
+
+def is_stand(obj: bpy.types.Object, frame: int) -> bool:
+    """Return whether a mark of an armature has it stand still at a frame, after the mark's own."""
+    fps = get_scene_fps(bpy.context.scene)
+    return any(0 < frame - get_frame(each) < fps * mark_of(each).hold for each in list_marks(obj))
 
 
 def set_frame(empty: bpy.types.Object, frame: int) -> None:
