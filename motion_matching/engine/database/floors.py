@@ -23,15 +23,21 @@ _OFF = 0.03  # a floor that is farther away than this from that of the others is
 _ELSEWHERE = 0.2  # and farther away than this, it is meant to be, as that of a box or a pit
 _LEVEL = 0.06  # heights of feet on a level floor lie within this
 _LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
-_MOST_FRAMES = 2000  # of a clip that are looked at
+_MOST_FRAMES = 100  # of a clip whose whole body is looked at
+_FEW = 0.1  # share of frames with a contact, below which feet may tremble or slide
 _AS_COMMON = 0.8  # of the seconds on the commonest floor, from which one may be taken instead
 
 
 class _Floor(NamedTuple):
-    """How high feet stand in a clip in metres, and in how many seconds of contacts."""
+    """How high feet stand in a clip in metres, and in how many seconds of contacts.
+
+    `toes` (F, L, 3) and `contacts` (F, L) are those of the clip.
+    """
 
     height: float
     seconds: float
+    toes: np.ndarray
+    contacts: np.ndarray
 
 
 def level_floors(
@@ -46,6 +52,13 @@ def level_floors(
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     leg = float(np.mean(lengths))
     floors = [_find_floor(part.clip, roles, settings, lengths) for part in parts]
+    heights = [floor.height for floor in floors if floor]
+    if not heights or np.ptp(heights) <= _OFF * leg:
+        return list(parts), []
+    floors = [
+        floor if floor and _carry(part.clip, roles, floor, _LOWEST * leg) else None
+        for part, floor in zip(parts, floors, strict=True)
+    ]
     common = _find_common_floor([floor for floor in floors if floor], _OFF * leg)
     result, notes = [], []
     for part, floor in zip(parts, floors, strict=True):
@@ -78,22 +91,26 @@ def _find_floor(
     """Return the floor of a clip, None if its feet do not stand on a level one."""
     compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
     toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
-    contacts = find_contacts(toes, clip.fps, settings, leg_lengths)
+    anywhere = replace(settings, max_height=None)
+    contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths, unsteady=False)
+    if contacts.mean() < _FEW:
+        contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths)
     heights = toes[..., 2][contacts]
     if not len(heights):
         return None
     leg = float(np.mean(leg_lengths))
     low, height, high = np.percentile(heights, (20, 50, 80))
-    if high - low > _LEVEL * leg or not _carry(clip, roles, toes, contacts, _LOWEST * leg):
+    if high - low > _LEVEL * leg:
         return None
-    return _Floor(float(height), len(heights) / clip.fps)
+    return _Floor(float(height), len(heights) / clip.fps, toes, contacts)
 
 
-def _carry(clip: Clip, roles: Roles, toes: np.ndarray, contacts: np.ndarray, near: float) -> bool:
+def _carry(clip: Clip, roles: Roles, floor: _Floor, near: float) -> bool:
     """Return whether feet in contact are the lowest of a body in most frames, unlike in handstands.
 
-    `toes` (F, L, 3) and `contacts` (F, L) are those of the clip; `near` is in metres.
+    They may be `near` in metres.
     """
+    toes, contacts = floor.toes, floor.contacts
     frames = np.flatnonzero(contacts.any(axis=1))
     frames = frames[:: -(-len(frames) // _MOST_FRAMES)]
     body = [roles.hips, *clip.skeleton.get_descendants(roles.hips)]
@@ -110,7 +127,7 @@ def _find_common_floor(floors: Sequence[_Floor], near: float) -> float:
     """
     if not floors:
         return 0.0
-    heights, seconds = np.array(floors).T
+    heights, seconds = np.array([floor[:2] for floor in floors]).T
     alike = np.abs(heights[:, None] - heights) <= near
     votes = alike @ seconds
     often = np.flatnonzero(votes >= _AS_COMMON * votes.max())

@@ -52,10 +52,13 @@ def find_contacts(
     fps: float,
     settings: ContactSettings,
     leg_lengths: np.ndarray | None = None,
+    *,
+    unsteady: bool = True,
 ) -> np.ndarray:
     """Return which of L toes are on the ground, (F, L), from world positions (F, L, 3) in m.
 
-    `leg_lengths` (L,) are in metres, without them those of people.
+    `leg_lengths` (L,) are in metres, without them those of people. Toes that tremble or slide in
+    every step have hardly any contacts unless they may be `unsteady`.
     """
     toes = np.asarray(toe_positions, dtype=np.float64)
     by_speed = settings.method == "speed"
@@ -72,7 +75,7 @@ def find_contacts(
     window = compute_window(settings.median * quicker, fps)
     if is_person(lengths) or len(toes) < 2:
         contacts = moved < limit
-        if by_speed and len(toes) > 2:
+        if unsteady and by_speed and len(toes) > 2:
             _correct_unsteady_contacts(contacts, toes, fps, limit, window)
     else:
         rate = 1.0 if by_speed else fps
@@ -129,10 +132,12 @@ def _measure_smooth_speeds(toes: np.ndarray, fps: float) -> np.ndarray:
     Source: Savitzky and Golay 1964, Smoothing and differentiation of data by simplified least
     squares procedures.
     """
-    from scipy.signal import savgol_filter  # loads in 0.2 s
-
     window = min(max(compute_window(_STEADY, fps), 3), (len(toes) - 1) // 2 * 2 + 1)
-    return np.linalg.norm(savgol_filter(toes, window, 1, 1, 1.0 / fps, axis=0), axis=-1)
+    half = window // 2
+    ramp = np.arange(-half, half + 1.0)
+    moments = np.lib.stride_tricks.sliding_window_view(toes, window, axis=0)
+    speeds = np.linalg.norm(moments @ (fps * ramp / (ramp @ ramp)), axis=-1)
+    return np.pad(speeds, ((half, half), (0, 0)), mode="edge")
 
 
 def _find_animal_contacts(

@@ -12,6 +12,7 @@ from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.contacts import ContactSettings
 
 
 def make_walk(seed: int, seconds: float = 3.0) -> Clip:
@@ -43,6 +44,13 @@ def test_a_clip_on_another_floor_moves_onto_the_common_one(rise: float):
     (text,) = (note.text for note in report.warnings if note.kind == "floor")
     assert f"{100 * abs(rise):.0f}" in text.replace(".0", "")
     assert ("higher" if rise > 0 else "lower") in text
+
+
+def test_a_floor_above_the_height_of_contacts_is_found():
+    walks = [make_walk(seed) for seed in range(3)]
+    sources = [Source(clip=clip) for clip in (walks[0], lift(walks[1], 0.12), walks[2])]
+    settings = BuildSettings(contacts=ContactSettings(max_height=0.1))
+    assert list_moved(build(sources, settings)[1]) == ["walk 1"]
 
 
 def test_a_clip_on_a_box_stays_there_with_a_warning():
