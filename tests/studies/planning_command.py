@@ -14,6 +14,7 @@ from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 from . import planning, quality
 from .manual_parts import replace_part
 from .planning import CONTROLS, Measures, PlanJob
+from .running import add_part_arguments
 from .sets import find_sets
 
 SETS = ("generated", "bandai", "lafan1")
@@ -32,10 +33,7 @@ _HEADINGS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sets", nargs="+", choices=SETS, help="which; all that are here")
-    parser.add_argument("--minutes", type=float, default=1.0, help="of each take (%(default)g)")
-    parser.add_argument("--seed", type=int, default=0, help="of the scripts (%(default)s)")
-    parser.set_defaults(workers=1)
+    add_part_arguments(parser, SETS)
 
 
 def run(chosen: argparse.Namespace) -> int:

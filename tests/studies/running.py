@@ -62,6 +62,14 @@ def add_output_arguments(parser: argparse.ArgumentParser, page: Path, needed: st
     )
 
 
+def add_part_arguments(parser: argparse.ArgumentParser, sets: Sequence[str]) -> None:
+    """Add what a study takes that writes a part of a page: which of its `sets`, and which takes."""
+    parser.add_argument("--sets", nargs="+", choices=sets, help="which; all that are here")
+    parser.add_argument("--minutes", type=float, default=1.0, help="of each take (%(default)g)")
+    parser.add_argument("--seed", type=int, default=0, help="of the scripts (%(default)s)")
+    parser.set_defaults(workers=1)
+
+
 def end_when_interrupted() -> None:
     """End this process without a word when the command is interrupted."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -20,6 +20,7 @@ from motion_matching.engine.takes import takes
 from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from .manual_parts import replace_part
+from .running import add_part_arguments
 from .sets import find_sets
 
 SETS = ("generated", "bandai", "lafan1")
@@ -61,10 +62,7 @@ class _WatchedMatching(MotionMatching):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sets", nargs="+", choices=SETS, help="which; all that are here")
-    parser.add_argument("--minutes", type=float, default=1.0, help="of each take (%(default)g)")
-    parser.add_argument("--seed", type=int, default=0, help="of the script (%(default)s)")
-    parser.set_defaults(workers=1)
+    add_part_arguments(parser, SETS)
 
 
 def run(chosen: argparse.Namespace) -> int:
