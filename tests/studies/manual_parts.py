@@ -16,3 +16,13 @@ def replace_part(document: Path, study: str, part: str) -> None:
     if count != 1:
         raise ValueError(f"{document} has {count} parts '<!-- study: {study} -->'; it needs one")
     document.write_text(text, encoding="utf-8")
+
+
+def publish(document: Path, study: str, part: str, *, complete: bool) -> None:
+    """Print what a study found, and put it into its part of a page if it is `complete`."""
+    print(f"\n{part}")
+    if complete:
+        replace_part(document, study, part)
+        print(f"Written to {document}.")
+    else:
+        print("Nothing was written: the manual needs all sets.")

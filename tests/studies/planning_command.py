@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 import textwrap
-from pathlib import Path
 
-from motion_matching.engine.database import database as databases
-from motion_matching.engine.field.field_controller import FieldController
 from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from . import planning, quality
-from .manual_parts import replace_part
+from .manual_parts import publish
 from .planning import CONTROLS, Measures, PlanJob
-from .running import add_part_arguments
+from .running import add_part_arguments, open_set
 from .sets import find_sets
 
 SETS = ("generated", "bandai", "lafan1")
@@ -46,25 +42,14 @@ def run(chosen: argparse.Namespace) -> int:
         rows += planning.list_cells(name, found)
         results += found.values()
     part = format_part(rows, results, chosen.minutes)
-    print(f"\n{part}")
-    if sets == list(SETS):
-        replace_part(DOCUMENT, "values", part)
-        print(f"Written to {DOCUMENT}.")
-    else:
-        print("Nothing was written: the manual needs all sets.")
+    publish(DOCUMENT, "values", part, complete=sets == list(SETS))
     return 0
 
 
 def _measure(name: str, seconds: float, seed: int) -> dict[PlanJob, Measures]:
     """Build a set, train its field, and measure all jobs; print each as it is done."""
-    motion_set, source = find_sets()[name]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "field.npz"
-        databases.save(motion_set.build(source), Path(folder) / "walk.npz")
-        database = databases.load(Path(folder) / "walk.npz")
-        quality.train_field(database, path)
-        trained = FieldController.load(path, database)
-        results = {}
+    results = {}
+    with open_set(name) as (database, trained):
         for job in planning.list_jobs(database):
             results[job] = planning.measure_job(job, database, trained, seconds, seed)
             print(*planning.list_cells(name, {job: results[job]})[0], sep="  ", flush=True)

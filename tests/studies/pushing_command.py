@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 import textwrap
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
-from motion_matching.engine.database import database as databases
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.insight import pictures, residual_plot
 from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from . import pushing, quality
-from .manual_parts import replace_part
+from .manual_parts import publish
 from .pushing import SEEN, Measures, PushJob
-from .running import add_part_arguments
+from .running import add_part_arguments, open_set
 from .sets import find_sets
 
 SETS = ("generated", "bandai", "lafan1", "dog")
@@ -59,13 +56,11 @@ def run(chosen: argparse.Namespace) -> int:
                 draw_recoveries(pushing.select_traces(results)),
             )
     part = format_part(rows, chosen.minutes)
-    print(f"\n{part}")
-    if sets == list(SETS) and picture:
+    complete = sets == list(SETS) and bool(picture)
+    publish(DOCUMENT, "pushes", part, complete=complete)
+    if complete:
         pictures.write_pictures(picture, PICTURE)
-        replace_part(DOCUMENT, "pushes", part)
-        print(f"Written to {DOCUMENT} and {PICTURE}.")
-    else:
-        print("Nothing was written: the manual needs all sets.")
+        print(f"Written to {PICTURE}.")
     return 0
 
 
@@ -73,14 +68,8 @@ def _measure(
     name: str, seconds: float, seed: int
 ) -> tuple[dict[PushJob, Measures], FieldController]:
     """Build a set, train its field, and measure all jobs; print each as it is done."""
-    motion_set, source = find_sets()[name]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "field.npz"
-        databases.save(motion_set.build(source), Path(folder) / "walk.npz")
-        database = databases.load(Path(folder) / "walk.npz")
-        quality.train_field(database, path)
-        field = FieldController.load(path, database)
-        results = {}
+    results = {}
+    with open_set(name) as (database, field):
         for job in pushing.list_jobs(database):
             results[job] = pushing.measure_job(job, database, field, seconds, seed)
             print(*pushing.list_cells(name, {job: results[job]})[0], sep="  ", flush=True)

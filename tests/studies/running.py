@@ -6,13 +6,17 @@ import argparse
 import multiprocessing
 import os
 import signal
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.field.field_controller import FieldController
 
 from . import quality
 from .quality import Job, Measures
@@ -73,6 +77,15 @@ def add_part_arguments(parser: argparse.ArgumentParser, sets: Sequence[str]) -> 
 def end_when_interrupted() -> None:
     """End this process without a word when the command is interrupted."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextmanager
+def open_set(name: str) -> Iterator[tuple[Database, FieldController]]:
+    """Build a set and train its field; both last as long as the context."""
+    with tempfile.TemporaryDirectory() as folder:
+        _prepare(Path(folder), True, name)
+        database = databases.load(Path(folder) / f"{name}.npz")
+        yield database, FieldController.load(Path(folder) / f"{name}_field.npz", database)
 
 
 def _prepare(folder: Path, fields: bool, name: str) -> str:

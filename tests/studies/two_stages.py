@@ -19,7 +19,7 @@ from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
 from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
-from .manual_parts import replace_part
+from .manual_parts import publish
 from .running import add_part_arguments
 from .sets import find_sets
 
@@ -79,12 +79,7 @@ def run(chosen: argparse.Namespace) -> int:
             )
             print(*rows[-1], sep="  ", flush=True)
     part = format_part(rows, chosen.minutes)
-    print(f"\n{part}")
-    if names == list(SETS):
-        replace_part(DOCUMENT, "search", part)
-        print(f"Written to {DOCUMENT}.")
-    else:
-        print("Nothing was written: the manual needs all sets.")
+    publish(DOCUMENT, "search", part, complete=names == list(SETS))
     return 0
 
 
