@@ -28,15 +28,17 @@ def even_out_leaps(
 ) -> np.ndarray:
     """Return poses (T, 7, B) in which no joint accelerates by more than `most` in m/s², if it can.
 
-    These `bones`, all but bone 0 by default, turn and move more evenly around such moments. Frames
-    that are `kept` (T,) stay as they are. Without any such moment, these very poses are returned.
+    The joints are those of `bones`, all but bone 0 by default, and of their children. These bones
+    turn and move more evenly around such moments. Frames that are `kept` (T,) stay as they are.
+    Without any such moment, these very poses are returned.
     """
-    places = quat.compute_world(poses, parents)[1]
+    moved = np.arange(1, poses.shape[2]) if bones is None else np.array(bones)
+    joints = np.union1d(moved, np.flatnonzero(np.isin(parents, moved)))
+    places = quat.compute_world(poses, parents)[1][:, joints]
     hardest = compute_accelerations(places, fps).max(axis=1)
     if not (hardest > most).any():
         return poses
     result, reach = poses.astype(np.float64), round(_REACH * fps) + 1
-    moved = np.arange(1, poses.shape[2]) if bones is None else np.array(bones)
     for _ in range(_PASSES):
         leaps = hardest > most
         if not leaps.any():
@@ -46,7 +48,7 @@ def even_out_leaps(
             share[kept] = 0.0
         near = np.flatnonzero(share)
         result[np.ix_(near, np.arange(7), moved)] = _blur(result[:, :, moved], near, share[near])
-        places[near] = quat.compute_world(result[near], parents)[1]
+        places[near] = quat.compute_world(result[near], parents)[1][:, joints]
         hardest = compute_accelerations(places, fps).max(axis=1)
     return result
 

@@ -87,8 +87,9 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     starts = None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
+    turned = sorted({leg.chain[k] for leg in legs for k in range(leg.thigh, len(leg.chain))})
     poses = plant_feet(  # evened out poses have no name here, and so are freed in there
-        even_out_leaps(take.unlocked_poses, parents, take.fps, peak),
+        _even_out(take.unlocked_poses, parents, take.fps, peak, turned),
         take.skeleton,
         legs,
         ranges,
@@ -100,7 +101,6 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
         edited,
         starts,
     )
-    turned = sorted({leg.chain[k] for leg in legs for k in range(leg.thigh, len(leg.chain))})
     firm = np.any(contact_ranges.build_contact_mask(edited, *take.contacts.shape), axis=1)
     poses = even_out_leaps(poses, parents, take.fps, peak, turned, firm)
     poses = poses.astype(np.float32)
@@ -111,6 +111,16 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     still[:-1] |= slow
     planted = contact_ranges.build_contact_mask(ranges, *still.shape)
     return replace(take, poses=poses, locked=planted & still)
+
+
+def _even_out(
+    poses: np.ndarray, parents: np.ndarray, fps: float, most: float, turned: Sequence[int]
+) -> np.ndarray:
+    """Even out leaps of legs, whose bones are `turned`, and of the rest, each without the other."""
+    rest = np.setdiff1d(np.arange(1, len(parents)), turned)
+    return even_out_leaps(
+        even_out_leaps(poses, parents, fps, most, rest), parents, fps, most, turned
+    )
 
 
 def place_feet(

@@ -60,6 +60,12 @@ def test_only_the_chosen_bones_move(demo_database):
     assert measure_accelerations(even, demo_database).max() <= MOST
 
 
+def test_bones_that_do_not_leap_stay_as_they_are(demo_database):
+    poses, skeleton = make_a_leap(demo_database), demo_database.skeleton
+    legs = [k for k, name in enumerate(skeleton.names) if "Leg" in name or "Foot" in name]
+    assert even_out_leaps(poses, skeleton.parents, FPS, MOST, legs) is poses
+
+
 def test_the_path_and_the_lengths_of_bones_stay(demo_database):
     poses = make_a_leap(demo_database)
     poses[:, 0, 0] += np.arange(COUNT) / FPS
