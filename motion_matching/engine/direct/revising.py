@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -47,14 +48,14 @@ def revise(
 ) -> Revised:
     """Return a plan whose piece is searched again; it joins the frames of the rest.
 
-    It begins and ends where the closed take is then. Where the rest is on its way to a jump, the
-    end is moved a little later. The guide is by ticks of the plan: those `asked` for (T,), by ticks
-    of the take. `progress` may raise to cancel.
+    It begins and ends where the closed take is then, at steps of the search: up to one later. Where
+    the rest is on its way to a jump, the end is moved a little more. The guide is by ticks of the
+    plan: those `asked` for (T,), by ticks of the take. `progress` may raise to cancel.
     """
     plan, closed = solved
     stride, ticks = get_stride(footage.fps), closed.plan_ticks
     last = len(closed.rate) - 1
-    begin = int(ticks[min(revision.first, last)]) // stride * stride if revision.first > 0 else 0
+    begin = _find_step_from(ticks[min(revision.first, last)], stride) if revision.first > 0 else 0
     wished = len(plan.frames) if revision.stop >= last else int(ticks[revision.stop])
     end = min(_find_end(footage, plan, -(-wished // stride), stride) * stride, len(plan.frames))
     whole = end >= len(plan.frames)
@@ -82,6 +83,11 @@ def revise(
     start = _find_state(footage, plan, _find_place(closed, begin), begin, stride)
     found = beam.search(start if begin else None, progress)
     return Revised(_splice(plan, found, begin, end), begin, end)
+
+
+def _find_step_from(tick: float, stride: int) -> int:
+    """Return the first tick of a plan, from one on, at which a step of the search begins."""
+    return math.ceil(tick / stride) * stride
 
 
 def _find_place(closed: Closed, plan_tick: int) -> np.ndarray:

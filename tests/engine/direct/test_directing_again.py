@@ -42,13 +42,23 @@ def again(director, done, moved):
 
 
 def test_outside_of_the_piece_nothing_changes_to_the_bit(done, again):
+    check_rest_is_same(done, again, START)
+
+
+def check_rest_is_same(done, again, start):
     fps = done.take.fps
-    before, after = round((START - 0.2) * fps), round((STOP + 1.0) * fps)
+    before, after = round(start * fps), round((STOP + 1.0) * fps)
     for name in ("poses", "unlocked_poses", "character", "frames", "jumped", "contacts"):
         old, new = (getattr(each.take, name) for each in (done, again))
         assert old[:before].tobytes() == new[:before].tobytes(), name
         assert old[after:].tobytes() == new[after:].tobytes(), name
     assert not np.array_equal(done.take.poses, again.take.poses)
+
+
+@pytest.mark.parametrize("start", [6.0333, 6.0667])
+def test_a_piece_may_start_on_any_frame(director, done, start):
+    again = director.direct_again(done, start, STOP, SHOT.with_seed(5))
+    check_rest_is_same(done, again, start)
 
 
 def test_a_mark_that_was_moved_is_hit(again, moved):
