@@ -12,7 +12,7 @@ import numpy as np
 from ..maths import planar
 from ..maths.runs import find_runs
 from .beam import get_stride
-from .closing import LARGEST_LEAD, LARGEST_TURN, Anchor, Closed, close
+from .closing import LARGEST_LEAD, LARGEST_TURN, Anchor, Closed, close, list_shifts
 from .guide import Guide
 from .shot import Shot
 
@@ -138,16 +138,21 @@ def _leave_out_far(anchors: Sequence[Anchor], way: np.ndarray, fps: float) -> li
 def _measure_misses(anchors: Sequence[Anchor], way: np.ndarray) -> np.ndarray:
     """Return how far (2, A) a way is from each anchor in metres, and in radians, before closing.
 
-    Places are measured from the anchor before: what a way drifts until there costs nothing here.
+    They are measured from the anchor before, and the less counts of what it misses if it faces as
+    that asks for, and if it goes on as it is: what it drifts until there costs nothing here.
     """
     result = np.zeros((2, len(anchors)))
-    drift: np.ndarray = np.zeros(2)
-    for i, anchor in enumerate(anchors):
-        x, y, yaw = way[min(anchor.tick, len(way) - 1)].tolist()
+    moved: np.ndarray = np.zeros(2)
+    for i, (shift, anchor) in enumerate(
+        zip(list_shifts(way, anchors)[:-1], anchors[1:], strict=True), 1
+    ):
+        own = way[min(anchor.tick, len(way) - 1)]
+        turned = shift.apply(own)
         if anchor.place is not None:
-            away = np.array([x - anchor.place[0], y - anchor.place[1]])
-            result[0, i] = float(np.linalg.norm(away - drift))
-            drift = away
+            away = own[:2] - anchor.place
+            each = away - moved, turned[:2] - anchor.place
+            result[0, i] = min(float(np.linalg.norm(miss)) for miss in each)
+            moved = away
         if anchor.yaw is not None:
-            result[1, i] = abs(planar.wrap(yaw - anchor.yaw))
+            result[1, i] = min(abs(planar.wrap(yaw - anchor.yaw)) for yaw in (own[2], turned[2]))
     return result

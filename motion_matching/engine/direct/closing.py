@@ -93,6 +93,52 @@ def compute_way(footage: Footage, plan: ShotPlan, start: np.ndarray) -> np.ndarr
     return np.column_stack([start[:2] + np.cumsum(steps, axis=0), yaw])
 
 
+class Shift(NamedTuple):
+    """A turn in radians about the origin, and a move (2,) in metres after it."""
+
+    turn: float
+    move: np.ndarray
+
+    def apply(self, way: np.ndarray) -> np.ndarray:
+        """Return a way (..., 3) that was shifted."""
+        places = planar.rotate(way[..., :2], self.turn) + self.move
+        return np.concatenate([places, way[..., 2:] + self.turn], axis=-1)
+
+
+def list_shifts(way: np.ndarray, anchors: Sequence[Anchor]) -> list[Shift]:
+    """Return what takes a way (T, 3) to each anchor; what one leaves free stays as it is before."""
+    result, shift = [], Shift(0.0, np.zeros(2))
+    for anchor in anchors:
+        own = way[min(anchor.tick, len(way) - 1)]
+        place, turn = shift.apply(own)[:2], shift.turn
+        if anchor.yaw is not None:
+            turn += float(planar.wrap(anchor.yaw - own[2] - turn))
+        if anchor.place is not None:
+            place = np.array(anchor.place)
+        shift = Shift(turn, place - planar.rotate(own[:2], turn))
+        result.append(shift)
+    return result
+
+
+def move_to_anchors(way: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
+    """Return a way (T, 3) that is moved from anchor to anchor, more and more, so that it is there.
+
+    Where a piece of a plan was searched again, all that follows may face another way, and the
+    closing would be too far from its solution to find it.
+    """
+    shifts, result = list_shifts(way, anchors), way.copy()
+    for (a, b), (first, last) in zip(
+        itertools.pairwise(anchors), itertools.pairwise(shifts), strict=True
+    ):
+        span = slice(a.tick, b.tick)
+        share = (np.arange(a.tick, b.tick) - a.tick)[:, None] / max(b.tick - a.tick, 1)
+        result[span] = (1.0 - share) * first.apply(way[span]) + share * last.apply(way[span])
+    if anchors:
+        rest = slice(anchors[-1].tick, None)
+        result[rest] = shifts[-1].apply(way[rest])
+    return result
+
+
 def close(way: np.ndarray, guide: Guide, anchors: Sequence[Anchor], origin: float = 0.0) -> Closed:
     """Return places and times nearest to what a way (P, 3) does that hold the anchors.
 
@@ -121,7 +167,8 @@ class _Closing:
 
     def solve(self) -> Closed:
         """Return the solution after some rounds."""
-        unknowns = np.column_stack([self.guide.put_on_take(self.way)[: self.count], self.ticks])
+        along = move_to_anchors(self.guide.put_on_take(self.way)[: self.count], self.anchors)
+        unknowns = np.column_stack([along, self.ticks])
         last = len(self.way) - 1.001
         for _ in range(_ROUNDS):
             residuals, slopes = self._linearize(unknowns)

@@ -17,7 +17,7 @@ from ..maths import planar
 from ..progress import ReportShare
 from ..takes import takes as engine_takes
 from .anchors import Bounds, close_on_anchors, list_anchors
-from .beam import Beam, SearchStart, ShotPlan, Wanted
+from .beam import MOST_TURNED, Beam, SearchStart, ShotPlan, Wanted
 from .closing import Anchor, Closed, compute_way
 from .footage import Footage
 from .guide import Guide, make_guide
@@ -51,8 +51,8 @@ class _Attempt(NamedTuple):
     most_turned: float
 
 
-# what misses a mark is often the guess of how one turns on the way: by the guide, then by none
-_ATTEMPTS = (_Attempt(2, 1e3), _Attempt(3, 0.5))
+# what misses a mark is often the guess of how one turns on the way: by the guide, or hardly
+_ATTEMPTS = (_Attempt(2, 1e3), _Attempt(3, 0.5), _Attempt(3, MOST_TURNED))
 
 
 @dataclass(frozen=True)
