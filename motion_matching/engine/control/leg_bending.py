@@ -35,7 +35,7 @@ def bend_leg(
     thigh, shin, foot, toe = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot, -1))
     hip, knee, ankle = positions[:, thigh], positions[:, shin], positions[:, foot]
     arm = ankle - positions[:, toe]
-    pitched = _raise_heel(arm, lowest - targets[:, 2])
+    pitched = raise_end(arm, lowest - targets[:, 2])
     upper, lower = knee - hip, ankle - knee
     leg_vector = targets + pitched - hip
     # a step up may fold a leg further than the data, which has flat ground only
@@ -83,8 +83,17 @@ def bend_leg(
             # the toe keeps its attitude to the foot, but its tip is not bent into the floor
             tip = quat.mul_vec(raised, np.array(leg.tip))
             floor = lowest - leg.foot_height + leg.tip_height
-            raised = quat.mul(quat.between(tip, _raise_heel(tip, floor - targets[:, 2])), raised)
+            raised = quat.mul(quat.between(tip, raise_end(tip, floor - targets[:, 2])), raised)
         set_rotation(below, foot_rotation, raised)
+
+
+def raise_end(arm: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Pitch vectors (T, 3): their ends rise by at least `least` (T,), as their length allows."""
+    length, flat = np.linalg.norm(arm, axis=-1), np.linalg.norm(arm[:, :2], axis=-1)
+    rise = np.minimum(np.maximum(arm[:, 2], least), np.maximum(0.999 * length, arm[:, 2]))
+    shorter = np.sqrt(np.maximum(length**2 - rise**2, 0.0)) / np.maximum(flat, 1e-9)
+    raised = np.column_stack([arm[:, :2] * shorter[:, None], rise])
+    return np.where((least > arm[:, 2])[:, None], raised, arm)
 
 
 def open_knees(
@@ -224,12 +233,3 @@ def _compute_knee_axis(hinge: np.ndarray, normal: np.ndarray) -> np.ndarray:
     backward = np.minimum(np.sum(normal * hinge, axis=-1, keepdims=True), 0.0)
     axis = normal + (_STRAIGHT - backward) * hinge
     return axis / np.maximum(np.linalg.norm(axis, axis=-1, keepdims=True), 1e-12)
-
-
-def _raise_heel(arm: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """Pitch vectors (T, 3) so that they rise by at least `least` (T,), as their length allows."""
-    length, flat = np.linalg.norm(arm, axis=-1), np.linalg.norm(arm[:, :2], axis=-1)
-    rise = np.minimum(np.maximum(arm[:, 2], least), np.maximum(0.999 * length, arm[:, 2]))
-    shorter = np.sqrt(np.maximum(length**2 - rise**2, 0.0)) / np.maximum(flat, 1e-9)
-    raised = np.column_stack([arm[:, :2] * shorter[:, None], rise])
-    return np.where((least > arm[:, 2])[:, None], raised, arm)

@@ -26,6 +26,7 @@ from .legs import LegGeometry
 from .plant_reach import LegReach, compute_hips_fall, move_plants_into_reach
 from .plants_apart import FootTrack, compute_asides, make_track, move_plants_apart
 from .settings import PerformerSettings
+from .toe_raising import raise_sunk_toes
 
 _LOW = 0.025  # metres above standing below which a foot is near the ground, as MANN measures it
 _EASE = 0.5  # seconds before and after a contact within which a toe may leave the motion
@@ -37,7 +38,6 @@ _AT_ONCE = 1024  # frames
 # that is allowed
 _LEAVE, _LEAVE_SHARE = 30.0, 0.5
 _PASSES = 6  # how often a rise that falls short is mended
-_SUNK = 0.003  # metres that a toe may be below the ground where a leg was eased
 _RETURN = 0.05  # seconds within which a foot off the ground comes back to the motion
 _FREE = 0.05  # weight of the data's speed high above the ground; near it, it is 1
 # a foot faster than the data by more than _HASTE (m/s) lifts by _LIFT (s) times the excess, up to
@@ -140,7 +140,7 @@ def plant_feet(
     del rotations, positions, tracks, reaches  # of many frames, they fill the memory
     ease_legs(poses, unlocked, skeleton, legs, fps, most, held, planted)
     del unlocked
-    _raise_sunk_toes(poses, parents, legs, [floor for _, floor in solved], buffer, fps)
+    raise_sunk_toes(poses, parents, legs, [floor for _, floor in solved], buffer, fps)
     for bone in range(poses.shape[2]):
         poses[:, 3:, bone] = quat.unroll(poses[:, 3:, bone])
     return poses.astype(np.float32)
@@ -250,40 +250,6 @@ def _find_beside(legs: Sequence[LegGeometry], i: int) -> list[int]:
     """Return the indices of the legs whose feet keep clear of that of leg `i`."""
     own = [each.leg for each in legs[i].beside]
     return own + [k for k, leg in enumerate(legs) if any(each.leg == i for each in leg.beside)]
-
-
-def _raise_sunk_toes(
-    poses: np.ndarray,
-    parents: np.ndarray,
-    legs: Sequence[LegGeometry],
-    floors: Sequence[np.ndarray],
-    buffer: float,
-    fps: float,
-) -> None:
-    """Raise toes of `poses` (T, 7, B) in place that easing has left below the `floors` (T,)."""
-    from scipy.ndimage import gaussian_filter1d, maximum_filter1d  # late: only bakes need it
-
-    width = _RISE * fps
-    for leg, floor in zip(legs, floors, strict=True):
-        toe = _place_bone(poses, parents, leg.chain[-1])
-        sunk = np.maximum(floor + leg.toe_height - _SUNK - toe[:, 2], 0.0)
-        rise = gaussian_filter1d(maximum_filter1d(sunk, 2 * round(2 * width) + 1), width)
-        near = np.flatnonzero(rise > _SUNK / 100.0)
-        if len(near):
-            raised, up = poses[near], rise[near, None] * [0.0, 0.0, 1.0]
-            targets, lowest = toe[near] + up, (leg.foot_height + floor)[near]
-            world = quat.compute_world(raised, parents)
-            bend_leg(leg, raised, *world, parents, targets, lowest, buffer)
-            poses[near] = raised
-
-
-def _place_bone(poses: np.ndarray, parents: np.ndarray, bone: int) -> np.ndarray:
-    """Return where (T, 3) a bone of poses (T, 7, B) is."""
-    result = np.empty((len(poses), 3))
-    for first in range(0, len(poses), _AT_ONCE):
-        part = slice(first, first + _AT_ONCE)
-        result[part] = quat.compute_world(poses[part], parents)[1][:, bone]
-    return result
 
 
 def compute_toe_path(

@@ -443,3 +443,28 @@ def test_baked_feet_of_bandai_namco(bandai_namco, gait):
 @pytest.mark.slow
 def test_baked_feet_of_lafan1(lafan1):
     assert_planted(lafan1, "walk", 0.86)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_baked_toes_of_bandai_namco_go_no_deeper_into_the_floor_than_those_played(
+    bandai_namco, seed
+):
+    """Nor do their tips, which a leg that is eased around a leap bends down."""
+    live = perform_script(bandai_namco, "random", "walk", 60.0, seed)
+    baked = baking.bake_feet(live, bandai_namco)
+    played, toes = (
+        measure_lowest_tips(poses, bandai_namco)
+        for poses in (bandai_namco.poses[live.frames], baked.poses)
+    )
+    assert toes > min(played, -0.003) - 0.001
+
+
+def measure_lowest_tips(poses: np.ndarray, database) -> float:
+    """Return the smallest height of toes and their tips above where they stand, in metres."""
+    rotations, places = quat.compute_world(poses.astype(np.float64), database.skeleton.parents)
+    heights = []
+    for leg in measure_character_legs(database):
+        toe = places[:, leg.chain[-1], 2]
+        tip = toe + quat.mul_vec(rotations[:, leg.chain[-1]], np.array(leg.tip))[:, 2]
+        heights += [toe - leg.toe_height, tip - leg.tip_height]
+    return float(np.min(heights))
