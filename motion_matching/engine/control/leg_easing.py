@@ -16,7 +16,7 @@ from .legs import LegGeometry
 
 _REACH = 0.1  # seconds around a leap within which bends are evened out, less and less
 _WIDTH = 0.02  # seconds over which each pass evens them out
-_PASSES = 24  # at most, and half as many without planted legs
+_PASSES = 24  # at most, first without planted legs and then with them
 _BESIDE = 0.5  # least share of a pass that a swing takes beside where its toe stands
 _LEAST = 1e-6  # rad/s: no knee is slower, so that none is divided by zero
 _SHARE = 0.99  # of the fastest that a knee bends in the data: poses are rounded
@@ -31,12 +31,14 @@ def ease_legs(
     most: float,
     firm: np.ndarray,
     planted: np.ndarray | None = None,
+    hardest: float = 0.0,
 ) -> None:
     """Even out in place how legs of `poses` (T, 7, B) differ from `before`, where a joint leaps.
 
     That is where one accelerates by more than `most` in m/s², or a knee bends faster than in the
     data, and more than `before`. Legs stay as they are in `firm` frames (T, L), and where they are
-    `planted` (T, L) as far as evening out their swings is enough.
+    `planted` (T, L) as far as evening out their swings is enough, or for what is no harder than
+    `hardest` in m/s².
     """
     reach = round(_REACH * fps) + 1
     for i, leg in enumerate(legs):
@@ -47,8 +49,10 @@ def ease_legs(
         if planted is not None:
             kept = firm[:, i] | planted[:, i]
             free = np.maximum(_compute_share(kept, reach), _BESIDE * ~kept)
-            eased |= own.even_out(limits, free, _PASSES // 2)
-        eased |= own.even_out(limits, _compute_share(firm[:, i], reach), _PASSES)
+            eased |= own.even_out(limits, free, _PASSES)
+        # a foot that stands does not give way for what the motion itself may do
+        harder = limits._replace(accelerations=np.maximum(limits.accelerations, hardest))
+        eased |= own.even_out(harder, _compute_share(firm[:, i], reach), _PASSES)
         # a leap of the motion itself, which its planting had taken out, would come back
         plain = limits._replace(accelerations=most, rates=_SHARE * leg.knee_rate)
         first_beyond, beyond = (

@@ -31,7 +31,7 @@ from .toe_raising import raise_sunk_toes
 _LOW = 0.025  # metres above standing below which a foot is near the ground, as MANN measures it
 _EASE = 0.5  # seconds before and after a contact within which a toe may leave the motion
 _SMOOTH = 0.08  # seconds over which a path changes its speed
-_GENTLE = 6.0  # how many times as strongly the first and last step between plants are smoothed
+_GENTLE = 50.0  # how many times as strongly the first and last step between plants are smoothed
 _RISE = 0.04  # seconds within which heights change
 _AT_ONCE = 1024  # frames
 # m/s² with which a foot may leave the ground or meet it, and the share of the hardest acceleration
@@ -100,13 +100,15 @@ def plant_feet(
     most: float = np.inf,
     firm: Sequence[ContactRange] = (),
     starts: np.ndarray | None = None,
+    hardest: float = 0.0,
 ) -> np.ndarray:
     """Return poses (T, 7, B) in which toes stand during `ranges`, from poses before foot locking.
 
     More than half a second from any range a leg stays as it is, unless its foot is below the ground
     or lower than in the data, or its knee is bent backward or too far. Without `data`, toes move as
-    in the poses themselves. Where planting would make a joint leap, at more than `most` in m/s², a
-    toe gives way, except in `firm` ranges. Toes begin at `starts` (L, 2) on the ground, if given.
+    in the poses themselves. Where planting would make a joint leap, at more than `most` in m/s²,
+    swings are evened out. A toe gives way where that leaves more than `hardest`, if it is more than
+    `most`, except in `firm` ranges. Toes begin at `starts` (L, 2) on the ground, if given.
     """
     if len(poses) < 3:
         return poses
@@ -138,7 +140,7 @@ def plant_feet(
         lowest = leg.foot_height + floor
         bend_leg(leg, poses, rotations, positions, parents, targets, lowest, buffer)
     del rotations, positions, tracks, reaches  # of many frames, they fill the memory
-    ease_legs(poses, unlocked, skeleton, legs, fps, most, held, planted)
+    ease_legs(poses, unlocked, skeleton, legs, fps, most, held, planted, hardest)
     del unlocked
     raise_sunk_toes(poses, parents, legs, [floor for _, floor in solved], buffer, fps)
     for bone in range(poses.shape[2]):

@@ -25,7 +25,7 @@ from . import metrics, sizes
 from .metrics import LEAST_POP, BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
-_HARDER = 1.05  # times 99 % of the accelerations in the frames played, which legs may reach
+_HARDER = 1.05  # times 99 % of the accelerations in the frames played, to which swings are evened
 # seconds that a step of a standing character takes at most, metres up to which it is left out, and
 # seconds around it that tell how far it goes
 _STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
@@ -100,6 +100,7 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
         most,
         edited,
         starts,
+        peak,
     )
     firm = np.any(contact_ranges.build_contact_mask(edited, *take.contacts.shape), axis=1)
     poses = even_out_leaps(poses, parents, take.fps, peak, turned, firm)

@@ -95,6 +95,21 @@ def test_a_leg_that_stands_gives_way_where_its_swing_is_too_short(demo_database)
     assert measure_accelerations(eased, demo_database).max() <= MOST
 
 
+def test_a_leg_that_stands_stays_where_it_leaps_no_harder_than_the_motion_itself(demo_database):
+    """Its swing is evened out all the same, and it gives way only beyond that."""
+    still, bent = bend_at_once(demo_database)
+    planted, firm = np.ones((120, 2), bool), np.zeros((120, 2), bool)
+    planted[57:60, 0] = False
+    legs, leap = measure_character_legs(demo_database), measure_accelerations(bent, demo_database)
+    stands = planted[:, 0]
+    for share, stays in ((1.01, True), (0.2, False)):
+        eased, hardest = bent.copy(), share * leap.max()
+        ease_legs(eased, still, demo_database.skeleton, legs, FPS, MOST, firm, planted, hardest)
+        assert np.array_equal(eased[stands], bent[stands]) == stays
+        assert measure_accelerations(eased, demo_database).max() < max(hardest, MOST)
+        assert np.any(eased[57:60] != bent[57:60])
+
+
 def test_no_leg_leaps_harder_for_being_eased(demo_database):
     """Back to a motion that leaps itself there is nothing to even out."""
     still, bent = bend_at_once(demo_database)
