@@ -118,7 +118,7 @@ def _even_out(
     poses: np.ndarray, parents: np.ndarray, fps: float, most: float, turned: Sequence[int]
 ) -> np.ndarray:
     """Even out leaps of legs, whose bones are `turned`, and of the rest, each without the other."""
-    rest = np.setdiff1d(np.arange(1, len(parents)), turned)
+    rest = np.setdiff1d(np.arange(1, len(parents)), turned).tolist()
     return even_out_leaps(
         even_out_leaps(poses, parents, fps, most, rest), parents, fps, most, turned
     )
