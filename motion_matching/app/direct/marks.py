@@ -14,6 +14,7 @@ import bpy
 
 from ...engine import json_files
 from ...engine.control.performer import Placement
+from ...engine.direct.shot import CHARACTER
 from ...engine.errors import MotionMatchingError, SettingsError
 from ...scene.blender.actions import get_scene_fps
 from ...scene.direct import empties, timeline
@@ -35,6 +36,12 @@ def mark_of(empty: bpy.types.Object) -> MotionMatchingMark:
 def is_mark_of(empty: bpy.types.Object, obj: bpy.types.Object) -> bool:
     """Return whether an object is a mark or a pin of an armature."""
     return empty.type == "EMPTY" and mark_of(empty).character == obj
+
+
+def is_of_part(empty: bpy.types.Object) -> bool:
+    """Return whether the hips or a limb are to be where a mark is, and not the character."""
+    mark = mark_of(empty)
+    return mark.use_place and mark.part != CHARACTER
 
 
 def list_marks(obj: bpy.types.Object, kind: str = MARK) -> list[bpy.types.Object]:
@@ -214,6 +221,7 @@ def describe(empty: bpy.types.Object) -> str:
         return f"to {mark.frame_end}, {mark.rate:.0%}"
     wanted = {(True, True): "", (True, False): "Place", (False, True): "Facing"}
     parts = [
+        mark.part.replace("_", " ").title() if is_of_part(empty) else "",
         wanted.get((mark.use_place, mark.use_facing), "" if _asks_more(mark) else "Nothing"),
         f"{mark.hold:.1f} s" if mark.hold else "",
         mark.moment,

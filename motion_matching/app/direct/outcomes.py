@@ -21,6 +21,8 @@ _ASKED = (
         "pose",
         "pose_tolerance",
         "pose_fade",
+        "part",
+        "use_height",
         "limb",
         "frame_end",
         "rate",

@@ -224,11 +224,12 @@ def _move_marks(preview: MarkPreview, obj: bpy.types.Object) -> None:
                 mark,
                 position=None if mark.position is None else (place.x, place.y),
                 facing=None if mark.facing is None else place.yaw,
+                height=shots.read_height(listed[k], marks.get_frame(listed[k])),
             )
     except MotionMatchingError as error:
         _show(preview, preview.sketch, preview.way, str(error))
         return
-    start = next((mark for mark in moved if mark.time == 0.0), None)
+    start = next((mark for mark in moved if mark.time == 0.0 and not mark.is_of_part), None)
     if start is not None:
         shot = replace(
             shot,

@@ -15,7 +15,7 @@ from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.database.frame_names import find_frame
 from ...engine.database.tags import parse_names
-from ...engine.direct.shot import LONGEST_SHOT, Mark, Piece, Pin, Shot, Tempo, TimedPath
+from ...engine.direct.shot import CHARACTER, LONGEST_SHOT, Mark, Piece, Pin, Shot, Tempo, TimedPath
 from ...engine.errors import SettingsError
 from ...scene.blender.actions import get_scene_fps
 from ...scene.direct import empties
@@ -150,7 +150,8 @@ def _find_start(
         mark = marks.mark_of(empty)
         if marks.get_frame(empty) == start:
             place = read_place(empty, start)
-            x, y = (place.x, place.y) if mark.use_place else (x, y)
+            is_there = mark.use_place and mark.part == CHARACTER
+            x, y = (place.x, place.y) if is_there else (x, y)
             yaw = place.yaw if mark.use_facing else yaw
     return (x, y), yaw
 
@@ -164,6 +165,23 @@ def read_place(empty: bpy.types.Object, frame: int) -> Placement:
             "a number; type another."
         )
     return place
+
+
+def read_height(empty: bpy.types.Object, frame: int) -> float | None:
+    """Return how high a mark asks the part of the body to be that is there, if it does.
+
+    SettingsError if that is no number.
+    """
+    mark = marks.mark_of(empty)
+    if not (mark.use_height and marks.is_of_part(empty)):
+        return None
+    height: float = _find_matrix(empty, frame).translation.z
+    if not math.isfinite(height):
+        raise SettingsError(
+            f"The mark '{empty.name}' at frame {frame} is nowhere: its height is not a number; "
+            "type another."
+        )
+    return height
 
 
 def _find_matrix(empty: bpy.types.Object, frame: int) -> placements.Matrix:
@@ -199,6 +217,8 @@ def _read_mark(
         keeping_poses.read_pose(empty),
         to_plain_value(mark.pose_tolerance),
         to_plain_value(mark.pose_fade),
+        mark.part if marks.is_of_part(empty) else CHARACTER,
+        read_height(empty, frame),
     )
 
 

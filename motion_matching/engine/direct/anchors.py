@@ -14,10 +14,12 @@ from ..maths.runs import find_runs
 from .beam import get_stride
 from .closing import LARGEST_LEAD, LARGEST_TURN, Anchor, Closed, close, list_shifts
 from .guide import Guide
-from .shot import Shot
+from .parts import find_leaders
+from .shot import CHARACTER, Mark, Shot
 
 LEAST_RATE, LARGEST_RATE = 0.85, 1.15  # of time, beyond which a mark is missed
 _HOPELESS = 0.3  # metres that a plan may be away from a mark besides what closing can do
+_ARM = 0.5  # metres of a part's place that count as a radian
 _PASSES = 8  # closings in which marks that cannot be reached are given up
 
 
@@ -47,28 +49,34 @@ def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]
     """Return what has to hold, in order of ticks; the first is the start.
 
     Marks that are only come `near` to, by index, do not. Jumps that are kept are searched for at
-    whole steps, and come at their own tick.
+    whole steps, and come at their own tick. Parts that others lead do not hold either.
     """
     fps, last = guide.fps, guide.tick_count - 1
     x, y, yaw = guide.way[0].tolist()
     anchors, plan_ticks = [Anchor(0, (x, y), yaw)], guide.plan_ticks
+    free = near | set(find_leaders(shot))
     for i, mark in enumerate(shot.marks):
-        if i in near:
+        if i in free:
             mark = replace(mark, position=None)
         tick = min(round(mark.time * fps), last)
         wants = mark.position is not None or mark.facing is not None or mark.frame is not None
         if wants and tick > 0:
             plan_tick = None if mark.frame is None else float(round(plan_ticks[tick]))
-            anchors.append(Anchor(tick, mark.position, mark.facing, plan_tick))
+            part = _get_part(mark)
+            anchors.append(Anchor(tick, mark.position, mark.facing, plan_tick, part=part))
         end = min(round((mark.time + mark.hold) * fps), last)
         if mark.hold and mark.position is not None and end > tick:
-            anchors.append(Anchor(end, mark.position, loose=True))
+            anchors.append(Anchor(end, mark.position, loose=True, part=_get_part(mark)))
     stride = get_stride(fps)
     for jump in shot.kept:
         tick = round(jump.time * fps)
         step = round(round(plan_ticks[tick]) / stride)
         anchors.append(Anchor(tick, plan_tick=float(step * stride)))
     return sorted(anchors, key=lambda anchor: anchor.tick)
+
+
+def _get_part(mark: Mark) -> str:
+    return "" if mark.part == CHARACTER else mark.part
 
 
 def close_on_anchors(
@@ -83,10 +91,11 @@ def close_on_anchors(
     These are what only large corrections would hold, worst first.
     """
     along = guide.put_on_take(way)
-    kept = _leave_out_far(anchors, along, guide.fps)
+    ticks = origin + guide.plan_ticks
+    kept = _leave_out_far(anchors, along, ticks, guide.fps)
     for _ in range(_PASSES):
         closed = close(way, guide, kept, origin)
-        worst = _find_worst(kept, closed, along, bounds)
+        worst = _find_worst(kept, closed, _measure_misses(kept, along, ticks), bounds)
         if not worst:
             break
         kept = [_give_up(each, worst[i]) if i in worst else each for i, each in enumerate(kept)]
@@ -96,15 +105,15 @@ def close_on_anchors(
 
 
 def _find_worst(
-    anchors: Sequence[Anchor], closed: Closed, way: np.ndarray, bounds: Bounds
+    anchors: Sequence[Anchor], closed: Closed, misses: np.ndarray, bounds: Bounds
 ) -> dict[int, GivenUp]:
     """Return by index what to give up of which anchors.
 
-    Of neighbours between which corrections are too large, it is the one farthest from the plan.
+    Of neighbours between which corrections are too large, it is the one farthest from the plan, by
+    its misses (2, A).
     """
     ends = [*(anchor.tick for anchor in anchors), len(closed.rate)]
     flags = [bounds.exceeds(closed, a, b) for a, b in itertools.pairwise(ends)]
-    misses = _measure_misses(anchors, way)
     result: dict[int, GivenUp] = {}
     for axis in (0, 1):
         for first, stop in find_runs(np.array([each[axis] for each in flags])).tolist():
@@ -117,14 +126,22 @@ def _find_worst(
 
 
 def _give_up(anchor: Anchor, given_up: GivenUp) -> Anchor:
+    """Return an anchor without what is given up; turns that a part's place takes, with the place.
+
+    But first with its own heading.
+    """
+    turns = anchor.track is not None and anchor.yaw is None and given_up.yaw
     return anchor._replace(
-        place=None if given_up.place else anchor.place, yaw=None if given_up.yaw else anchor.yaw
+        place=None if given_up.place or turns else anchor.place,
+        yaw=None if given_up.yaw else anchor.yaw,
     )
 
 
-def _leave_out_far(anchors: Sequence[Anchor], way: np.ndarray, fps: float) -> list[Anchor]:
+def _leave_out_far(
+    anchors: Sequence[Anchor], way: np.ndarray, ticks: np.ndarray, fps: float
+) -> list[Anchor]:
     """Return anchors without the places that a plan does not come near to."""
-    away = _measure_misses(anchors, way)[0]
+    away = _measure_misses(anchors, way, ticks)[0]
     result, before = [anchors[0]], anchors[0].tick
     for anchor, far in zip(anchors[1:], away[1:].tolist(), strict=True):
         span = way[before : anchor.tick + 1, :2]
@@ -135,24 +152,26 @@ def _leave_out_far(anchors: Sequence[Anchor], way: np.ndarray, fps: float) -> li
     return result
 
 
-def _measure_misses(anchors: Sequence[Anchor], way: np.ndarray) -> np.ndarray:
+def _measure_misses(anchors: Sequence[Anchor], way: np.ndarray, ticks: np.ndarray) -> np.ndarray:
     """Return how far (2, A) a way is from each anchor in metres, and in radians, before closing.
 
-    They are measured from the anchor before, and the less counts of what it misses if it faces as
-    that asks for, and if it goes on as it is: what it drifts until there costs nothing here.
+    The way is by ticks of the take, which are those (T,) of the plan. Misses are measured from the
+    anchor before, and the less counts of what it misses if it faces as that asks for, and if it
+    goes on as it is: what it drifts until there costs nothing here.
     """
     result = np.zeros((2, len(anchors)))
     moved: np.ndarray = np.zeros(2)
-    for i, (shift, anchor) in enumerate(
-        zip(list_shifts(way, anchors)[:-1], anchors[1:], strict=True), 1
-    ):
+    shifts = list_shifts(way, anchors, ticks)[:-1]
+    for i, (shift, anchor) in enumerate(zip(shifts, anchors[1:], strict=True), 1):
         own = way[min(anchor.tick, len(way) - 1)]
         turned = shift.apply(own)
         if anchor.place is not None:
-            away = own[:2] - anchor.place
-            each = away - moved, turned[:2] - anchor.place
-            result[0, i] = min(float(np.linalg.norm(miss)) for miss in each)
+            at = float(ticks[min(anchor.tick, len(ticks) - 1)])
+            away, after = (anchor.find_place(each, at) - anchor.place for each in (own, turned))
+            result[0, i] = min(float(np.linalg.norm(miss)) for miss in (away - moved, after))
             moved = away
         if anchor.yaw is not None:
             result[1, i] = min(abs(planar.wrap(yaw - anchor.yaw)) for yaw in (own[2], turned[2]))
+        elif anchor.place is not None and anchor.track is not None:
+            result[1, i] = result[0, i] / _ARM
     return result

@@ -20,6 +20,7 @@ from .guide import Guide
 from .jump_price import compute_left
 from .jump_table import BARRED, JumpTable, count_earlier, price_jumps
 from .obstruction import Obstruction
+from .part_aims import PartAim, PartAims
 from .pose_aims import PoseAims
 
 STEP = 0.1  # seconds between decisions
@@ -91,6 +92,7 @@ class Wanted:
     - `entry` (N,): added to the price of entering a frame
     - `kept`: jumps that have to be, by tick: the frame that would come next, and that jumped to
     - `poses`: what showing each frame (N,) costs, by tick, for not being in the pose asked for then
+    - `parts`: where hips and limbs are to be
     - `most_turned`: times a heading that is just allowed, which another costs at most between marks
     """
 
@@ -102,6 +104,7 @@ class Wanted:
     kept: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     obstruction: Obstruction | None = None
     poses: Mapping[int, np.ndarray] = field(default_factory=dict)
+    parts: Sequence[PartAim] = ()
     most_turned: float = MOST_TURNED
 
 
@@ -188,6 +191,7 @@ class Beam:
         }
         self._kept = {round(tick / self.stride): jump for tick, jump in wanted.kept.items()}
         self._poses = PoseAims(footage, wanted.poses, self.stride)
+        self._parts = PartAims(footage, wanted.parts, self.stride)
         self._pins |= {step: leaving for step, (leaving, _) in self._kept.items()}
 
     def _compute_gains(self) -> np.ndarray:
@@ -369,6 +373,7 @@ class Beam:
             cost = cost + np.where(frame == wanted, 0.0, _MISSED)
         if (costs := self._poses.costs.get(i + 1)) is not None:
             cost = cost + costs[frame]
+        cost = cost + self._parts.measure(i + 1, frame, (x, y, yaw))
         if self.wanted.obstruction is not None:
             start = np.column_stack([states.x[parent], states.y[parent]])
             inside = self.wanted.obstruction.find_inside(start, np.column_stack([x, y]))
@@ -412,7 +417,9 @@ class Beam:
             if 0.0 < seconds < _LEAD_IN:
                 leads = states.frame == frame - ticks
                 result += np.where(leads, 0.0, _TO_FRAME * (1.0 - seconds / _LEAD_IN))
-        return np.asarray(result + self._poses.look_ahead(i + 1, states.frame))
+        result = result + self._poses.look_ahead(i + 1, states.frame)
+        places = states.x, states.y, states.yaw
+        return np.asarray(result + self._parts.look_ahead(i + 1, states.frame, places))
 
     def _prune(self, score: np.ndarray, states: _BeamStates) -> np.ndarray:
         """Return the best states: one of those alike, and a few of each piece of a clip."""

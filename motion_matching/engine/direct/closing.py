@@ -18,6 +18,7 @@ from .beam import ShotPlan
 from .footage import Footage
 from .guide import Guide
 from .jump_price import compute_left
+from .part_track import PartTrack
 
 _ROUNDS = 8
 _DAMPING = 1e-10
@@ -38,13 +39,24 @@ LARGEST_LEAD, LARGEST_TURN = 0.1, 1.0  # m/s and rad/s of corrections beyond whi
 
 
 class Anchor(NamedTuple):
-    """What has to hold at a tick: a place, a yaw, and the tick of the plan, each or None."""
+    """What has to hold at a tick: a place, a yaw, and the tick of the plan, each or None.
+
+    With a `part`, that is at the place instead of the character, where its `track` has it.
+    """
 
     tick: int
     place: tuple[float, float] | None = None
     yaw: float | None = None
     plan_tick: float | None = None
     loose: bool = False  # the end of a stand
+    part: str = ""
+    track: PartTrack | None = None
+
+    def find_place(self, character: np.ndarray, plan_tick: float) -> np.ndarray:
+        """Return where (2,) a character (3,) at a tick of the plan has what is to be at a place."""
+        if self.track is None:
+            return character[:2]
+        return self.track.find_place(np.append(character, plan_tick))
 
 
 class Closed(NamedTuple):
@@ -105,28 +117,33 @@ class Shift(NamedTuple):
         return np.concatenate([places, way[..., 2:] + self.turn], axis=-1)
 
 
-def list_shifts(way: np.ndarray, anchors: Sequence[Anchor]) -> list[Shift]:
-    """Return what takes a way (T, 3) to each anchor; what one leaves free stays as it is before."""
+def list_shifts(way: np.ndarray, anchors: Sequence[Anchor], ticks: np.ndarray) -> list[Shift]:
+    """Return what takes a way (T, 3) to each anchor; what one leaves free stays as it is before.
+
+    The way shows the `ticks` (T,) of a plan.
+    """
     result, shift = [], Shift(0.0, np.zeros(2))
     for anchor in anchors:
         own = way[min(anchor.tick, len(way) - 1)]
-        place, turn = shift.apply(own)[:2], shift.turn
+        held, turn = own[:2], shift.turn
+        place = shift.apply(own)[:2]
         if anchor.yaw is not None:
             turn += float(planar.wrap(anchor.yaw - own[2] - turn))
         if anchor.place is not None:
+            held = anchor.find_place(own, float(ticks[min(anchor.tick, len(ticks) - 1)]))
             place = np.array(anchor.place)
-        shift = Shift(turn, place - planar.rotate(own[:2], turn))
+        shift = Shift(turn, place - planar.rotate(held, turn))
         result.append(shift)
     return result
 
 
-def move_to_anchors(way: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
+def move_to_anchors(way: np.ndarray, anchors: Sequence[Anchor], ticks: np.ndarray) -> np.ndarray:
     """Return a way (T, 3) that is moved from anchor to anchor, more and more, so that it is there.
 
     Where a piece of a plan was searched again, all that follows may face another way, and the
     closing would be too far from its solution to find it.
     """
-    shifts, result = list_shifts(way, anchors), way.copy()
+    shifts, result = list_shifts(way, anchors, ticks), way.copy()
     for (a, b), (first, last) in zip(
         itertools.pairwise(anchors), itertools.pairwise(shifts), strict=True
     ):
@@ -167,7 +184,8 @@ class _Closing:
 
     def solve(self) -> Closed:
         """Return the solution after some rounds."""
-        along = move_to_anchors(self.guide.put_on_take(self.way)[: self.count], self.anchors)
+        along = self.guide.put_on_take(self.way)[: self.count]
+        along = move_to_anchors(along, self.anchors, self.ticks)
         unknowns = np.column_stack([along, self.ticks])
         last = len(self.way) - 1.001
         for _ in range(_ROUNDS):
@@ -257,7 +275,10 @@ class _Closing:
             tick = min(anchor.tick, self.count - 1)
             weight = _STAND if anchor.loose else _PIN
             at = unknowns[tick]
-            if anchor.place is not None:
+            if anchor.place is not None and anchor.track is not None:
+                away = anchor.track.find_place(at) - anchor.place
+                bands.pin_together(tick, anchor.track.find_slopes(at), away, weight)
+            elif anchor.place is not None:
                 bands.pin(tick, 0, at[0] - anchor.place[0], weight)
                 bands.pin(tick, 1, at[1] - anchor.place[1], weight)
             if anchor.yaw is not None:
@@ -292,6 +313,16 @@ class _Bands:
         at = 4 * tick + unknown
         self._matrix[0, at] += weight**2
         self._right[at] += weight**2 * residual
+
+    def pin_together(
+        self, tick: int, slopes: np.ndarray, residuals: np.ndarray, weight: float
+    ) -> None:
+        """Add residuals (R,), times a weight, with slopes (R, 4) by the unknowns of a tick."""
+        square, right = weight**2 * slopes.T @ slopes, weight**2 * slopes.T @ residuals
+        self._right[4 * tick : 4 * tick + 4] += right
+        for i in range(4):
+            for j in range(i + 1):
+                self._matrix[i - j, 4 * tick + j] += square[i, j]
 
     def solve(self) -> np.ndarray:
         """Return the step (4 T,) that solves the equations."""

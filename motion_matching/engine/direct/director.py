@@ -22,7 +22,10 @@ from .closing import Anchor, Closed, compute_way
 from .footage import Footage
 from .guide import Guide, make_guide
 from .jump_table import JumpTable
+from .limb_marks import is_leg, reach_marks
 from .outcomes import report_shot
+from .part_closing import follow_take, has_parts, track_parts
+from .parts import place_roots, pose_hips, put_parts_back
 from .pins import pin_limbs
 from .playing import play
 from .poses import lay_poses, list_poses, plant_feet
@@ -42,6 +45,7 @@ _AROUND = 4.0  # seconds on both sides of a missed mark
 _PINNED = 4  # ticks on both sides of a piece at which it has to be as before
 _CONTEXT = 3.0  # seconds on both sides with which a piece is played
 _SHORTEST = 1.0  # seconds of a piece
+_CLOSINGS = 2  # more of them, on where the take has parts; then they are there to the millimetre
 
 
 class _Attempt(NamedTuple):
@@ -72,9 +76,10 @@ class Directed:
 
 @dataclass(frozen=True)
 class _Task:
-    """A shot as large as the footage, and what follows from it."""
+    """A shot as large as the footage, what follows from it, and the one that was `asked` for."""
 
     shot: Shot
+    asked: Shot
     guide: Guide
     plan_guide: Guide  # by ticks of the plan
     anchors: list[Anchor]
@@ -151,11 +156,16 @@ class Director:
     def finish(self, directed: Directed, feet: str | None = None) -> Directed:
         """Return the same with its feet planted and its limbs pinned, and reported anew."""
         database = self.footage.database
-        asked = list_poses(directed.take, directed.shot.marks, database)
-        take = plant_feet(directed.take, asked, database, feet)
+        take = self._plant(directed.take, directed.shot, feet)
+        take = reach_marks(take, pose_hips(directed.shot).marks, database)
         take = pin_limbs(take, directed.shot.pins)
         report = self._report(take, directed.shot, directed.plan, directed.closed)
         return replace(directed, take=take, report=report)
+
+    def _plant(self, take: Take, shot: Shot, feet: str | None = None) -> Take:
+        """Return the take of a shot with its feet planted."""
+        database = self.footage.database
+        return plant_feet(take, list_poses(take, pose_hips(shot).marks, database), database, feet)
 
     def direct_again(
         self,
@@ -205,6 +215,18 @@ class Director:
         self, task: _Task, revised: Revised, closed: Closed
     ) -> tuple[Closed, tuple[int, int]]:
         """Return a closing whose ticks of a revision are new, and the first and after the last."""
+        plan = revised.plan
+        anchors = track_parts(task.anchors, plan, self.footage, self.settings)
+        result = self._close_on(task, anchors, revised, closed)
+        for _ in range(_CLOSINGS if has_parts(anchors) else 0):
+            anchors = self._follow(task, anchors, plan, result[0])
+            result = self._close_on(task, anchors, revised, closed)
+        return result
+
+    def _close_on(
+        self, task: _Task, wanted: Sequence[Anchor], revised: Revised, closed: Closed
+    ) -> tuple[Closed, tuple[int, int]]:
+        """Return the same, closed once on the anchors that are wanted."""
         begin_and_end = revised.begin, revised.end
         first, last = (int(np.searchsorted(closed.plan_ticks, at)) for at in begin_and_end)
         count, lead = len(closed.rate), _PINNED
@@ -226,10 +248,11 @@ class Director:
             )
             for tick in fixed
         ]
-        for anchor in task.anchors:
+        for anchor in wanted:
             if first <= anchor.tick < last:
                 at = None if anchor.plan_tick is None else anchor.plan_tick - origin
-                anchors.append(anchor._replace(tick=anchor.tick - low, plan_tick=at))
+                track = anchor.track and anchor.track.cut(origin)
+                anchors.append(anchor._replace(tick=anchor.tick - low, plan_tick=at, track=track))
         anchors.sort(key=lambda anchor: anchor.tick)
         guide, own = task.guide.cut(low, high), float(ticks[low] - origin)
         piece, _ = close_on_anchors(aligned, guide, anchors, self._bounds, own)
@@ -263,8 +286,10 @@ class Director:
         desired = guide.way[low:high] * [self.footage.size, self.footage.size, 1.0]
         piece = play(self.footage, shot, own, cut, self.settings, desired)
         begins, database = low / piece.fps, self.footage.database
-        asked = list_poses(piece, shot.marks, database, begins)
+        marks = pose_hips(shot).marks
+        asked = list_poses(piece, marks, database, begins)
         piece = plant_feet(lay_poses(piece, asked), asked, database, feet)
+        piece = reach_marks(piece, marks, database, begins)
         piece = pin_limbs(piece, shot.pins, begins)
         return put_piece(done.take, piece, first, last, first - low)
 
@@ -277,24 +302,33 @@ class Director:
         footage = self.footage
         check_shot(shot, footage.database, self.settings)
         settings = shrink_settings(self.settings, footage.size, footage.pace)
-        small = shrink_shot(shot, footage.size, footage.pace)
-        small, near = leave_out_unreachable(small, footage)
+        small = shrink_shot(pose_hips(shot), footage.size, footage.pace)
+        rooted, spreads = place_roots(small, footage)
+        rooted, near = leave_out_unreachable(rooted, footage)
+        small = put_parts_back(rooted, small, near)
         blocked = find_obstruction(small, self.settings.collision_radius / footage.size)
-        guide = make_guide(small, footage.fps, settings, near, self._can_stand, blocked)
+        guide = make_guide(rooted, footage.fps, settings, near, self._can_stand, blocked)
+        for i, spread in spreads.items():
+            guide = guide.widen(round(rooted.marks[i].time * guide.fps), spread)
         guide = replace(guide, rates=compute_rates(small, guide.fps, guide.tick_count))
         on_plan, along = put_on_plan(small, guide), guide.put_on_plan()
         wanted = collect_wishes(on_plan, along, footage, self.settings, blocked)
-        return _Task(small, guide, along, list_anchors(small, guide, near), wanted)
+        return _Task(small, shot, guide, along, list_anchors(small, guide, near), wanted)
 
     def _play(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Directed:
-        desired = guide.way * [self.footage.size, self.footage.size, 1.0]
-        take = play(self.footage, shot, plan, closed, self.settings, desired)
-        take = lay_poses(take, list_poses(take, shot.marks, self.footage.database))
+        take = self._play_freely(shot, guide, plan, closed)
         report = self._report(take, shot, plan, closed)
         return Directed(take, shot, plan, closed, guide, report)
 
+    def _play_freely(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Take:
+        """Return the take of a closed plan in the poses asked for; its feet are not planted."""
+        desired = guide.way * [self.footage.size, self.footage.size, 1.0]
+        take = play(self.footage, shot, plan, closed, self.settings, desired)
+        marks = pose_hips(shot).marks
+        return lay_poses(take, list_poses(take, marks, self.footage.database))
+
     def _report(self, take: Take, shot: Shot, plan: ShotPlan, closed: Closed) -> dict[str, Any]:
-        return report_shot(take, shot, plan, closed, (self.footage, self.table))
+        return report_shot(take, pose_hips(shot), plan, closed, (self.footage, self.table))
 
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
         extended = task.plan_guide.extend(round(_EXTRA * task.guide.fps))
@@ -311,7 +345,21 @@ class Director:
 
     def _close(self, task: _Task, plan: ShotPlan) -> tuple[Closed, list[int]]:
         way = compute_way(self.footage, plan, task.guide.way[0])
-        return close_on_anchors(way, task.guide, task.anchors, self._bounds)
+        anchors = track_parts(task.anchors, plan, self.footage, self.settings)
+        result = close_on_anchors(way, task.guide, anchors, self._bounds)
+        for _ in range(_CLOSINGS if has_parts(anchors) else 0):
+            anchors = self._follow(task, anchors, plan, result[0])
+            result = close_on_anchors(way, task.guide, anchors, self._bounds)
+        return result
+
+    def _follow(
+        self, task: _Task, anchors: Sequence[Anchor], plan: ShotPlan, closed: Closed
+    ) -> list[Anchor]:
+        """Return anchors whose parts are where the take that was closed on them has them."""
+        take = self._play_freely(task.asked, task.guide, plan, closed)
+        if any(is_leg(self.footage.database, anchor.part) for anchor in anchors):
+            take = self._plant(take, task.asked)
+        return follow_take(anchors, take, closed, self.footage)
 
     def _try_again(
         self,

@@ -85,6 +85,11 @@ class Footage:
         """How far (N,) the frames are from poses that were asked for, which are kept."""
         return {}
 
+    @cached_property
+    def part_places(self) -> dict[str, np.ndarray]:
+        """Where (N, 3) parts of the body are from the simulation bone, by name, which are kept."""
+        return {}
+
     def compute_ahead(self, frames: int) -> np.ndarray:
         """Return how far (N, 3) playing on for so many frames leads, in each frame's own axes.
 
@@ -107,7 +112,7 @@ def make_footage(database: Database, end_guard: float = 0.3) -> Footage:
     pace = float(np.sqrt(size))
     scale, fps = np.array([size, size, 1.0]), database.fps * pace
     bones, weights = _choose_joints(database)
-    places = _compute_places(database, bones) / np.float32(size)
+    places = compute_places(database, bones) / np.float32(size)
     frames = np.arange(database.frame_count)
     starts = database.starts[database.range_of_frame]
     return Footage(
@@ -136,7 +141,8 @@ def _choose_joints(database: Database) -> tuple[list[int], np.ndarray]:
     return [*toes, roles.hips, *ends], np.array(weights, np.float32)
 
 
-def _compute_places(database: Database, bones: list[int]) -> np.ndarray:
+def compute_places(database: Database, bones: list[int]) -> np.ndarray:
+    """Return where (N, K, 3) bones are in every frame, from the simulation bone, in metres."""
     result = np.empty((database.frame_count, len(bones), 3), np.float32)
     for first in range(0, database.frame_count, _AT_ONCE):
         poses = np.asarray(database.poses[first : first + _AT_ONCE])

@@ -25,6 +25,7 @@ _NEAR_TURN, _FAR_TURN, _SPREAD_TURN = 0.12, 0.8, 0.25  # the same in radians
 _PATH_NEAR, _PATH_TURN = 0.06, 0.2  # metres and radians, of a timed path
 _FIRM, _FIRM_TIME = 4.0, 0.15  # how much more deviations cost at a mark, and seconds around it
 _TIGHT, _TIGHT_TIME = 5.0, 0.5  # how much more they cost around what was missed
+_WIDE_TIME = 0.5  # seconds around a mark whose place is only about known
 _JOIN = 0.8  # seconds within which a guide is led elsewhere
 _SPOT = 0.15  # metres between two marks that are at one place
 _TURNED = 0.1  # radians by which a character that stands still may turn
@@ -113,6 +114,11 @@ class Guide:
         t = np.arange(self.tick_count)[:, None]
         near = np.exp(-0.5 * ((t - np.array(ticks)) / (_TIGHT_TIME * self.fps)) ** 2)
         return replace(self, firm=self.firm * (1.0 + _TIGHT * near.max(axis=1)))
+
+    def widen(self, tick: int, width: float) -> Guide:
+        """Return the guide with deviations of a width in metres allowed around a tick."""
+        t = (np.arange(self.tick_count) - tick) / (_WIDE_TIME * self.fps)
+        return replace(self, far=np.hypot(self.far, width * np.exp(-0.5 * t**2)))
 
     def cut(self, first: int, stop: int) -> Guide:
         """Return the ticks from `first` to before `stop`."""

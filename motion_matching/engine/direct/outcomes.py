@@ -14,6 +14,7 @@ from .closing import Closed
 from .footage import Footage
 from .guide import sample_path
 from .jump_table import JumpTable, find_runner_up
+from .parts import find_bone, name_part
 from .pins import find_limb, measure_pin
 from .poses import measure_pose
 from .reach import compute_reach, find_before
@@ -23,6 +24,7 @@ _AROUND = 1.0  # seconds around a mark in which it may be passed
 _PATH_MEAN, _PATH_USUAL, _PATH_MOST = 0.01, 0.025, 0.1  # metres: mean, in 95 %, and at most
 _PATH_FACING = np.radians(9.0)  # in 95 %
 _PIN = 0.01  # metres
+_STRETCHED = 0.1  # metres up to which a limb that misses its height is just too short
 _TEMPO = 0.5  # share of a change of tempo from which on it is met
 _KEPT = 1.5  # ticks by which a jump that is kept may be earlier or later
 _CLOSE = 0.9  # share of the data's fastest from which on a way is too fast
@@ -94,11 +96,15 @@ def _report_mark(take: Take, shot: Shot, mark: Mark, footage: Footage) -> dict[s
     result |= {"place_error": None, "facing_error": None, "time_error": 0.0, "reason": ""}
     problems = []
     if mark.position is not None:
-        away = float(np.hypot(x - mark.position[0], y - mark.position[1]))
+        if mark.is_of_part:
+            away, problem = _measure_part(take, mark, tick, footage)
+        else:
+            away = float(np.hypot(x - mark.position[0], y - mark.position[1]))
+            problem = ""
         result["place_error"] = _round(away)
         if away > mark.tolerance:
-            result["time_error"] = _find_pass(take, mark, tick)
-            problems.append(_explain_place(shot, mark, away, footage))
+            result["time_error"] = _find_pass(take, mark, tick, footage)
+            problems.append(problem or _explain_place(shot, mark, away, footage))
     if mark.facing is not None:
         turned = abs(planar.wrap(yaw - mark.facing))
         result["facing_error"] = _round(turned)
@@ -134,11 +140,43 @@ def _conclude(problems: list[str]) -> dict[str, Any]:
     return {"reached": not problems, "reason": text and f"{text[0].upper()}{text[1:]}."}
 
 
-def _find_pass(take: Take, mark: Mark, tick: int) -> float:
+def _measure_part(take: Take, mark: Mark, tick: int, footage: Footage) -> tuple[float, str]:
+    """Return how far a mark's part is from there, a limb also in a hold, and why if it is known.
+
+    Heights of hips are told as those of poses.
+    """
+    last = min(round((mark.time + mark.hold) * take.fps), take.frame_count - 1)
+    places = _find_places(take, mark, footage)[tick : last + 1 if mark.is_limb else tick + 1]
+    aside, above = np.linalg.norm(places[:, :2] - mark.position, axis=1), np.zeros(len(places))
+    if mark.height is not None and mark.is_limb:
+        above = np.abs(places[:, 2] - mark.height)
+    away = np.hypot(aside, above)
+    most, name, near = float(away.max()), name_part(mark), _STRETCHED * footage.size
+    if away[0] <= mark.tolerance < most:
+        return most, (
+            f"the {name} is up to {most:.2f} m from its mark while that is held; hold it for less "
+            "time, or add clips that stand still"
+        )
+    if above[0] > 0.0 and (above[0] > aside[0] or away[0] < near):
+        return most, (
+            f"the {name} stays {away[0]:.2f} m away from its mark, beyond its reach; give the mark "
+            "another height, or the character a pose"
+        )
+    return most, ""
+
+
+def _find_places(take: Take, mark: Mark, footage: Footage) -> np.ndarray:
+    """Return where (T, 3) the part of a mark is in a take."""
+    bone = find_bone(footage.database, mark.part)
+    return take.skeleton.compute_bone_positions([bone], take.poses)[:, 0]
+
+
+def _find_pass(take: Take, mark: Mark, tick: int, footage: Footage) -> float:
     """Return how much later a take passes nearest to a mark, in seconds."""
     around = round(_AROUND * take.fps)
     first = max(tick - around, 0)
-    away = take.character[first : tick + around + 1, :2] - mark.position
+    places = _find_places(take, mark, footage) if mark.is_of_part else take.character
+    away = places[first : tick + around + 1, :2] - mark.position
     nearest = int(np.argmin(np.linalg.norm(away, axis=1)))
     return _round((first + nearest - tick) / take.fps)
 
@@ -149,6 +187,10 @@ def _explain_place(shot: Shot, mark: Mark, away: float, footage: Footage) -> str
     place, seconds = find_before(shot, mark)
     wanted = float(np.hypot(mark.position[0] - place[0], mark.position[1] - place[1]))
     text = f"the mark is missed by {away:.2f} m"
+    if mark.is_of_part:
+        text = f"the {name_part(mark)} misses its mark by {away:.2f} m"
+    if seconds <= 0.0 and mark.is_of_part:
+        return f"{text}: another mark has the character elsewhere then; move one to the other"
     if seconds <= 0.0:
         return f"{text}: another one is at the same time; move one of them"
     metres, frame = compute_reach(footage, seconds / footage.pace)
@@ -158,8 +200,9 @@ def _explain_place(shot: Shot, mark: Mark, away: float, footage: Footage) -> str
             f"{text}: no motion goes {wanted:.1f} m in {seconds:.1f} s; the fastest, at {clip}, "
             f"goes {most:.1f} m; give more time, or capture faster motion"
         )
+    what = f" that brings the {name_part(mark)} there," if mark.is_of_part else " there"
     return (
-        f"{text}: the data has no way there in {seconds:.1f} s that starts, turns and ends as "
+        f"{text}: the data has no way{what} in {seconds:.1f} s that starts, turns and ends as "
         "asked; move the mark, or give it another time or heading"
     )
 

@@ -19,7 +19,7 @@ from ..motion.skeleton import Skeleton
 from ..retargeting.two_bones import solve_two_bones
 from .shot import Pin
 
-_EASE = 0.5  # seconds in which a limb comes to its point, and leaves it
+EASE = 0.5  # seconds in which a limb comes to its point, and leaves it
 _CLEAR = 0.05  # share of a limb's length by which its middle joint shows where it bends
 _ARMS, _LEGS = ("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")
 
@@ -71,16 +71,24 @@ def pin_limb(
     poses: np.ndarray, skeleton: Skeleton, pin: Pin, limb: PinnedLimb, fps: float
 ) -> np.ndarray:
     """Return poses (T, 7, B) in which the end of a limb is at a pin's point, if it reaches it."""
-    ease = round(_EASE * fps)
+    ease = round(EASE * fps)
     first, last = round(pin.start * fps), round(pin.stop * fps)
     ticks = np.arange(max(first - ease, 0), min(last + ease + 1, len(poses)))
     if not len(ticks):
         return poses
     outside = np.maximum(first - ticks, ticks - last)
     share = smoothstep(1.0 - np.maximum(outside, 0) / max(ease, 1))[:, None]
+    end = quat.compute_world(poses[ticks], skeleton.parents)[1][:, limb.end]
+    goal = end + share * (np.array(pin.position) - end)
+    return bend_limb(poses, ticks, skeleton, limb, goal)
+
+
+def bend_limb(
+    poses: np.ndarray, ticks: np.ndarray, skeleton: Skeleton, limb: PinnedLimb, goal: np.ndarray
+) -> np.ndarray:
+    """Return poses (T, 7, B) in which a limb leads to goals (K, 3) at ticks (K,) as it reaches."""
     rotations, joints = quat.compute_world(poses[ticks], skeleton.parents)
     root, middle, end = (joints[:, bone] for bone in limb)
-    goal = end + share * (np.array(pin.position) - end)
     upper, lower = (
         float(np.linalg.norm(b - a, axis=-1).mean()) for a, b in ((root, middle), (middle, end))
     )

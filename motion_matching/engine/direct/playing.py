@@ -113,6 +113,14 @@ def play(
     )
 
 
+def blend(
+    footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray, settings: PerformerSettings
+) -> np.ndarray:
+    """Return the poses (T, 7, B) of ticks (T,) of a plan, with fading jumps, wherever they are."""
+    shown = _find_shown(footage, plan, plan_ticks)
+    return _blend(footage, plan, plan_ticks, shown, settings)[0]
+
+
 def _find_shown(footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray) -> _ShownTicks:
     low = np.minimum(np.floor(plan_ticks + 1e-6).astype(int), len(plan.frames) - 1)
     share = np.maximum(plan_ticks - low, 0.0)

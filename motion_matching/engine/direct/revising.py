@@ -75,6 +75,9 @@ def revise(
         frames=frames,
         kept={tick - begin: jump for tick, jump in wanted.kept.items() if begin < tick < end},
         poses={tick - begin: costs for tick, costs in wanted.poses.items() if begin < tick < end},
+        parts=[
+            aim._replace(tick=aim.tick - begin) for aim in wanted.parts if begin < aim.tick < end
+        ],
         barred=[each.shift(begin) for each in wanted.barred],
         dislikes=[Dislike(d.tick - at, d.gait, d.tags) for d in wanted.dislikes],
         gait_shares=None if wanted.gait_shares is None else wanted.gait_shares[at:],

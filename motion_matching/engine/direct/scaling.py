@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..control.ground import Ground
 from ..control.settings import PerformerSettings
-from .shot import Point, Shot
+from .shot import Mark, Point, Shot
 
 
 def shrink_shot(shot: Shot, size: float, pace: float) -> Shot:
-    """Return a shot with lengths divided by a size and times by a pace, and marks in order."""
+    """Return a shot with lengths divided by a size and times by a pace, and marks in order.
+
+    Heights are above the floor, as the footage is level.
+    """
 
     def shrink(point: Point) -> Point:
         return point[0] / size, point[1] / size
@@ -21,6 +25,7 @@ def shrink_shot(shot: Shot, size: float, pace: float) -> Shot:
             hold=mark.hold / pace,
             position=mark.position and shrink(mark.position),
             tolerance=mark.tolerance / size,
+            height=measure_height(mark, shot.floor, size),
         )
         for mark in shot.marks
     ]
@@ -51,6 +56,13 @@ def shrink_shot(shot: Shot, size: float, pace: float) -> Shot:
         ),
         walls=tuple((shrink(a), shrink(b)) for a, b in shot.walls),
     )
+
+
+def measure_height(mark: Mark, floor: Ground, size: float = 1.0) -> float | None:
+    """Return how high above the floor a mark asks its part to be, divided by a size."""
+    if mark.height is None or mark.position is None:
+        return None
+    return (mark.height - floor.height(*mark.position)) / size
 
 
 def shrink_settings(settings: PerformerSettings, size: float, pace: float) -> PerformerSettings:

@@ -13,6 +13,7 @@ LONGEST_SHOT = 600.0  # seconds
 MOST_VARIATIONS = 20  # of a shot
 SLOWEST, FASTEST = 0.9, 1.1  # tempos that leave room for marks, within what is not seen
 GAITS = ("walk", "run")
+CHARACTER, HIPS = "character", "hips"  # parts of marks, besides limbs
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Mark:
     """What is wanted at a time in seconds; what is None or empty is free there.
 
     - `position` in metres and `facing` in radians, each within its tolerance
+    - `part`: what is at the position: the character, its hips, or a limb as pins name them; and how
+      high its `height` in metres in the world is
     - `hold`: seconds to stand still for from then on
     - `frame` of a clip to show, as `frame_names.find_frame` takes it
     - `gait` and `tags` to move with from then on; () ends the tags before, None keeps them
@@ -51,6 +54,18 @@ class Mark:
     pose: Pose | str | None = None
     pose_tolerance: float = 0.02  # metres
     pose_fade: float = 0.5  # seconds
+    part: str = CHARACTER
+    height: float | None = None
+
+    @property
+    def is_limb(self) -> bool:
+        """Whether a limb has to be somewhere."""
+        return self.is_of_part and self.part != HIPS
+
+    @property
+    def is_of_part(self) -> bool:
+        """Whether hips or a limb have to be somewhere, and not the character as a whole."""
+        return self.position is not None and self.part != CHARACTER
 
     @property
     def is_place(self) -> bool:

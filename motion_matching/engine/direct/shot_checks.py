@@ -13,15 +13,20 @@ from ..database.frame_names import find_frame
 from ..errors import DatabaseError, SettingsError
 from .heights import can_walk
 from .obstruction import Obstruction
+from .parts import check_part, find_nonsense
 from .pins import find_limb
 from .poses import find_pose
-from .shot import KeptJump, Mark, Shot, TimedPath
+from .shot import CHARACTER, HIPS, KeptJump, Mark, Shot, TimedPath
 
-_COMPARED = (("place", "position"), ("heading", "facing"), ("frame", "frame"), ("pose", "pose"))
+_COMPARED = (("heading", "facing"), ("frame", "frame"), ("pose", "pose"))
 
 
 def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> None:
     """Raise SettingsError or DatabaseError, in a sentence, for what contradicts itself."""
+    for mark in shot.marks:
+        if problem := find_nonsense(mark):
+            raise SettingsError(f"The mark at {mark.time:g} s {problem}.")
+        check_part(database, mark)
     _check_times(shot, database.fps)
     for pin in shot.pins:
         find_limb(database.skeleton, pin.limb)
@@ -75,22 +80,25 @@ def _check_tempos(shot: Shot) -> None:
 
 def _check_times(shot: Shot, fps: float) -> None:
     """Check that marks and paths do not ask for two things at once."""
-    by_tick: dict[int, Mark] = {}
+    by_tick: dict[int, list[Mark]] = {}
     for mark in sorted(shot.marks, key=lambda each: each.time):
         if mark.time > shot.seconds:
             raise SettingsError(
                 f"The mark at {mark.time:g} s is after the end of the shot at {shot.seconds:g} s; "
                 "move it, or make the shot longer."
             )
-        other = by_tick.setdefault(round(mark.time * fps), mark)
-        if other is not mark and (problem := _compare(other, mark)):
+        others = by_tick.setdefault(round(mark.time * fps), [])
+        if problem := next(filter(None, (_compare(other, mark) for other in others)), ""):
             raise SettingsError(
                 f"Two marks at {mark.time:g} s contradict each other in {problem}; move or remove "
                 "one of them."
             )
+        others.append(mark)
     for mark in [each for each in shot.marks if each.hold and each.position]:
         start, stop = mark.time, mark.time + mark.hold
         for other in shot.marks:
+            if other.part != mark.part:
+                continue
             if start < other.time < stop and other.position not in (None, mark.position):
                 raise SettingsError(
                     f"The mark at {other.time:g} s is elsewhere than that at {start:g} s, which "
@@ -101,6 +109,11 @@ def _check_times(shot: Shot, fps: float) -> None:
 
 def _compare(a: Mark, b: Mark) -> str:
     """Return in what two marks at one time contradict each other, or an empty string."""
+    if a.position is not None and b.position is not None:
+        if a.part == b.part and (a.position, a.height) != (b.position, b.height):
+            return "place"
+        if {a.part, b.part} == {CHARACTER, HIPS}:
+            return "place, as the hips are where the character is"
     for label, name in _COMPARED:
         values = getattr(a, name), getattr(b, name)
         if None not in values and values[0] != values[1]:
@@ -125,7 +138,7 @@ def _check_heights(shot: Shot) -> None:
         return
     known = [shot.position]
     for mark in sorted(shot.marks, key=lambda each: each.time):
-        if mark.position is None:
+        if mark.position is None or mark.is_of_part:
             continue
         height = shot.floor.height(*mark.position)
         if abs(height - shot.floor.height(*known[0])) > STEP and not any(
@@ -142,7 +155,11 @@ def _check_heights(shot: Shot) -> None:
 def _check_obstacles(shot: Shot, radius: float) -> None:
     obstruction = Obstruction(shot.obstacles, shot.walls, radius)
     wanted = [("The start", shot.position)]
-    wanted += [(f"The mark at {m.time:g} s", m.position) for m in shot.marks if m.position]
+    wanted += [
+        (f"The mark at {m.time:g} s", m.position)
+        for m in shot.marks
+        if m.position and not m.is_limb
+    ]
     for name, place in wanted:
         if obstruction.measure_distances(np.array([place]))[0] < radius:
             raise SettingsError(f"{name} is inside an obstacle; move one of them.")

@@ -24,6 +24,7 @@ from ..json_files import (
     expect_whole_number,
 )
 from .shot import (
+    CHARACTER,
     FASTEST,
     GAITS,
     LONGEST_SHOT,
@@ -33,6 +34,7 @@ from .shot import (
     Mark,
     Piece,
     Pin,
+    Point,
     Pose,
     Shot,
     Tempo,
@@ -42,7 +44,7 @@ from .shot import (
 _SHORTEST_SHOT = 0.5  # seconds
 _MARK_KEYS = (
     *("time", "position", "facing", "hold", "frame", "gait", "tags"),
-    *("tolerance", "facing_tolerance", "pose", "pose_tolerance", "pose_fade"),
+    *("tolerance", "facing_tolerance", "pose", "pose_tolerance", "pose_fade", "part"),
 )
 _SHOT_KEYS = (
     *("start", "seconds", "gait", "marks", "paths", "pins", "forbid", "keep"),
@@ -117,6 +119,8 @@ def _mark_to_dict(mark: Mark) -> dict[str, Any]:
     """Return the entries of a mark that differ from those of an empty one."""
     empty = vars(Mark(math.nan))
     data = {name: value for name, value in vars(mark).items() if value != empty[name]}
+    if mark.position is not None and (height := data.pop("height", None)) is not None:
+        data["position"] = *mark.position, height
     return data | ({"pose": pose_to_dict(mark.pose)} if isinstance(mark.pose, Pose) else {})
 
 
@@ -188,9 +192,11 @@ def _read_mark(data: Any, where: str, seconds: float) -> Mark:
 
     tags = read("tags", expect_list)
     empty = Mark(0.0)
+    part = read("part", expect_name) or CHARACTER
+    position, height = _read_position(data.get("position"), where, part)
     return Mark(
         _expect_time(data.get("time"), f"'time' of {where}", seconds),
-        read("position", expect_pair, FARTHEST),
+        position,
         read("facing", _expect_angle),
         read("hold", expect_number, 0.0, seconds) or 0.0,
         read("frame", expect_text),
@@ -201,7 +207,23 @@ def _read_mark(data: Any, where: str, seconds: float) -> Mark:
         read("pose", read_pose),
         read("pose_tolerance", expect_number, 0.0, FARTHEST) or empty.pose_tolerance,
         _get(read("pose_fade", expect_number, 0.0, seconds), empty.pose_fade),
+        part,
+        height,
     )
+
+
+def _read_position(data: Any, where: str, part: str) -> tuple[Point | None, float | None]:
+    """Read where a part of the body is to be: two numbers, or three with its height."""
+    name = f"'position' of {where}"
+    if data is None or not isinstance(data, (list, tuple)) or len(data) != 3:
+        return None if data is None else expect_pair(data, name, FARTHEST), None
+    if part == CHARACTER:
+        raise EntryError(
+            f"{name} has three numbers, but the height counts only for a 'part' of the body; give "
+            "two, or name the part"
+        )
+    x, y, z = (expect_number(each, f"a number of {name}", -FARTHEST, FARTHEST) for each in data)
+    return (x, y), z
 
 
 def _get(value: float | None, default: float) -> float:

@@ -12,10 +12,12 @@ from ..maths.runs import find_runs
 from .beam import ShotPlan
 from .closing import Closed
 from .footage import Footage
+from .parts import get_part_places
 from .shot import Mark, Shot
 
 _AROUND, _FARTHEST = 4.0, 10.0  # seconds on both sides of a change: at least, and at most
 _BEYOND = 1.0  # seconds beyond the marks before and after
+_BENT = 0.1  # metres that a limb is brought to its mark by bending it, which a sketch leaves out
 _MOST = 0.5  # share of a shot from which on all of it is searched
 
 
@@ -39,7 +41,7 @@ class Way:
 
     - `places` (T, 3): x, y and yaw of the simulation bone
     - `footfalls` (F, 4): x, y and yaw of each contact, and its leg
-    - `marks` (M, 2): where each mark is, and `at` (M, 2): where the way is then
+    - `marks` (M, 2): where each mark is, and `at` (M, 2): where the way has its part then
     - `met`: whether place, facing and moment of each mark are met
     """
 
@@ -88,15 +90,20 @@ def compute_way(sketch: Sketch, footage: Footage) -> Way:
     scale = np.array([footage.size, footage.size, 1.0])
     places, fps = sketch.closed.places * scale, footage.database.fps
     ticks = [min(round(mark.time * fps), len(places) - 1) for mark in sketch.shot.marks]
-    at = places[ticks, :2].reshape(-1, 2)
+    shown = _find_shown(sketch)
+    at = np.array(
+        [
+            _find_part(mark, places[tick], int(shown[tick]), footage)
+            for mark, tick in zip(sketch.shot.marks, ticks, strict=True)
+        ]
+    ).reshape(-1, 2)
     marks = [
         place if mark.position is None else mark.position
         for mark, place in zip(sketch.shot.marks, at.tolist(), strict=True)
     ]
-    shown = _find_shown(sketch)
     met = tuple(
-        _is_met(mark, places[tick], shown[max(tick - 1, 0) : tick + 2], footage)
-        for mark, tick in zip(sketch.shot.marks, ticks, strict=True)
+        _is_met(mark, place, float(places[tick, 2]), shown[max(tick - 1, 0) : tick + 2], footage)
+        for mark, tick, place in zip(sketch.shot.marks, ticks, at, strict=True)
     )
     footfalls = _find_footfalls(places, shown, footage)
     return Way(places, footfalls, np.array(marks).reshape(-1, 2), at, met)
@@ -108,11 +115,19 @@ def _find_shown(sketch: Sketch) -> np.ndarray:
     return np.asarray(sketch.plan.frames[np.minimum(low, len(sketch.plan.frames) - 1)])
 
 
-def _is_met(mark: Mark, place: np.ndarray, shown: np.ndarray, footage: Footage) -> bool:
-    x, y, yaw = place.tolist()
+def _find_part(mark: Mark, place: np.ndarray, shown: int, footage: Footage) -> np.ndarray:
+    """Return where (2,) the part of a mark is, in a frame of a character at a place (3,)."""
+    if not mark.is_of_part:
+        return place[:2]
+    offset = get_part_places(footage, mark)[shown, :2] * footage.size
+    return np.asarray(place[:2] + planar.rotate(offset, place[2]))
+
+
+def _is_met(mark: Mark, place: np.ndarray, yaw: float, shown: np.ndarray, footage: Footage) -> bool:
     if mark.position is not None:
-        away = np.hypot(x - mark.position[0], y - mark.position[1])
-        if away > mark.tolerance:
+        away = np.hypot(*(place - mark.position))
+        bent = _BENT * footage.size if mark.is_of_part else 0.0
+        if away > mark.tolerance + bent:
             return False
     if mark.facing is not None and abs(planar.wrap(yaw - mark.facing)) > mark.facing_tolerance:
         return False

@@ -11,6 +11,8 @@ from .beam import Barred, Dislike, Wanted
 from .footage import Footage
 from .guide import Guide
 from .obstruction import Obstruction
+from .part_aims import PartAim
+from .parts import get_part_places
 from .poses import find_pose, measure_frames
 from .shot import Mark, Shot
 
@@ -21,6 +23,7 @@ _FORBIDDEN = 0.25  # seconds around the frames of a jump that is forbidden
 _SEEDED = 0.04  # metre-seconds by which seeds change the price of pieces of clips
 _PIECE = 0.25  # seconds
 _MOST_POSES = 32  # that are kept in memory
+_HEIGHT = 0.5  # metre-seconds that a metre of a limb's height costs
 _POSE = 3.0  # metre-seconds that a metre of joints from a pose costs
 
 
@@ -67,15 +70,29 @@ def collect_wishes(
         },
         obstruction=obstruction,
         poses=_rate_poses(shot, guide, footage),
+        parts=[
+            PartAim(
+                round(mark.time * guide.fps), mark.position, get_part_places(footage, mark)[:, :2]
+            )
+            for mark in shot.marks
+            if mark.is_of_part and mark.position is not None
+        ],
     )
 
 
 def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndarray]:
-    """Return what frames (N,) cost at the ticks of poses: how far their joints are from these."""
+    """Return what frames (N,) cost at the ticks of poses: how far their joints are from these.
+
+    And how far limbs are from the height that is asked for.
+    """
     result: dict[int, np.ndarray] = {}
     for mark in shot.marks:
         if mark.pose is not None:
             result[round(mark.time * guide.fps)] = _POSE * _measure_pose(mark, footage)
+    for mark in shot.marks:
+        if mark.is_limb and mark.height is not None:
+            tick, places = round(mark.time * guide.fps), get_part_places(footage, mark)
+            result[tick] = result.get(tick, 0.0) + _HEIGHT * np.abs(places[:, 2] - mark.height)
     return result
 
 

@@ -35,6 +35,11 @@ LIMBS = (
     ("left_foot", "Left Foot", "The ankle of the left leg"),
     ("right_foot", "Right Foot", "The ankle of the right leg"),
 )
+PARTS = (
+    ("character", "Character", "The character as a whole: the ground below its upper body"),
+    ("hips", "Hips", "The hips"),
+    *LIMBS,
+)
 _MARK_GAITS = (
     ("SAME", "Same", "As before this mark"),
     *((name.upper(), label, f"{help} from this mark on") for name, label, help in GAITS),
@@ -77,6 +82,15 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     )
     marker_name: str = hidden_text("Marker", "Name of its timeline marker when it was last seen")
     use_place: bool = switch(True, "Place", "Be where the arrow begins on this frame")
+    part: str = choice(
+        "character",
+        "Part",
+        "What is to be where the arrow begins on this frame",
+        PARTS,
+    )
+    use_height: bool = switch(
+        False, "Height", "Be as high as the arrow on this frame; off: as high as the motion is"
+    )
     use_facing: bool = switch(True, "Facing", "Face where the arrow points on this frame")
     hold: float = number(
         0.0,

@@ -1,0 +1,194 @@
+"""Parts of the body that marks put somewhere: the hips, or the end of a limb as pins name it."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..database.database import Database
+from ..errors import SettingsError
+from ..maths import planar
+from ..motion.bone_names import join_quoted
+from .footage import Footage, compute_places
+from .pins import find_limbs
+from .scaling import measure_height
+from .shot import CHARACTER, HIPS, Mark, Pose, Shot
+
+_LEVEL = 0.1  # metres by which frames are as high as a mark asks for
+_SLOW = 0.3  # m/s below which one stands
+_LEAST = 1e-3  # share of frames from which on they tell where a part is
+_SPOT = 0.15  # metres within which a mark is where the character is already
+
+
+class Carriage(NamedTuple):
+    """Where a part usually is from the simulation bone (2,), and how far that differs in metres."""
+
+    offset: np.ndarray
+    spread: float
+
+
+def name_part(mark: Mark) -> str:
+    """Return what a mark is about, in words."""
+    return mark.part.replace("_", " ")
+
+
+def find_bone(database: Database, part: str) -> int:
+    """Return the bone of a part. Raises KeyError if the body has none such."""
+    if part == HIPS:
+        return database.roles.hips
+    return find_limbs(database.skeleton)[part].end
+
+
+def check_part(database: Database, mark: Mark) -> None:
+    """Raise SettingsError for a mark of a part that the body has not."""
+    limbs = find_limbs(database.skeleton)
+    if mark.part in (CHARACTER, HIPS) or mark.part in limbs:
+        return
+    near = difflib.get_close_matches(mark.part, [CHARACTER, HIPS, *limbs], 4, 0.0)
+    raise SettingsError(
+        f"The mark at {mark.time:g} s is for '{mark.part}', which this body has not; use one of "
+        f"{join_quoted(near)}."
+    )
+
+
+def get_part_places(footage: Footage, mark: Mark) -> np.ndarray:
+    """Return where (N, 3) a mark's part is in each frame, in the footage's size; it is kept."""
+    known = footage.part_places
+    if mark.part not in known:
+        bone = find_bone(footage.database, mark.part)
+        places = compute_places(footage.database, [bone])[:, 0]
+        known[mark.part] = places / np.float32(footage.size)
+    return known[mark.part]
+
+
+def estimate_carriage(footage: Footage, mark: Mark) -> Carriage:
+    """Return how the data carries a mark's part: as high as asked for, and held if it is held."""
+    places = get_part_places(footage, mark).astype(np.float64)
+    weights = footage.candidates.astype(np.float64)
+    wishes = []
+    if mark.height is not None:
+        wishes.append(np.exp(-0.5 * ((places[:, 2] - mark.height) / _LEVEL) ** 2))
+    if mark.hold:
+        wishes.append((footage.speed < _SLOW).astype(np.float64))
+    for wish in wishes:
+        if (weights * wish).sum() > _LEAST * weights.sum():
+            weights = weights * wish
+    weights /= max(weights.sum(), 1e-9)
+    offset = weights @ places[:, :2]
+    spread = float(np.sqrt(weights @ np.sum((places[:, :2] - offset) ** 2, axis=1)))
+    return Carriage(offset, spread)
+
+
+def find_leaders(shot: Shot) -> Mapping[int, int]:
+    """Return the marks of parts that another one leads, by index, and which one that is.
+
+    The place of the character, or else of its hips, leads what limbs do then, also while it is
+    held; of limbs at one time the first leads.
+    """
+    ranks = [_rank(mark) for mark in shot.marks]
+    result: dict[int, int] = {}
+    for i, mark in enumerate(shot.marks):
+        if not mark.is_of_part:
+            continue
+        for k, other in enumerate(shot.marks):
+            during = other.time <= mark.time <= other.time + other.hold
+            if k != i and other.position is not None and during and (ranks[k], k) < (ranks[i], i):
+                result.setdefault(i, k)
+    return result
+
+
+def _rank(mark: Mark) -> int:
+    return [CHARACTER, HIPS, mark.part].index(mark.part)
+
+
+def place_roots(shot: Shot, footage: Footage) -> tuple[Shot, Mapping[int, float]]:
+    """Return a shot of the footage's size in which the character itself is at all marks.
+
+    And how far in metres it may be from there, by index, for those of parts: where these are from
+    the character is not known before the search.
+    """
+    if not any(mark.is_of_part for mark in shot.marks):
+        return shot, {}
+    leaders, marks, spreads = find_leaders(shot), list(shot.marks), {}
+    place, yaw = np.array(shot.position), shot.facing
+    for i, mark in enumerate(shot.marks):
+        if mark.position is None:
+            continue
+        if i in leaders:
+            marks[leaders[i]] = _lead(marks[leaders[i]], mark)
+            marks[i] = replace(
+                mark, position=None, facing=None, hold=0.0, part=CHARACTER, height=None
+            )
+            continue
+        way = np.subtract(mark.position, place)
+        if mark.facing is not None:
+            yaw = mark.facing
+        elif np.linalg.norm(way) > _SPOT:
+            yaw = float(np.arctan2(way[0], -way[1]))
+        place = np.array(mark.position)
+        if mark.is_of_part:
+            carriage = estimate_carriage(footage, mark)
+            place = place - planar.rotate(carriage.offset, yaw)
+            x, y = place.tolist()
+            marks[i] = replace(marks[i], position=(x, y), part=CHARACTER, height=None)
+            spreads[i] = carriage.spread
+    return replace(shot, marks=tuple(marks)), spreads
+
+
+def _lead(leader: Mark, mark: Mark) -> Mark:
+    """Return a mark that leads another one: held as long, and with its heading if it has none."""
+    is_free = leader.facing is None and leader.time == mark.time
+    hold = max(leader.hold, mark.time + mark.hold - leader.time)
+    return replace(leader, hold=hold, facing=mark.facing if is_free else leader.facing)
+
+
+def put_parts_back(rooted: Shot, shot: Shot, near: frozenset[int]) -> Shot:
+    """Return a shot as it was before `place_roots`, but for marks that are only come `near` to."""
+    pairs = enumerate(zip(rooted.marks, shot.marks, strict=True))
+    marks = [was if was.is_of_part and i not in near else mark for i, (mark, was) in pairs]
+    return replace(rooted, marks=tuple(marks))
+
+
+def pose_hips(shot: Shot) -> Shot:
+    """Return a shot whose marks ask for heights of hips as poses do."""
+    if not any(_asks_for_hips(mark) for mark in shot.marks):
+        return shot
+    return replace(shot, marks=tuple(_list_posed(shot)))
+
+
+def _asks_for_hips(mark: Mark) -> bool:
+    return mark.is_of_part and mark.part == HIPS and mark.height is not None
+
+
+def _list_posed(shot: Shot) -> Iterator[Mark]:
+    for mark in shot.marks:
+        if not _asks_for_hips(mark) or isinstance(mark.pose, str):
+            yield mark
+        else:
+            height = measure_height(mark, shot.floor)
+            yield replace(mark, pose=replace(mark.pose or Pose(), height=height))
+
+
+def find_nonsense(mark: Mark) -> str:
+    """Return what is wrong with the numbers or the part of a mark, or an empty string."""
+    numbers = [*(mark.position or ()), mark.facing or 0.0, mark.height or 0.0]
+    if not all(map(math.isfinite, numbers)):
+        return "has a place, height or heading that is no number; give metres and radians"
+    if mark.part != CHARACTER and mark.position is None:
+        return f"is for the {name_part(mark)}, but has no place; give it a position"
+    if mark.part == CHARACTER and mark.height is not None:
+        return "has a height, but is for the character; leave it out, or name a part"
+    if mark.part != CHARACTER and mark.time <= 0.0:
+        return (
+            f"is for the {name_part(mark)}, but a shot begins where its character is; give it a "
+            "later time, or make it one for the character"
+        )
+    has_height = isinstance(mark.pose, str) or (mark.pose and mark.pose.height is not None)
+    if _asks_for_hips(mark) and has_height:
+        return "has a height of the hips, and a pose that has one as well; leave one of them out"
+    return ""
