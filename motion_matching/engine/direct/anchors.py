@@ -12,7 +12,7 @@ import numpy as np
 from ..maths import planar
 from ..maths.runs import find_runs
 from .beam import get_stride
-from .closing import LARGEST_LEAD, LARGEST_TURN, Anchor, Closed, close, list_shifts
+from .closing import LARGEST_LEAD, LARGEST_TURN, Anchor, Closed, close
 from .guide import Guide
 from .parts import find_leaders
 from .shot import CHARACTER, Mark, Shot
@@ -85,22 +85,23 @@ def close_on_anchors(
     anchors: Sequence[Anchor],
     bounds: Bounds,
     origin: float = 0.0,
+    laid: np.ndarray | None = None,
 ) -> tuple[Closed, list[int]]:
-    """Close a way, and return the ticks of the anchors that are given up.
+    """Close a way from where it is laid, and return the ticks of the anchors that are given up.
 
     These are what only large corrections would hold, worst first.
     """
-    along = guide.put_on_take(way)
+    along = guide.put_on_take(way if laid is None else laid)
     ticks = origin + guide.plan_ticks
     kept = _leave_out_far(anchors, along, ticks, guide.fps)
     for _ in range(_PASSES):
-        closed = close(way, guide, kept, origin)
+        closed = close(way, guide, kept, origin, laid)
         worst = _find_worst(kept, closed, _measure_misses(kept, along, ticks), bounds)
         if not worst:
             break
         kept = [_give_up(each, worst[i]) if i in worst else each for i, each in enumerate(kept)]
     else:
-        closed = close(way, guide, kept, origin)
+        closed = close(way, guide, kept, origin, laid)
     return closed, [a.tick for a, b in zip(anchors, kept, strict=True) if a != b]
 
 
@@ -155,23 +156,21 @@ def _leave_out_far(
 def _measure_misses(anchors: Sequence[Anchor], way: np.ndarray, ticks: np.ndarray) -> np.ndarray:
     """Return how far (2, A) a way is from each anchor in metres, and in radians, before closing.
 
-    The way is by ticks of the take, which are those (T,) of the plan. Misses are measured from the
-    anchor before, and the less counts of what it misses if it faces as that asks for, and if it
-    goes on as it is: what it drifts until there costs nothing here.
+    The way is by ticks of the take, which are those (T,) of the plan. Places are measured from the
+    anchor before: what a way drifts until there costs nothing here.
     """
     result = np.zeros((2, len(anchors)))
-    moved: np.ndarray = np.zeros(2)
-    shifts = list_shifts(way, anchors, ticks)[:-1]
-    for i, (shift, anchor) in enumerate(zip(shifts, anchors[1:], strict=True), 1):
-        own = way[min(anchor.tick, len(way) - 1)]
-        turned = shift.apply(own)
+    drift: np.ndarray = np.zeros(2)
+    for i, anchor in enumerate(anchors):
+        x, y, yaw = way[min(anchor.tick, len(way) - 1)].tolist()
+        if anchor.place is not None and anchor.track is not None:
+            x, y = anchor.track.find_place(np.array([x, y, yaw, ticks[anchor.tick]])).tolist()
         if anchor.place is not None:
-            at = float(ticks[min(anchor.tick, len(ticks) - 1)])
-            away, after = (anchor.find_place(each, at) - anchor.place for each in (own, turned))
-            result[0, i] = min(float(np.linalg.norm(miss)) for miss in (away - moved, after))
-            moved = away
+            away = np.array([x - anchor.place[0], y - anchor.place[1]])
+            result[0, i] = float(np.linalg.norm(away - drift))
+            drift = away
         if anchor.yaw is not None:
-            result[1, i] = min(abs(planar.wrap(yaw - anchor.yaw)) for yaw in (own[2], turned[2]))
+            result[1, i] = abs(planar.wrap(yaw - anchor.yaw))
         elif anchor.place is not None and anchor.track is not None:
             result[1, i] = result[0, i] / _ARM
     return result

@@ -52,12 +52,6 @@ class Anchor(NamedTuple):
     part: str = ""
     track: PartTrack | None = None
 
-    def find_place(self, character: np.ndarray, plan_tick: float) -> np.ndarray:
-        """Return where (2,) a character (3,) at a tick of the plan has what is to be at a place."""
-        if self.track is None:
-            return character[:2]
-        return self.track.find_place(np.append(character, plan_tick))
-
 
 class Closed(NamedTuple):
     """T ticks: places (T, 3) as x, y and yaw, the tick of the plan shown (T,), and corrections.
@@ -105,63 +99,19 @@ def compute_way(footage: Footage, plan: ShotPlan, start: np.ndarray) -> np.ndarr
     return np.column_stack([start[:2] + np.cumsum(steps, axis=0), yaw])
 
 
-class Shift(NamedTuple):
-    """A turn in radians about the origin, and a move (2,) in metres after it."""
-
-    turn: float
-    move: np.ndarray
-
-    def apply(self, way: np.ndarray) -> np.ndarray:
-        """Return a way (..., 3) that was shifted."""
-        places = planar.rotate(way[..., :2], self.turn) + self.move
-        return np.concatenate([places, way[..., 2:] + self.turn], axis=-1)
-
-
-def list_shifts(way: np.ndarray, anchors: Sequence[Anchor], ticks: np.ndarray) -> list[Shift]:
-    """Return what takes a way (T, 3) to each anchor; what one leaves free stays as it is before.
-
-    The way shows the `ticks` (T,) of a plan.
-    """
-    result, shift = [], Shift(0.0, np.zeros(2))
-    for anchor in anchors:
-        own = way[min(anchor.tick, len(way) - 1)]
-        held, turn = own[:2], shift.turn
-        place = shift.apply(own)[:2]
-        if anchor.yaw is not None:
-            turn += float(planar.wrap(anchor.yaw - own[2] - turn))
-        if anchor.place is not None:
-            held = anchor.find_place(own, float(ticks[min(anchor.tick, len(ticks) - 1)]))
-            place = np.array(anchor.place)
-        shift = Shift(turn, place - planar.rotate(held, turn))
-        result.append(shift)
-    return result
-
-
-def move_to_anchors(way: np.ndarray, anchors: Sequence[Anchor], ticks: np.ndarray) -> np.ndarray:
-    """Return a way (T, 3) that is moved from anchor to anchor, more and more, so that it is there.
-
-    Where a piece of a plan was searched again, all that follows may face another way, and the
-    closing would be too far from its solution to find it.
-    """
-    shifts, result = list_shifts(way, anchors, ticks), way.copy()
-    for (a, b), (first, last) in zip(
-        itertools.pairwise(anchors), itertools.pairwise(shifts), strict=True
-    ):
-        span = slice(a.tick, b.tick)
-        share = (np.arange(a.tick, b.tick) - a.tick)[:, None] / max(b.tick - a.tick, 1)
-        result[span] = (1.0 - share) * first.apply(way[span]) + share * last.apply(way[span])
-    if anchors:
-        rest = slice(anchors[-1].tick, None)
-        result[rest] = shifts[-1].apply(way[rest])
-    return result
-
-
-def close(way: np.ndarray, guide: Guide, anchors: Sequence[Anchor], origin: float = 0.0) -> Closed:
+def close(
+    way: np.ndarray,
+    guide: Guide,
+    anchors: Sequence[Anchor],
+    origin: float = 0.0,
+    laid: np.ndarray | None = None,
+) -> Closed:
     """Return places and times nearest to what a way (P, 3) does that hold the anchors.
 
-    The first tick shows the plan's tick `origin`.
+    The first tick shows the plan's tick `origin`. The way is bent from where it is `laid` (P, 3),
+    if that is elsewhere.
     """
-    return _Closing(way, guide, anchors, origin).solve()
+    return _Closing(way, guide, anchors, origin).solve(way if laid is None else laid)
 
 
 class _Closing:
@@ -182,11 +132,9 @@ class _Closing:
         turn = _TWIST * (speed / _ARM + spin) + _TWIST_SLACK
         self.allowed = np.column_stack([lead, lead, turn, np.full(len(lead), _RATE)])
 
-    def solve(self) -> Closed:
-        """Return the solution after some rounds."""
-        along = self.guide.put_on_take(self.way)[: self.count]
-        along = move_to_anchors(along, self.anchors, self.ticks)
-        unknowns = np.column_stack([along, self.ticks])
+    def solve(self, laid: np.ndarray) -> Closed:
+        """Return the solution after some rounds from where the way is laid."""
+        unknowns = np.column_stack([self.guide.put_on_take(laid)[: self.count], self.ticks])
         last = len(self.way) - 1.001
         for _ in range(_ROUNDS):
             residuals, slopes = self._linearize(unknowns)

@@ -30,7 +30,7 @@ from .pins import pin_limbs
 from .playing import play
 from .poses import lay_poses, list_poses, plant_feet
 from .reach import leave_out_unreachable
-from .revising import Revised, Revision, join_pieces, revise
+from .revising import Revised, Revision, join_pieces, lay_pieces, revise
 from .scaling import shrink_settings, shrink_shot
 from .seams import put_piece
 from .shot import Piece, Shot
@@ -86,6 +86,15 @@ class _Task:
     wanted: Wanted
 
 
+class _Solution(NamedTuple):
+    """A plan, closed, the ticks of marks it misses, and where its way (P, 3) is laid."""
+
+    plan: ShotPlan
+    closed: Closed
+    missed: list[int]
+    way: np.ndarray
+
+
 class Director:
     """Solves shots with one footage and its table of jumps."""
 
@@ -105,13 +114,11 @@ class Director:
         there are not; DatabaseError for tags that no frame carries.
         """
         task = self._prepare(shot)
-        plan = self._search(task, states, progress)
-        closed, missed = self._close(task, plan)
+        solved = self._close(task, self._search(task, states, progress))
         for attempt in _ATTEMPTS if states >= TAKE_STATES else ():
-            if missed:
-                solved = (plan, closed)
-                plan, closed, missed = self._try_again(task, solved, missed, attempt, states)
-        return self._play(shot, task.guide, plan, closed)
+            if solved.missed:
+                solved = self._try_again(task, solved, attempt, states)
+        return self._play(shot, task.guide, solved.plan, solved.closed)
 
     def sketch(
         self,
@@ -129,7 +136,7 @@ class Director:
         span = None if before is None else find_changed_span(before.shot, shot)
         if before is None or span is None:
             plan = self._search(task, states, progress)
-            return Sketch(shot, plan, self._close(task, plan)[0], (0.0, shot.seconds))
+            return Sketch(shot, plan, self._close(task, plan).closed, (0.0, shot.seconds))
         if span[0] == span[1]:
             return replace(before, shot=shot, span=span)
         first, stop = (round(each * self.footage.database.fps) for each in span)
@@ -343,14 +350,22 @@ class Director:
                 return SearchStart(find_frame(self.footage.database, mark.frame), (x, y, yaw))
         return None
 
-    def _close(self, task: _Task, plan: ShotPlan) -> tuple[Closed, list[int]]:
+    def _close(
+        self,
+        task: _Task,
+        plan: ShotPlan,
+        before: np.ndarray | None = None,
+        pieces: Sequence[Revised] = (),
+    ) -> _Solution:
+        """Close a plan whose way (P, 3) was elsewhere `before` pieces were searched again."""
         way = compute_way(self.footage, plan, task.guide.way[0])
+        laid = way if before is None else lay_pieces(way, before, pieces)
         anchors = track_parts(task.anchors, plan, self.footage, self.settings)
-        result = close_on_anchors(way, task.guide, anchors, self._bounds)
+        closed, missed = close_on_anchors(way, task.guide, anchors, self._bounds, laid=laid)
         for _ in range(_CLOSINGS if has_parts(anchors) else 0):
-            anchors = self._follow(task, anchors, plan, result[0])
-            result = close_on_anchors(way, task.guide, anchors, self._bounds)
-        return result
+            anchors = self._follow(task, anchors, plan, closed)
+            closed, missed = close_on_anchors(way, task.guide, anchors, self._bounds, laid=laid)
+        return _Solution(plan, closed, missed, laid)
 
     def _follow(
         self, task: _Task, anchors: Sequence[Anchor], plan: ShotPlan, closed: Closed
@@ -362,47 +377,44 @@ class Director:
         return follow_take(anchors, take, closed, self.footage)
 
     def _try_again(
-        self,
-        task: _Task,
-        solved: tuple[ShotPlan, Closed],
-        missed: list[int],
-        attempt: _Attempt,
-        states: int,
-    ) -> tuple[ShotPlan, Closed, list[int]]:
-        """Return a plan, closed, and the marks it misses: with those pieces that miss fewer."""
+        self, task: _Task, solved: _Solution, attempt: _Attempt, states: int
+    ) -> _Solution:
+        """Return the same with those pieces searched again that miss fewer marks then."""
         around, last = round(_AROUND * task.guide.fps), task.guide.tick_count - 1
         spans = [
             (max(first, 0), min(stop, last))
-            for first, stop in _merge([(tick - around, tick + around) for tick in missed])
+            for first, stop in _merge([(tick - around, tick + around) for tick in solved.missed])
         ]
-        pieces = self._search_around(task, solved, missed, spans, attempt, states)
-        plan = join_pieces(solved[0], pieces)
-        closed, still = self._close(task, plan)
+        pieces = self._search_around(task, solved, spans, attempt, states)
+        again = self._replace(task, solved, pieces)
         better = [
             piece
             for piece, span in zip(pieces, spans, strict=True)
-            if _count(still, span) < _count(missed, span)
+            if _count(again.missed, span) < _count(solved.missed, span)
         ]
         if 0 < len(better) < len(pieces):
-            plan = join_pieces(solved[0], better)
-            closed, still = self._close(task, plan)
-        return (plan, closed, still) if len(still) < len(missed) else (*solved, missed)
+            again = self._replace(task, solved, better)
+        return again if len(again.missed) < len(solved.missed) else solved
+
+    def _replace(self, task: _Task, solved: _Solution, pieces: Sequence[Revised]) -> _Solution:
+        """Return a solution with pieces of its plan, closed anew."""
+        return self._close(task, join_pieces(solved.plan, pieces), solved.way, pieces)
 
     def _search_around(
         self,
         task: _Task,
-        solved: tuple[ShotPlan, Closed],
-        missed: Sequence[int],
+        solved: _Solution,
         spans: Sequence[tuple[int, int]],
         attempt: _Attempt,
         states: int,
     ) -> list[Revised]:
         """Search a plan again in spans around marks that it misses; each piece by itself."""
         asked, data = task.guide.plan_ticks, (self.footage, self.table)
-        guide = task.plan_guide.tighten([round(asked[tick]) for tick in missed])
+        guide = task.plan_guide.tighten([round(asked[tick]) for tick in solved.missed])
         wanted = replace(task.wanted, most_turned=attempt.most_turned)
         revisions = [Revision(*span, attempt.wider * states) for span in spans]
-        return [revise(*data, guide, wanted, solved, each, asked) for each in revisions]
+        known = solved.plan, solved.closed
+        return [revise(*data, guide, wanted, known, each, asked) for each in revisions]
 
 
 def _count(ticks: Sequence[int], span: tuple[int, int]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -44,16 +44,17 @@ def find_bone(database: Database, part: str) -> int:
     return find_limbs(database.skeleton)[part].end
 
 
-def check_part(database: Database, mark: Mark) -> None:
+def check_parts(database: Database, marks: Sequence[Mark]) -> None:
     """Raise SettingsError for a mark of a part that the body has not."""
-    limbs = find_limbs(database.skeleton)
-    if mark.part in (CHARACTER, HIPS) or mark.part in limbs:
-        return
-    near = difflib.get_close_matches(mark.part, [CHARACTER, HIPS, *limbs], 4, 0.0)
-    raise SettingsError(
-        f"The mark at {mark.time:g} s is for '{mark.part}', which this body has not; use one of "
-        f"{join_quoted(near)}."
-    )
+    of_limbs = [mark for mark in marks if mark.part not in (CHARACTER, HIPS)]
+    limbs = find_limbs(database.skeleton) if of_limbs else {}
+    for mark in of_limbs:
+        if mark.part not in limbs:
+            near = difflib.get_close_matches(mark.part, [CHARACTER, HIPS, *limbs], 4, 0.0)
+            raise SettingsError(
+                f"The mark at {mark.time:g} s is for '{mark.part}', which this body has not; use "
+                f"one of {join_quoted(near)}."
+            )
 
 
 def get_part_places(footage: Footage, mark: Mark) -> np.ndarray:

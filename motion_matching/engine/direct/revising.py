@@ -108,6 +108,39 @@ def join_pieces(plan: ShotPlan, pieces: Sequence[Revised]) -> ShotPlan:
     return plan
 
 
+def lay_pieces(way: np.ndarray, before: np.ndarray, pieces: Sequence[Revised]) -> np.ndarray:
+    """Return a plan's way (P, 3) that, outside of its pieces, lies where it was `before` (P, 3).
+
+    A piece never ends just where the one did that it replaces, and all that follows would face
+    another way: what is missing is spread over the piece.
+    """
+    result = before[: len(way)].copy()
+    for piece in pieces:
+        first, last = piece.begin, min(piece.end, len(way) - 1)
+        start = max(first - 1, 0)
+        at_start = _find_shift(way[start], result[start], 0.0)
+        at_end = _find_shift(way[last], result[last], at_start[2])
+        share = np.linspace(0.0, 1.0, last - first + 1)[:, None]
+        span, rounds = slice(first, last + 1), _shift(way[last], at_end)[2] - result[last, 2]
+        result[span] = (1.0 - share) * _shift(way[span], at_start) + share * _shift(
+            way[span], at_end
+        )
+        result[last + 1 :, 2] += rounds  # whole ones
+    return result
+
+
+def _find_shift(own: np.ndarray, wanted: np.ndarray, near: float) -> np.ndarray:
+    """Return a move and a turn (3,) that take a place (3,) to another, by about a turn."""
+    turn = near + float(planar.wrap(wanted[2] - own[2] - near))
+    return np.append(wanted[:2] - planar.rotate(own[:2], turn), turn)
+
+
+def _shift(way: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Return a way (..., 3) turned about the origin, and moved."""
+    places = planar.rotate(way[..., :2], shift[2]) + shift[:2]
+    return np.concatenate([places, way[..., 2:] + shift[2]], axis=-1)
+
+
 def _splice(plan: ShotPlan, found: ShotPlan, begin: int, end: int) -> ShotPlan:
     """Return a plan with what was found from one tick to another."""
     parts = plan.frames[:begin], found.frames[: end - begin], plan.frames[end:]

@@ -13,7 +13,7 @@ from ..database.frame_names import find_frame
 from ..errors import DatabaseError, SettingsError
 from .heights import can_walk
 from .obstruction import Obstruction
-from .parts import check_part, find_nonsense
+from .parts import check_parts, find_nonsense
 from .pins import find_limb
 from .poses import find_pose
 from .shot import CHARACTER, HIPS, KeptJump, Mark, Shot, TimedPath
@@ -26,7 +26,7 @@ def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> N
     for mark in shot.marks:
         if problem := find_nonsense(mark):
             raise SettingsError(f"The mark at {mark.time:g} s {problem}.")
-        check_part(database, mark)
+    check_parts(database, shot.marks)
     _check_times(shot, database.fps)
     for pin in shot.pins:
         find_limb(database.skeleton, pin.limb)
