@@ -95,7 +95,7 @@ _INTRODUCTION = (
 
 _MISSED = (
     "**Reached.** Legs are drawn one by one, so some marks ask for a turn there and back within two "
-    "steps, or for a run between two stands. Where the search, and two more around the mark, find "
+    "steps, or for a run between two stands. Where the search, and three more around the mark, find "
     "nothing within the bounds of the closing, the mark is told as missed. The search is not "
     "exhaustive: another seed may find a way.",
     "**Fastest skate.** In the takes looked at, single ticks: a jump leads into a frame whose toe "

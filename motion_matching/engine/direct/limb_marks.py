@@ -135,8 +135,8 @@ def _find_span(take: Take, missing: _Missing, limb: PinnedLimb, database: Databa
 
 def _move(take: Take, limb: PinnedLimb, missing: _Missing, span: _Span) -> np.ndarray:
     """Return poses (T, 7, B) with a limb moved by what it lacks over a span."""
-    ticks = np.arange(span.first - span.before, span.last + span.after + 1)
-    ticks = ticks[(ticks >= 0) & (ticks < take.frame_count)]
+    first, stop = max(span.first - span.before, 0), span.last + span.after + 1
+    ticks = np.arange(first, min(stop, take.frame_count))
     metres = missing.metres[np.clip(ticks, missing.first, missing.last) - missing.first]
     shown = take.skeleton.compute_bone_positions([limb.end], take.poses[ticks])[:, 0]
     goal = shown + span.compute_shares(ticks)[:, None] * metres

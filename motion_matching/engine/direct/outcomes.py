@@ -147,9 +147,9 @@ def _measure_part(take: Take, mark: Mark, tick: int, footage: Footage) -> tuple[
     """
     last = min(round((mark.time + mark.hold) * take.fps), take.frame_count - 1)
     places = _find_places(take, mark, footage)[tick : last + 1 if mark.is_limb else tick + 1]
-    aside, above = np.linalg.norm(places[:, :2] - mark.position, axis=1), np.zeros(len(places))
-    if mark.height is not None and mark.is_limb:
-        above = np.abs(places[:, 2] - mark.height)
+    aside = np.linalg.norm(places[:, :2] - mark.position, axis=1)
+    has_height = mark.height is not None and mark.is_limb
+    above = np.abs(places[:, 2] - (mark.height if has_height else places[:, 2]))
     away = np.hypot(aside, above)
     most, name, near = float(away.max()), name_part(mark), _STRETCHED * footage.size
     if away[0] <= mark.tolerance < most:
