@@ -175,7 +175,7 @@ def _list_posed(shot: Shot) -> Iterator[Mark]:
             yield replace(mark, pose=replace(mark.pose or Pose(), height=height))
 
 
-def find_nonsense(mark: Mark) -> str:
+def find_mark_problem(mark: Mark) -> str:
     """Return what is wrong with the numbers or the part of a mark, or an empty string."""
     numbers = [*(mark.position or ()), mark.facing or 0.0, mark.height or 0.0]
     if not all(map(math.isfinite, numbers)):

@@ -13,7 +13,7 @@ from ..database.frame_names import find_frame
 from ..errors import DatabaseError, SettingsError
 from .heights import can_walk
 from .obstruction import Obstruction
-from .parts import check_parts, find_nonsense
+from .parts import check_parts, find_mark_problem
 from .pins import find_limb
 from .poses import find_pose
 from .shot import CHARACTER, HIPS, KeptJump, Mark, Shot, TimedPath
@@ -24,7 +24,7 @@ _COMPARED = (("heading", "facing"), ("frame", "frame"), ("pose", "pose"))
 def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> None:
     """Raise SettingsError or DatabaseError, in a sentence, for what contradicts itself."""
     for mark in shot.marks:
-        if problem := find_nonsense(mark):
+        if problem := find_mark_problem(mark):
             raise SettingsError(f"The mark at {mark.time:g} s {problem}.")
     check_parts(database, shot.marks)
     _check_times(shot, database.fps)
