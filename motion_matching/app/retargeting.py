@@ -148,7 +148,9 @@ def _read_action_steps(source: ActionSource) -> Steps[list[SourceMotion]]:
     armature, action = source
     choice = get_bone_choice(armature)
     read = sources.read_action_steps(armature, action, bones=choice)
-    motion = yield from map_steps(read, lambda _: (f"{_READING} {action.name}", 0.0))
+    stage = f"{_READING} {action.name}", 0.0
+    yield stage
+    motion = yield from map_steps(read, lambda _: stage)
     return [motion]
 
 

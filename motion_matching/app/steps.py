@@ -105,7 +105,8 @@ def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str
     thread = threading.Thread(target=run, name=f"motion_matching {stage}")
     thread.start()
     try:
-        while thread.is_alive():
+        is_running = True
+        while is_running:  # work that is over at once says its stage too
             try:
                 yield ("Ending", progress[0][1]) if is_ending.is_set() else progress[0]
             except EndedEarly:
@@ -113,6 +114,7 @@ def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str
                     raise
                 is_ending.set()
             thread.join(_JOIN_TIMEOUT)
+            is_running = thread.is_alive()
     finally:
         is_cancelled.set()
     if "error" in outcome:

@@ -7,7 +7,7 @@ In a checkout, with the extension installed in a Blender whose window fills a sc
         -P tests/gui/record.py -- live FOLDER
     magick -delay 8 -loop 0 FOLDER/*.ppm -resize 640x -quality 75 docs/images/live.webp
 
-and the same with `take`. Time goes on by one picture after each picture, so the machine may be
+and the same with `take`, `director_film` and `stairs`. Time goes on by one picture after each picture, so the machine may be
 slow. All others are stills with the names of their files. They need a screen of 1060 x 2000, and
 are saved as the manual has them:
 
@@ -17,6 +17,7 @@ are saved as the manual has them:
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import random
@@ -296,6 +297,15 @@ def take():
     yield from add_performer("takes")
     obj, scene = bpy.context.object, bpy.context.scene
     bake("flips", SECONDS + 1.0)
+    points = show_path(obj)
+    look_from(5.0, (*(points.min(0) + points.max(0))[:2] / 2, 0.85), 1.3, 1.2)
+    for number in range(round(SECONDS * FPS)):
+        scene.frame_set(round(1 + scene.render.fps * (1.0 + number / FPS)))
+        yield from take_picture(number)
+
+
+def show_path(obj):
+    """Draw the way of the assigned action, and return its points (F, 3)."""
     obj.select_set(True)
     call(bpy.ops.object.paths_calculate, display_type="RANGE", range="SCENE")
     obj.select_set(False)
@@ -304,10 +314,73 @@ def take():
     path.color = path.color_post = (1.0, 0.6, 0.15)
     shown.show_frame_numbers = shown.show_keyframe_highlight = shown.show_keyframe_numbers = False
     shown.frame_step = 100  # no dots
-    points = np.array([point.co for point in path.points])
-    look_from(5.0, (*(points.min(0) + points.max(0))[:2] / 2, 0.85), 1.3, 1.2)
-    for number in range(round(SECONDS * FPS)):
-        scene.frame_set(round(1 + scene.render.fps * (1.0 + number / FPS)))
+    return np.array([point.co for point in path.points])
+
+
+def add_marks(*marks):
+    """Add marks, each a frame, a place and a heading; the last one is active."""
+    scene = bpy.context.scene
+    for frame, place, heading in marks:
+        scene.frame_set(frame)
+        scene.cursor.location, scene.cursor.rotation_euler = (*place, 0.0), (0.0, 0.0, heading)
+        call(bpy.ops.motion_matching.add_mark)
+
+
+def solve(obj):
+    call(bpy.ops.motion_matching.direct, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    bpy.context.view_layer.objects.active = obj
+
+
+def add_boxes(name, *boxes):
+    """Add a collection of boxes, each a least and a most corner."""
+    collection = bpy.data.collections.new(name)
+    bpy.context.scene.collection.children.link(collection)
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (1, 5, 7, 3), (0, 2, 6, 4)]
+    for low, high in boxes:
+        mesh = bpy.data.meshes.new(name)
+        mesh.from_pydata(list(itertools.product(*zip(low, high, strict=True))), [], sides)
+        collection.objects.link(bpy.data.objects.new(name, mesh))
+    return collection
+
+
+def film_director():
+    """Three marks, the second one for the left hand at a railing, and a wall to go round."""
+    yield from add_performer("director")
+    obj, scene = bpy.context.object, bpy.context.scene
+    add_marks((90, (1.0, -3.3), 0.9), (150, (3.1, -3.6), math.pi / 2), (230, (5.6, -2.2), 2.4))
+    obj.motion_matching.obstacles = add_boxes("Wall", ((-0.7, -1.7, 0.0), (0.5, -1.5, 1.0)))
+    add_boxes("Railing", ((1.9, -3.62, 0.86), (4.3, -3.55, 0.92)))
+    hand = load_module("app.direct.marks").list_marks(obj)[1]
+    hand.location.z, hand.motion_matching.mark.hold = 0.95, 0.8
+    hand.motion_matching.mark.part, hand.motion_matching.mark.use_height = "left_hand", True
+    yield from solve(obj)
+    show_path(obj)
+    obj.motion_matching.director.mark_index = 1  # the panel shows the settings of the hand
+    look_from(7.5, (2.1, -2.4, 0.5), 1.2, math.pi - 0.15)
+    for number in range(round(10.0 * FPS)):
+        scene.frame_set(round(1 + scene.render.fps * number / FPS))
+        yield from take_picture(number)
+
+
+def film_stairs():
+    """Up four steps, a stand on the platform, and down a slope of steps on its other side."""
+    yield from add_performer("director")
+    obj, scene = bpy.context.object, bpy.context.scene
+    widths = [0.8 - 0.01 * k for k in range(4)]  # or their sides would flicker
+    up = [((-x, -4.6, 0.0), (x, -1.5 - 0.4 * k, 0.17 * (k + 1))) for k, x in enumerate(widths)]
+    down = [
+        ((-x, -4.6 - 0.4 * (3 - k), 0.0), (x, -4.5, 0.17 * (k + 1)))
+        for k, x in enumerate(widths[:3])
+    ]
+    obj.motion_matching.obstacles = add_boxes("Stairs", *up, *down)
+    add_marks((110, (0.0, -3.9), 0.0), (230, (0.0, -7.4), 0.0))
+    marks = load_module("app.direct.marks").list_marks(obj)
+    marks[0].motion_matching.mark.hold = 1.0
+    yield from solve(obj)
+    look_from(5.5, (0.0, -4.2, 0.9), 1.3, math.pi / 2 - 0.3)
+    for number in range(round(2.0 * FPS), round(8.2 * FPS)):
+        scene.frame_set(round(1 + scene.render.fps * number / FPS))
         yield from take_picture(number)
 
 
@@ -338,26 +411,10 @@ def directed():
     yield from add_performer("director")
     obj, scene = bpy.context.object, bpy.context.scene
     yield from widen_sidebar(60)
-    for frame, place, heading in (
-        (60, (0.3, -1.5), 0.0),
-        (150, (0.9, -3.8), 0.9),
-        (230, (3.2, -5.0), 1.2),
-    ):
-        scene.frame_set(frame)
-        scene.cursor.location, scene.cursor.rotation_euler = (*place, 0.0), (0.0, 0.0, heading)
-        call(bpy.ops.motion_matching.add_mark)
+    add_marks((60, (0.3, -1.5), 0.0), (150, (0.9, -3.8), 0.9), (230, (3.2, -5.0), 1.2))
     mark = bpy.context.object
-    call(bpy.ops.motion_matching.direct, "INVOKE_DEFAULT")
-    yield from wait_for_work()
-    bpy.context.view_layer.objects.active = obj
-    obj.select_set(True)
-    call(bpy.ops.object.paths_calculate, display_type="RANGE", range="SCENE")
-    obj.select_set(False)
-    path, shown = obj.motion_path, obj.animation_visualization.motion_path
-    path.use_custom_color, path.line_thickness = True, 2
-    path.color = path.color_post = (1.0, 0.6, 0.15)
-    shown.show_frame_numbers = shown.show_keyframe_highlight = shown.show_keyframe_numbers = False
-    shown.frame_step = 100  # no dots
+    yield from solve(obj)
+    show_path(obj)
     mark.select_set(True)
     bpy.context.view_layer.objects.active = mark
     scene.frame_set(110)
@@ -783,6 +840,8 @@ KEYED = (
 PICTURES = {
     "live": live,
     "take": take,
+    "director_film": film_director,
+    "stairs": film_stairs,
     "first_take_1_empty": empty,
     "first_take_2_performer": performer,
     "first_take_3_take": baked,

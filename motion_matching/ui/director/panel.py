@@ -160,12 +160,11 @@ def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
     row = column.row(heading="Meet")
     row.prop(mark, "use_place", toggle=True)
     row.prop(mark, "use_facing", toggle=True)
-    part = column.row(align=True)
-    part.enabled = mark.use_place
+    part = column.column()
+    part.active = mark.use_place
     part.prop(mark, "part")
-    height = part.row(align=True)
-    height.enabled = app.direct.marks.is_of_part(empty)
-    height.prop(mark, "use_height", toggle=True)
+    if app.direct.marks.is_of_part(empty):
+        part.prop(mark, "use_height")
     column.prop(mark, "hold")
     column.prop(mark, "gait")
 
