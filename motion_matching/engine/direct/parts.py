@@ -57,19 +57,18 @@ def check_parts(database: Database, marks: Sequence[Mark]) -> None:
             )
 
 
-def get_part_places(footage: Footage, mark: Mark) -> np.ndarray:
-    """Return where (N, 3) a mark's part is in each frame, in the footage's size; it is kept."""
+def get_part_places(footage: Footage, part: str) -> np.ndarray:
+    """Return where (N, 3) a part is in each frame, in the footage's size; it is kept."""
     known = footage.part_places
-    if mark.part not in known:
-        bone = find_bone(footage.database, mark.part)
-        places = compute_places(footage.database, [bone])[:, 0]
-        known[mark.part] = places / np.float32(footage.size)
-    return known[mark.part]
+    if part not in known:
+        places = compute_places(footage.database, [find_bone(footage.database, part)])[:, 0]
+        known[part] = places / np.float32(footage.size)
+    return known[part]
 
 
 def estimate_carriage(footage: Footage, mark: Mark) -> Carriage:
     """Return how the data carries a mark's part: as high as asked for, and held if it is held."""
-    places = get_part_places(footage, mark).astype(np.float64)
+    places = get_part_places(footage, mark.part).astype(np.float64)
     weights = footage.candidates.astype(np.float64)
     wishes = []
     if mark.height is not None:

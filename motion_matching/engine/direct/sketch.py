@@ -119,7 +119,7 @@ def _find_part(mark: Mark, place: np.ndarray, shown: int, footage: Footage) -> n
     """Return where (2,) the part of a mark is, in a frame of a character at a place (3,)."""
     if not mark.is_of_part:
         return place[:2]
-    offset = get_part_places(footage, mark)[shown, :2] * footage.size
+    offset = get_part_places(footage, mark.part)[shown, :2] * footage.size
     return np.asarray(place[:2] + planar.rotate(offset, place[2]))
 
 

@@ -14,10 +14,13 @@ from .obstruction import Obstruction
 from .part_aims import PartAim
 from .parts import get_part_places
 from .poses import find_pose, measure_frames
-from .shot import Mark, Shot
+from .shot import HIPS, Mark, Shot
 
 _GAIT = 0.15  # metre-seconds a second that the other gait costs
 _TAGGED = 0.5  # and frames without the tags that are asked for
+# and hips that are low, where no tags are asked for: by shares of their usual height, from which on
+# they begin to be, and are. Data of one who walks and crouches would be left crouching
+_LOW, _UPRIGHT, _CROUCHED = 0.1, 0.9, 0.75
 _SMOOTH = 0.25  # seconds on both sides over which a gait's speed is averaged
 _FORBIDDEN = 0.25  # seconds around the frames of a jump that is forbidden
 _SEEDED = 0.04  # metre-seconds by which seeds change the price of pieces of clips
@@ -72,7 +75,9 @@ def collect_wishes(
         poses=_rate_poses(shot, guide, footage),
         parts=[
             PartAim(
-                round(mark.time * guide.fps), mark.position, get_part_places(footage, mark)[:, :2]
+                round(mark.time * guide.fps),
+                mark.position,
+                get_part_places(footage, mark.part)[:, :2],
             )
             for mark in shot.marks
             if mark.is_of_part and mark.position is not None
@@ -91,7 +96,7 @@ def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndar
             result[round(mark.time * guide.fps)] = _POSE * _measure_pose(mark, footage)
     for mark in shot.marks:
         if mark.is_limb and mark.height is not None:
-            tick, places = round(mark.time * guide.fps), get_part_places(footage, mark)
+            tick, places = round(mark.time * guide.fps), get_part_places(footage, mark.part)
             result[tick] = result.get(tick, 0.0) + _HEIGHT * np.abs(places[:, 2] - mark.height)
     return result
 
@@ -139,13 +144,21 @@ def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> l
         "walk": _GAIT * np.clip(3.0 * (share - 1.0), 0.0, 1.0),
         "run": _GAIT * np.clip(1.0 - share, 0.0, 1.0) if has_run else none,
     }
-    gaits, tags = dict(shot.list_gaits()), dict(shot.list_tags())
+    gaits, tags, low = dict(shot.list_gaits()), dict(shot.list_tags()), _rate_low_hips(footage)
     result, gait, wanted = [], shot.gait, frozenset[str]()
     for time in sorted({*gaits, *tags}):
         gait, wanted = gaits.get(time, gait), tags.get(time, wanted)
-        lacking = _TAGGED * ~footage.database.make_tag_mask(wanted) if wanted else none
+        lacking = _TAGGED * ~footage.database.make_tag_mask(wanted) if wanted else low
         result.append(Dislike(round(time * footage.fps), costs[gait], lacking))
     return result
+
+
+def _rate_low_hips(footage: Footage) -> np.ndarray:
+    """Return what frames (N,) cost a second for hips that are lower than in most others."""
+    heights = get_part_places(footage, HIPS)[:, 2].astype(np.float64)
+    usual = max(float(np.median(heights)), 1e-6)
+    low = (_UPRIGHT - heights / usual) / (_UPRIGHT - _CROUCHED)
+    return np.asarray(_LOW * np.clip(low, 0.0, 1.0))
 
 
 def _weigh_gaits(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray:
