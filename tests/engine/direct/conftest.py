@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from motion_matching.engine.database.build import BuildSettings, build
@@ -38,3 +41,19 @@ def table(footage: Footage) -> JumpTable:
 @pytest.fixture(scope="session")
 def director(footage: Footage, table: JumpTable) -> Director:
     return Director(footage, table)
+
+
+@pytest.fixture(scope="session")
+def giant(walking: Database) -> Database:
+    """The same of a body that is four times as large, and so takes twice as long for all."""
+    size, skeleton, poses = 4.0, walking.skeleton, np.array(walking.poses)
+    poses[:, :3] *= size
+    sites = tuple((bone, tuple(size * v for v in site)) for bone, site in skeleton.end_sites)
+    rest = size * skeleton.rest_positions
+    return replace(
+        walking,
+        skeleton=replace(skeleton, rest_positions=rest, end_sites=sites),
+        fps=walking.fps / 2.0,
+        poses=poses,
+        track=walking.track * [size, size, 1.0],
+    )

@@ -113,20 +113,9 @@ def test_a_turned_and_moved_shot_gives_the_same_motion_elsewhere(director, direc
 
 
 @pytest.mark.slow
-def test_a_larger_character_does_the_same_in_its_own_size(director, directed, walking):
+def test_a_larger_character_does_the_same_in_its_own_size(director, directed, giant):
     """Of a giant four times as large all lengths are that times as large, and times twice."""
-    size, skeleton = 4.0, walking.skeleton
-    poses = np.array(walking.poses)
-    poses[:, :3] *= size
-    sites = tuple((bone, tuple(size * v for v in site)) for bone, site in skeleton.end_sites)
-    giant = replace(
-        walking,
-        skeleton=replace(skeleton, rest_positions=size * skeleton.rest_positions, end_sites=sites),
-        fps=walking.fps / 2.0,
-        poses=poses,
-        track=walking.track * [size, size, 1.0],
-    )
-    footage = make_footage(giant)
+    size, footage = 4.0, make_footage(giant)
     assert footage.fps == pytest.approx(director.footage.fps, rel=0.01)
     marks = [
         replace(

@@ -211,19 +211,8 @@ def test_a_hand_may_be_on_an_obstacle(director):
 
 
 @pytest.mark.slow
-def test_a_larger_character_does_the_same_in_its_own_size(walking):
-    size, skeleton = 4.0, walking.skeleton
-    poses = np.array(walking.poses)
-    poses[:, :3] *= size
-    sites = tuple((bone, tuple(size * v for v in site)) for bone, site in skeleton.end_sites)
-    giant = replace(
-        walking,
-        skeleton=replace(skeleton, rest_positions=size * skeleton.rest_positions, end_sites=sites),
-        fps=walking.fps / 2.0,
-        poses=poses,
-        track=walking.track * [size, size, 1.0],
-    )
-    footage = make_footage(giant)
+def test_a_larger_character_does_the_same_in_its_own_size(giant):
+    size, footage = 4.0, make_footage(giant)
     x, y = RAILING.position
     mark = replace(RAILING, time=8.0, position=(size * x, size * y), height=size * RAILING.height)
     done = Director(footage, build_table(footage)).make(Shot(16.0, marks=(mark,)))

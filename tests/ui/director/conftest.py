@@ -6,7 +6,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import bpy
 import pytest
+
+from tests.ui.characters import create_character
+from tests.ui.director.marked import add_marks
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +32,12 @@ def filled_library(fresh_blender: None, kept_library: Path) -> Iterator[None]:
     yield
     if folder.is_dir():
         shutil.copytree(folder, kept_library, dirs_exist_ok=True)
+
+
+@pytest.fixture
+def obj() -> bpy.types.Object:
+    """A character with sources and marks."""
+    obj = create_character()
+    bpy.ops.motion_matching.add_actions()
+    add_marks()
+    return obj

@@ -9,21 +9,13 @@ import pytest
 from motion_matching.app.direct import marks, outcomes, previewing, shots
 from motion_matching.app.runtime import runtime
 from motion_matching.scene.direct import stored_shots
-from tests.ui.characters import create_character, expect_refusal
-from tests.ui.director.marked import FRAMES, add_marks
+from tests.ui.characters import expect_refusal
+from tests.ui.director.marked import FRAMES
 from tests.ui.drawn import draw_panels
 
 ops = bpy.ops.motion_matching
 AT = FRAMES[1]
 HEIGHT = 1.0
-
-
-@pytest.fixture
-def obj():
-    obj = create_character()
-    ops.add_actions()
-    add_marks()
-    return obj
 
 
 def ask_for(obj, part, height=None):

@@ -9,19 +9,11 @@ import pytest
 from motion_matching.app.direct import marks, previewing
 from motion_matching.app.runtime import runtime
 from motion_matching.ui.director import drawing
-from tests.ui.characters import add_character, create_character, expect_refusal, read_state
-from tests.ui.director.marked import FRAMES, PLACES, add_marks, read_place
+from tests.ui.characters import add_character, expect_refusal, read_state
+from tests.ui.director.marked import FRAMES, PLACES, read_place
 from tests.ui.drawn import draw_panels
 
 ops = bpy.ops.motion_matching
-
-
-@pytest.fixture
-def obj():
-    obj = create_character()
-    ops.add_actions()
-    add_marks()
-    return obj
 
 
 def settle():
