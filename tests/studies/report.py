@@ -118,8 +118,12 @@ _MISSED = (
     "body faster than the clip; nine tenths of the slide lie within 0.3 s of a jump. A bake knows "
     "what comes, and keeps the bound in most rows.",
     "**Contacts held, baked.** In sharp turns at a run, a toe that stayed would ask of its leg more "
-    "than the hardest acceleration and the fastest knee of the frames played. The bake lets the "
-    "toe slip for some frames instead.",
+    "than the hardest acceleration of the frames played, or the fastest knee of the sources. The "
+    "bake lets the toe slip for some frames instead.",
+    "**Slide on contacts, baked.** Where a turn at a run jumps every tenth of a second, the same "
+    "contact is played over and over while the body goes on for a metre. No leg reaches that far: "
+    "the foot steps in between, or lands late. On Bandai-Namco's clips a few such steps in two "
+    "minutes are more than half of the slide.",
     "**Legs crossed.** The frames played, such as steps aside, cross legs more often than all of the "
     "sources do; takes cross them less often than these frames, and baked ones hardly ever.",
     "**Standing.** A character that has stopped steps into a stance of its data for a second, with "

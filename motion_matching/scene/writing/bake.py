@@ -34,6 +34,7 @@ from . import splicing
 
 Mark = Callable[[bpy.types.Action, int], None]  # puts markers onto an action that starts on a frame
 _OBJECT_SHARE = 0.25  # the object's part, if it moves, of the distance that fewer keys may cost
+_NOISE = 1e-9  # of quaternions and lengths
 
 
 class BakeOptions(TypedDict, total=False):
@@ -101,7 +102,7 @@ def bake(
     ) as action:
         for channel in (*moving, *channels):
             mask = masks.get(id(channel), slice(channel.values.shape[1]))
-            at, values = frames[mask], channel.values[:, mask]
+            at, values = frames[mask], _clear_noise(channel.values[:, mask])
             actions.write_channel(action, channel.path, at, values, channel.group, channel.free)
         if beside:
             paths = [build_bone_path(b) for b in (*names, *plan.resting) if b in bones]
@@ -126,6 +127,11 @@ class _Channel(KeyTrack):
     @property
     def moves(self) -> bool:
         return self.values.shape[1] > 1
+
+
+def _clear_noise(values: np.ndarray) -> np.ndarray:
+    """Return values without what rounding has left of zeros, which is another in each bake."""
+    return np.where(np.abs(values) < _NOISE, 0.0, values)
 
 
 def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> list[_Channel]:
