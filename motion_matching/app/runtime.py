@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .beside import PlayedBeside
     from .comparing import Comparison
     from .direct.previewing import MarkPreview
+    from .direct.solving import BestWay
     from .insight import CoverageReport, MappedPoses
     from .inspector import Inspector
     from .live.host import LiveSession
@@ -85,6 +86,7 @@ class Runtime:
     beside: PlayedBeside | None = None  # what moves beside a character
     mark_preview: MarkPreview | None = None  # the way of a take as marks are moved
     mark_preview_end: str = ""  # why the last one ended, unless the user ended it
+    best_way: BestWay | None = None  # of the solve that is going on
     # those down to `comparisons` by session_uid
     rigs: dict[int, tuple[tuple[Any, ...], RigState]] = field(default_factory=dict)
     pending_rigs: set[int] = field(default_factory=set)

@@ -249,17 +249,25 @@ def _read_pin(empty: bpy.types.Object, start: int, end: int, fps: float) -> Pin:
 
 
 def _read_path(obj: bpy.types.Object, start: int, end: int, fps: float) -> tuple[TimedPath, ...]:
-    """Return the curve to be followed at an even speed, if there is one."""
+    """Return the curve to be followed, if any; radii of its points are factors of the speed."""
     director = settings_of(obj).director
     curve, first, last = director.path, director.path_start, director.path_end
     if curve is None:
         return ()
     _check_range(f"The path '{curve.name}' is followed", (first, last), start, end)
     path = placements.read_curve_path(curve)
-    points = np.vstack([path.points, path.points[:1]]) if path.cyclic else path.points
-    gone = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1)))
-    if not gone[-1] > 0.0:
+    points, speeds = path.points, path.radii
+    if path.cyclic:
+        points, speeds = np.vstack([points, points[:1]]), np.append(speeds, speeds[:1])
+    lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    if not lengths.sum() > 0.0:
         raise SettingsError(f"The path '{curve.name}' has no length; draw a longer one.")
+    if not (speeds > 0.0).all():
+        raise SettingsError(
+            f"The path '{curve.name}' has points with a radius of 0, where one would stand for "
+            "ever; give them a larger radius, which is a factor of the speed."
+        )
+    gone = np.append(0.0, np.cumsum(lengths / (0.5 * (speeds[1:] + speeds[:-1]))))
     seconds = (last - first) / fps
     shares = np.linspace(0.0, 1.0, max(round(seconds * _PER_SECOND), 1) + 1)
     x, y = (np.interp(shares * gone[-1], gone, points[:, axis]) for axis in (0, 1))

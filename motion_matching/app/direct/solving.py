@@ -20,13 +20,14 @@ from ...engine.direct.footage import Footage, make_footage
 from ...engine.direct.improving import improve
 from ...engine.direct.jump_table import JumpTable
 from ...engine.direct.shot import Piece, Shot
+from ...engine.direct.sketch import Sketch, Way, compute_way
 from ...engine.direct.variations import find_variations
 from ...engine.errors import MotionMatchingError
 from ...engine.progress import ReportProgress
 from ...engine.takes import baking
 from ...scene.blender.actions import set_action
 from ...scene.direct import own_track, stored_shots
-from .. import takes
+from .. import callbacks, takes
 from ..build import load_or_build_steps
 from ..characters import get_armature
 from ..library import get_library
@@ -54,9 +55,21 @@ class Footages:
     settings: PerformerSettings | None = None
 
 
+_LOOKS = 0.2  # seconds between two looks for a better take
+
+
 class _Solved(NamedTuple):
     done: Directed
     ranges: list[ContactRange]
+
+
+@dataclass(eq=False)
+class BestWay:
+    """The way of the best take so far, of a character of a size, and whether it was drawn."""
+
+    way: Way
+    size: float
+    is_drawn: bool = False
 
 
 class _Found(NamedTuple):
@@ -80,13 +93,27 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
     shot = shots.add_surroundings(obj, request)
     path, known = find_table(settings_of(obj).built_key), runtime.get_cache(Footages)
     solve = partial(_solve, database, settings, replace(request, shot=shot), path, known)
+    callbacks.schedule(_redraw_best)
     try:
         found = yield from run_in_background_steps(solve, "Directing")
     except MotionMatchingError as error:
         raise type(error)(shots.to_frames(str(error), request.frame)) from error
+    finally:
+        callbacks.unschedule(_redraw_best)
+        runtime.best_way = None
+        callbacks.redraw("WINDOW")
     with suppress(EndedEarly):
         yield "Baking", 1.0
     return _bake_all(get_armature(uid), request, found, database)
+
+
+def _redraw_best() -> float:
+    """Redraw the views once for each best take so far; return the seconds until the next look."""
+    best = runtime.best_way
+    if best and not best.is_drawn:
+        best.is_drawn = True
+        callbacks.redraw("WINDOW")
+    return _LOOKS
 
 
 def solve_again_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
@@ -184,6 +211,9 @@ def _find_best(
     try:
         for each in coming:
             found.append(each)
+            sketch = Sketch(each.shot, each.plan, each.closed, (0.0, each.shot.seconds))
+            way = compute_way(sketch, director.footage)
+            runtime.best_way = BestWay(way, director.footage.size)
     except EndedEarly:
         if not found:
             raise

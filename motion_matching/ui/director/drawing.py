@@ -1,4 +1,4 @@
-"""The way of a take while marks are moved: its path, footfalls, and the marks met and missed."""
+"""The way of a take while marks are moved or solved: path, footfalls, marks met and missed."""
 
 from __future__ import annotations
 
@@ -71,18 +71,27 @@ def _build_cross(center: np.ndarray, radius: float) -> np.ndarray:
 
 
 def _draw() -> None:
-    preview, view = runtime.mark_preview, _get_view()
-    if preview is None or preview.way is None or not view.overlay.show_overlays:
+    shown = find_shown()
+    if shown is None or not _get_view().overlay.show_overlays:
         return
     cache, background = runtime.get_cache(SketchCache), colors.find_background()
-    if cache.way is not preview.way or cache.background != background:
-        lines = build_lines(preview.way, preview.director.footage.size)
+    if cache.way is not shown[0] or cache.background != background:
         cache.batches = [
             (drawing.build_line_batch(points, colors.get_color(role)), width)
-            for points, width, role in lines
+            for points, width, role in build_lines(*shown)
         ]
-        cache.way, cache.background = preview.way, background
+        cache.way, cache.background = shown[0], background
     drawing.draw_lines(cache.batches, stand_behind=True)
+
+
+def find_shown() -> tuple[Way, float] | None:
+    """Return the way to draw, of a solve or else the preview, and the size of its character."""
+    best, preview = runtime.best_way, runtime.mark_preview
+    if best is not None:
+        return best.way, best.size
+    if preview is None or preview.way is None:
+        return None
+    return preview.way, preview.director.footage.size
 
 
 def _get_view() -> Any:

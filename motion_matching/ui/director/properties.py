@@ -212,7 +212,7 @@ class MotionMatchingDirector(bpy.types.PropertyGroup):
     path: bpy.types.Object = pointer(
         bpy.types.Object,
         "Path",
-        "Curve to follow at an even speed over the frames below; without one, only marks count",
+        "Curve to follow over the frames below; radii of its points make it faster or slower there",
         poll=is_curve,
     )
     path_start: int = integer(1, "Path Start", "Frame at the beginning of the curve", **_FRAME)

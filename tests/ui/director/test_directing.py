@@ -293,17 +293,35 @@ def test_a_hand_is_pinned_to_an_object(obj):
     assert outcomes.get_outcome(pin) == "met", marks.mark_of(pin).reason
 
 
-def test_a_curve_is_followed_over_its_frames(obj):
+def add_way(director, *points):
+    """Add a curve through points, each a place and a radius, and follow it from 49 to 145."""
     curve = bpy.data.curves.new("Way", "CURVE")
     curve.dimensions = "3D"
     spline = curve.splines.new("POLY")
-    spline.points.add(1)
-    for point, place in zip(spline.points, ((0.0, -0.8), (0.0, -5.2)), strict=True):
-        point.co = (*place, 0.0, 1.0)
+    spline.points.add(len(points) - 1)
+    for point, (x, y, radius) in zip(spline.points, points, strict=True):
+        point.co, point.radius = (x, y, 0.0, 1.0), radius
     way = bpy.data.objects.new("Way", curve)
     bpy.context.scene.collection.objects.link(way)
-    director = obj.motion_matching.director
     director.path, director.path_start, director.path_end = way, 49, 145
+    return way
+
+
+def test_radii_of_a_curve_are_factors_of_the_speed(obj):
+    """Half as wide, two metres take as long as four that are wide."""
+    points = (0.0, -0.8, 0.6), (0.0, -2.29, 0.6), (0.0, -2.31, 1.2), (0.0, -5.3, 1.2)
+    way = add_way(obj.motion_matching.director, *points)
+    assert ops.direct() == {"FINISHED"}
+    for share, y in ((0.25, -1.55), (0.5, -2.3), (0.75, -3.8), (1.0, -5.3)):
+        frame = 49 + round(96 * share)
+        assert abs(read_place(obj, frame)[1] - y) < 0.1, (frame, read_place(obj, frame))
+    way.data.splines[0].points[1].radius = 0.0
+    expect_refusal(ops.direct, "'Way'", "radius of 0")
+
+
+def test_a_curve_is_followed_over_its_frames(obj):
+    director = obj.motion_matching.director
+    way = add_way(director, (0.0, -0.8, 1.0), (0.0, -5.2, 1.0))
     assert ops.direct() == {"FINISHED"}
     for share in (0.25, 0.5, 0.75, 1.0):
         frame = 49 + round(96 * share)

@@ -7,8 +7,10 @@ import pytest
 
 from motion_matching.app import library
 from motion_matching.app.direct import flipping, marks, outcomes, solving
+from motion_matching.app.runtime import runtime
 from motion_matching.app.steps import EndedEarly
 from motion_matching.engine.direct import jump_table
+from motion_matching.ui.director import drawing
 from tests.ui.characters import create_character, read_state
 from tests.ui.director.marked import add_marks
 
@@ -48,6 +50,19 @@ def test_the_best_so_far_is_baked_and_told(obj):
     assert ops.direct_again() == {"FINISHED"}
     assert ops.direct() == {"FINISHED"}
     assert len(obj.motion_matching.takes) == 3
+
+
+def test_the_way_of_the_best_so_far_is_drawn_until_the_end(obj):
+    steps = solving.solve_steps(obj)
+    while "3 of 3 Met So Far" not in next(steps)[0]:
+        assert drawing.find_shown() is None or runtime.best_way is not None
+    way, size = drawing.find_shown()
+    assert way.met == (True, True, True)
+    assert len(way.places) > 100
+    assert size == pytest.approx(1.0, abs=0.2)
+    assert [width for _, width, _ in drawing.build_lines(way, size)]
+    steps.close()
+    assert drawing.find_shown() is None
 
 
 def test_the_variations_so_far_are_baked_and_told(obj):
