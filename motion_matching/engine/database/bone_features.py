@@ -10,6 +10,7 @@ from .motion_table import MotionTable, advance_laps, compute_angular_velocity, d
 _AROUND = 0.1  # seconds around a frame within which a foot's contact is averaged
 _FRONT = 0.1  # mean length of the unit vectors ahead below which a bone faces anywhere
 _STRIDES = 2.0  # medians of the time between a foot's contacts that it looks ahead
+_STILL = 2e-5  # m/s: slower is rounding, which is another in each build, as of feet that stand
 
 
 def compute_contact(table: MotionTable, leg: int) -> np.ndarray:
@@ -101,6 +102,7 @@ def compute_character_velocity(table: MotionTable, local: np.ndarray) -> np.ndar
         around = (world[2:] - world[:-2]) * (0.5 * table.fps)
         around[:, :2] = planar.rotate(around[:, :2], -track[1:3, 2])
         velocity[[stop - 1, start]] = around
+    velocity[np.abs(velocity) < _STILL] = 0.0
     return velocity
 
 
