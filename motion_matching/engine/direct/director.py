@@ -372,7 +372,8 @@ class Director:
     ) -> list[Anchor]:
         """Return anchors whose parts are where the take that was closed on them has them."""
         take = self._play_freely(task.asked, task.guide, plan, closed)
-        if any(is_leg(self.footage.database, anchor.part) for anchor in anchors):
+        parts = {anchor.part for anchor in anchors if anchor.part}  # to look one up takes its time
+        if any(is_leg(self.footage.database, part) for part in parts):
             take = self._plant(take, task.asked)
         return follow_take(anchors, take, closed, self.footage)
 
