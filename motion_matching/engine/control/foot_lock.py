@@ -18,6 +18,7 @@ from .contact_lock import ContactLock
 from .feet_apart import FeetApart
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .knee_limit import KneeLimit
+from .leap_limit import LeapLimit
 from .legs import (
     CLOSE,
     Joint,
@@ -49,6 +50,8 @@ class FootLock:
         self._steps = Stepping(len(legs))
         self._apart = FeetApart(legs)
         self._knees = tuple(KneeLimit(leg) for leg in legs)
+        self._toe_leaps = tuple(LeapLimit() for _ in legs)
+        self._ankle_leaps = tuple(LeapLimit() for _ in legs)
         # the bones of all legs, shared ones once; joint 0 is the root, these are the others
         bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
         paths = [(0, *(bones.index(bone) + 1 for bone in leg.chain)) for leg in legs]
@@ -71,6 +74,8 @@ class FootLock:
         for lock, knee in zip(self._locks, self._knees, strict=True):
             lock.reset()
             knee.reset()
+        for leap in (*self._toe_leaps, *self._ankle_leaps):
+            leap.reset()
         self._apart.reset()
         self._steps.reset()
 
@@ -159,15 +164,17 @@ class FootLock:
         dt: float,
         stands: bool = False,
         toes: PlayedToes | None = None,
+        hardest: float = math.inf,
     ) -> None:
         """Bend the legs of a pose (7, B), placed in the world by bone 0, to their toes' targets.
 
         Where it `stands`, feet that are planted elsewhere than in the pose step there. Feet about
-        to land move as the `toes` of the frame that is played, if these are known.
+        to land move as the `toes` of the frame that is played, if these are known. Toes and ankles
+        accelerate no harder than the `hardest` in m/s².
         """
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
-        buffer, turned = settings.stretch_buffer, []
+        buffer, turned, most = settings.stretch_buffer, [], hardest * dt * dt
         legs_joints = [get(joints) for get in self._joint_getters]
         if stands:
             self._begin_step(legs_joints, contacts.tolist(), dt)
@@ -196,11 +203,15 @@ class FootLock:
                     k, own, toe, root[2], contact, settings, dt, played
                 )
                 self._floors[k] = min(floors[:2])
+            target = self._toe_leaps[k].limit(target, floors[0] + leg.toe_height, most)
             if lock.locked and not was_locked:
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks))
             before = self._bone_getters[k](bones)
             knee = self._knees[k]
-            turned += _solve_leg(leg, own, before, target, floors, buffer, lock, knee, dt)
+            turned += _solve_leg(
+                *(leg, own, before, target, floors, buffer, lock, knee, dt),
+                *(self._ankle_leaps[k], most),
+            )
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
 
     def _begin_step(self, legs: Sequence[LegJoints], contacts: Sequence[bool], dt: float) -> None:
@@ -266,11 +277,14 @@ def _solve_leg(
     lock: ContactLock,
     limit: KneeLimit,
     dt: float,
+    leap: LeapLimit,
+    most: float,
 ) -> list[float]:
     """Return the local rotations of thigh, shin, foot and toe that bring the toe to the target.
 
-    Heel and tip of the foot stay on or above the floor. `bones` are the same four before; where
-    foot and toe are one bone, its rotation is returned once.
+    Heel and tip of the foot stay on or above the floor. The step of the ankle changes by at most
+    `most` metres. `bones` are the same four before; where foot and toe are one bone, its rotation
+    is returned once.
     """
     above_hip, hip, above_knee, knee, above_ankle, ankle, above_toe, toe = joints
     (ax, ay, az), attitude = ankle
@@ -296,6 +310,7 @@ def _solve_leg(
         room = 0.0
     if now < leg.folded_length:
         goal = _unfold_goal(leg, hip[0], knee, ankle[0], goal, room)
+    goal = leap.limit(goal, floors[1] + leg.foot_height, most)
     moves = pitch is not None or math.dist(goal, ankle[0]) > CLOSE
     if not moves:
         lengths = math.dist(hip[0], knee[0]), math.dist(knee[0], ankle[0])

@@ -13,7 +13,7 @@ from ..maths.springs import spring
 from .legs import LegGeometry
 
 _LAG = 0.05  # seconds: halflife with which a knee that was held back catches up
-_SUNK = 0.007  # metres that a foot may sink into the floor before its leg folds faster
+_SUNK = 0.010  # metres that a foot may sink into the floor before its leg folds faster
 _AHEAD = 0.06  # seconds that a foot's way to the floor is foreseen
 _CALM = 0.6  # of the knee's acceleration that is counted on to bend it before a foot is there
 _OPEN = 0.5  # cosine of the bend up to which a knee has far to go as its foot meets the floor

@@ -15,6 +15,7 @@ from .inertialization import Inertializer
 from .intent import Intent
 from .joints import Joints
 from .label_blending import LabelBlending
+from .leap_limit import LEAST_POP
 from .looking import Look
 from .method import Goal, Jump, Method, Motion
 from .performance import Performance
@@ -99,6 +100,7 @@ class Performer:
         self._feet.reset()
         self._look.reset()
         self._labels.reset()
+        self._hardest = LEAST_POP
         x, y = self.ground.slide(position, position, self.settings.collision_radius)
         self._placement = (x, y, facing)
         self.last_transition: Transition | None = None
@@ -153,6 +155,7 @@ class Performer:
         self._inertializer.reset()
         self._look.reset()
         self._labels.reset()
+        self._hardest = LEAST_POP
         self._enter(jump)
         self._stands = False
         self._placement = place
@@ -310,10 +313,12 @@ class Performer:
         if intent is not None:
             self._turn_head(pose, intent)
         unlocked, locked = pose, (False,) * len(motion.contacts)
+        self._hardest = max(self._hardest, motion.hardest)
         if self.settings.foot_lock:
             pose = unlocked.copy()
             self._feet.apply(
-                pose, motion.contacts, self.settings, self.dt, self._stands, motion.toes
+                *(pose, motion.contacts, self.settings, self.dt),
+                *(self._stands, motion.toes, self._hardest),
             )
             locked = self._feet.locked
             motion = self._leave_step_out(motion)

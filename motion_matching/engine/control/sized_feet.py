@@ -56,9 +56,10 @@ class SizedFootLock(FootLock):
         dt: float,
         stands: bool = False,
         toes: PlayedToes | None = None,
+        hardest: float = math.inf,
     ) -> None:
         scaled, small = self._divide(pose), toes and toes.divide(self._size)
-        super().apply(scaled, contacts, settings, self._slow(dt), stands, small)
+        super().apply(scaled, contacts, settings, self._slow(dt), stands, small, hardest)
         pose[3:] = scaled[3:]
 
     def _divide(self, pose: np.ndarray) -> np.ndarray:

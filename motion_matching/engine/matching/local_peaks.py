@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..control.joints import Joints
@@ -19,16 +21,18 @@ class LocalPeaks:
         self._starts, self._stops = np.asarray(database.starts), np.asarray(database.stops)
         self._fps, self._joints = database.fps, Joints(database.skeleton.parents)
         self._block, self._around = (round(s * database.fps) for s in (_BLOCK, _AROUND))
-        self._known: dict[tuple[int, int], float] = {}
+        self._known = np.full(database.frame_count, np.nan)  # until they are measured
 
     def get(self, frame: int) -> float:
         """Return the largest acceleration of a joint in the world around a frame, in m/s²."""
+        known = self._known.item(frame)
+        if not math.isnan(known):
+            return known
         which = self._ranges.item(frame)
         start, stop = self._starts.item(which), self._stops.item(which)
-        block = (frame - start) // self._block
-        if (which, block) not in self._known:
-            first = max(start + block * self._block - self._around, start)
-            last = min(start + (block + 1) * self._block + self._around, stop)
-            poses = self._poses[first:last]
-            self._known[which, block] = self._joints.measure_acceleration(poses, self._fps)
-        return self._known[which, block]
+        first = start + (frame - start) // self._block * self._block
+        last = min(first + self._block, stop)
+        poses = self._poses[max(first - self._around, start) : min(last + self._around, stop)]
+        peak = self._joints.measure_acceleration(poses, self._fps)
+        self._known[first:last] = peak
+        return peak

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..control.idling import Idling
+from ..control.leap_limit import LEAST_POP
 from ..control.method import Candidate, Explanation, Goal, Jump, Motion
 from ..control.played_labels import PlayedLabels
 from ..control.played_toes import PlayedToes, measure_toes
@@ -31,10 +32,14 @@ from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
 
 _SEEN = 3  # ticks after a jump that are looked at for joints that pop
-_LEAST_POP = 10.0  # m/s²: no slower acceleration of a joint is a pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
+_POP = 1.1  # times as hard as in the data: a leap that almost shows as a pop
+# nearest frames among which one is looked for at which nothing leaps, and frames between them
+_LOOKED_AT, _APART = 64, 2
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
 _AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
+
+MeasureSeam = Callable[[Jump, np.ndarray], float]
 
 
 class MotionMatching:
@@ -235,12 +240,11 @@ class MotionMatching:
     def _make_motion(self, played: int, jump: Jump | None) -> Motion:
         frame, root = self._frame, self._root_motion[played]
         pose, contacts = self._poses[frame], self._contacts[frame]
-        labels = self._labels.get_shares(frame)
         if self._is_held:
             root, contacts = np.zeros_like(root), np.ones_like(contacts)
-            return Motion(pose, root, contacts, jump, frame, self.last_cost, None, labels)
-        toes = PlayedToes(self._toes[frame], jump is not None)
-        return Motion(pose, root, contacts, jump, frame, self.last_cost, toes, labels)
+        toes = None if self._is_held else PlayedToes(self._toes[frame], jump is not None)
+        known = toes, self._labels.get_shares(frame), self._peaks.get(frame)
+        return Motion(pose, root, contacts, jump, frame, self.last_cost, *known)
 
     def _get_played_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of what is played."""
@@ -298,9 +302,16 @@ class MotionMatching:
             mask = None
         if best < 0:
             best, cost = frame, continuing
-        if best != frame and not leave and self._should_wait(goal, frame, best):
-            self._ticks_to_search = 0
-            best, cost = frame, continuing
+        if best != frame and not leave and chosen is None:
+            leap = self._measure_leap(goal.measure_seam, frame, best)
+            if self._should_wait(leap):
+                self._ticks_to_search = 0
+                best, cost = frame, continuing
+            elif leap > _POP:
+                near = index.find_k_nearest(
+                    query, _LOOKED_AT, current=frame, mask=prepared, **self._around
+                )
+                best, cost = self._find_calm(goal.measure_seam, *near, bound, (best, cost))
         if chosen is not None:
             best, cost = chosen, self._measure_cost(query, chosen)
         self.last_cost = cost
@@ -322,25 +333,45 @@ class MotionMatching:
         weight = self._settings.price_weight
         return price_choice.choose(price_choice.list_nearest(find), measure_prices, weight, bound)
 
-    def _should_wait(self, goal: Goal, frame: int, best: int) -> bool:
-        """Return whether a jump should wait for a tick, as a joint would pop now."""
-        longest = _LONGEST_WAIT * self.fps if self._settings.wait else 0.0
-        if goal.measure_seam is None or self._waited >= longest:
-            self._waited = 0
-            return False
-        pops = self._pops(goal.measure_seam, frame, best)
-        self._waited = self._waited + 1 if pops else 0
-        return pops
+    def _should_wait(self, leap: float) -> bool:
+        """Return whether a jump should wait for a tick, as a joint would leap now."""
+        waits = leap > 1.0 and self._waited < _LONGEST_WAIT * self.fps
+        self._waited = self._waited + 1 if waits else 0
+        return waits
 
-    def _pops(
-        self, measure_seam: Callable[[Jump, np.ndarray], float], frame: int, best: int
-    ) -> bool:
-        """Return whether a jump would accelerate a joint as neither motion does around it."""
+    def _measure_leap(self, measure_seam: MeasureSeam | None, frame: int, best: int) -> float:
+        """Return how hard a jump accelerates a joint; 1 is as hard as both motions around it.
+
+        It is 0 where that does not matter.
+        """
+        if measure_seam is None or not self._settings.wait:
+            return 0.0
         jump = Jump(*self._get_played_state(), *self._get_state(best))
         stop = self.database.stops.item(self.database.range_of_frame.item(best))
         following = self._poses[best + 1 : min(best + 1 + _SEEN, stop)]
-        most = max(self._peaks.get(frame), self._peaks.get(best), _LEAST_POP)
-        return measure_seam(jump, following) > most
+        most = max(self._peaks.get(frame), self._peaks.get(best), LEAST_POP)
+        return measure_seam(jump, following) / most
+
+    def _find_calm(
+        self,
+        measure_seam: MeasureSeam | None,
+        frames: np.ndarray,
+        costs: np.ndarray,
+        bound: float,
+        best: tuple[int, float],
+    ) -> tuple[int, float]:
+        """Return the first of the frames (K,) at which nothing leaps, or the calmest, and its cost.
+
+        Only those count whose `costs` (K,) are below a bound. Without any it is the `best`.
+        """
+        least = math.inf
+        for other, its_cost in _list_apart(frames, costs):
+            leap = self._measure_leap(measure_seam, self._frame, other)
+            if its_cost < bound and leap < least:
+                best, least = (other, its_cost), leap
+            if least <= 1.0:
+                break
+        return best
 
     def _make_query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
         values: list[float] = []
@@ -404,6 +435,15 @@ class MotionMatching:
     def _make_candidate(self, query: np.ndarray, frame: int) -> Candidate:
         cost, by_feature = self._differences.split(query - self._rows[frame])
         return Candidate(frame, cost + self._bias.item(frame), tuple(by_feature.tolist()))
+
+
+def _list_apart(frames: np.ndarray, costs: np.ndarray) -> Iterator[tuple[int, float]]:
+    """Yield frames (K,) with their costs, without those beside a better one."""
+    seen: list[int] = []
+    for frame, cost in zip(frames.tolist(), costs.tolist(), strict=True):
+        if all(abs(frame - other) > _APART for other in seen):
+            seen.append(frame)
+            yield frame, cost
 
 
 class _TagMask:

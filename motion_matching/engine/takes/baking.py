@@ -14,6 +14,7 @@ from ..control.contact_ranges import ContactRange
 from ..control.fade import choose_fade
 from ..control.heel_lowering import measure_pitches
 from ..control.leap_easing import even_out_leaps
+from ..control.leap_limit import LEAST_POP
 from ..control.planting import ToeMotion, plant_feet
 from ..control.take import Take
 from ..database.database import Database, measure_character_legs
@@ -22,7 +23,7 @@ from ..maths import planar, quat
 from ..maths.runs import find_runs
 from ..motion.simulation_bone import GroundTrack
 from . import metrics, sizes
-from .metrics import LEAST_POP, BodyMotion, Frames
+from .metrics import BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
 _HARDER = 1.05  # times 99 % of the accelerations in the frames played, to which swings are evened

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..body.rig import Roles
+from ..control.leap_limit import LEAST_POP
 from ..control.take import Take
 from ..database.statistics import TURNING
 from ..maths import planar
@@ -26,7 +27,7 @@ SKATE_HEIGHT, SKATE_SPEED = 0.05, 0.2  # metres above the floor, and m/s
 CROSSED = 0.05  # metres that an ankle is past the other
 FREEZE_SECONDS, FREEZE_SPEED, FREEZE_DESIRED_SPEED = 0.5, 0.1, 0.5
 _STANDING_SECONDS, _STANDING_SPEED = 0.5, 0.1  # at least, and m/s at most
-_POP, LEAST_POP = 1.2, 9.81  # times the most in the frames played, and m/s²
+_POP = 1.2  # times the most in the frames played
 _RESPONSE_SHARE = 0.9
 _HEEL_UP = 0.05  # metres that an ankle is above where it stands
 _TURN, _ELSEWHERE = np.cos(np.radians(89.0)), np.cos(np.radians(60.0))  # in one tick

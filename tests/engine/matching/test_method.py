@@ -269,6 +269,28 @@ def test_no_jump_waits_for_long(demo_database):
     assert 0.1 < waited < 0.2
 
 
+def test_a_jump_that_may_wait_no_longer_enters_a_frame_that_pops_less(demo_database):
+    """The best frame and those beside it pop; another good one does not."""
+    method = MotionMatching(demo_database, PerformerSettings(search_interval=0.5))
+    method.reset()
+    method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
+    asked: list[np.ndarray] = []
+
+    def measure(jump, following) -> float:
+        asked.append(jump.target_pose)
+        return 1000.0 if len(asked) < 12 else 0.0
+
+    fast = make_trajectory(3.0, 0.8, method.trajectory_times)
+    goal = Goal(fast, sharp=True, measure_seam=measure)
+    ticks, jump = 0, None
+    while jump is None:
+        jump, ticks = method.advance(goal).jump, ticks + 1
+    assert ticks < 0.25 * demo_database.fps
+    assert len(asked) == 12, "others are looked at once it has waited"
+    assert not np.array_equal(jump.target_pose, asked[ticks - 1]), "the best frame of that tick"
+    assert np.array_equal(jump.target_pose, asked[11])
+
+
 def test_the_end_of_a_range_is_left_even_with_a_pop(demo_database):
     method = MotionMatching(demo_database, PerformerSettings(search_interval=10.0))
     method.reset()

@@ -1,0 +1,72 @@
+"""Toes and ankles never accelerate harder than the motion that has been played."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control.leap_limit import LeapLimit
+from motion_matching.engine.control.legs import measure_legs
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.control.sized_feet import create_foot_lock
+from motion_matching.engine.maths import quat
+from motion_matching.engine.takes import baking, metrics, takes
+from tests.engine.scripted import perform_script
+
+FPS, HARDEST = 60.0, 80.0
+
+
+@pytest.fixture(scope="module")
+def legs(demo_database):
+    return measure_legs(demo_database.skeleton, demo_database.roles, demo_database.poses[::7])
+
+
+def show_leaping_body(database, legs, hardest: float) -> np.ndarray:
+    """Return toes and ankles (T, 2 L, 3) of a body in the air that is suddenly elsewhere."""
+    feet = create_foot_lock(legs)
+    poses = np.repeat(np.array(database.poses[:1], np.float64), 90, axis=0)
+    poses[:, 2, database.roles.hips] += 0.4
+    poses[30:, 0, database.roles.hips] += 0.1
+    for pose in poses:
+        contacts = np.zeros(len(legs), bool)
+        feet.apply(pose, contacts, PerformerSettings(), 1.0 / FPS, hardest=hardest)
+    bones = [bone for leg in database.roles.legs for bone in (leg.foot, leg.toe)]
+    return quat.compute_world(poses, database.skeleton.parents)[1][:, bones]
+
+
+def measure_hardest(places: np.ndarray) -> float:
+    return FPS**2 * float(np.linalg.norm(np.diff(places, 2, axis=0), axis=-1).max())
+
+
+def test_feet_follow_a_body_that_leaps_no_harder_than_the_motion_played(demo_database, legs):
+    places = show_leaping_body(demo_database, legs, HARDEST)
+    leaping = show_leaping_body(demo_database, legs, math.inf)
+    assert measure_hardest(leaping) > 3.0 * HARDEST
+    assert measure_hardest(places) < 1.2 * HARDEST
+    np.testing.assert_allclose(places[-1], leaping[-1], atol=0.01)
+
+
+def test_ordinary_feet_are_where_they_were(demo_database, legs):
+    places = show_leaping_body(demo_database, legs, 1e6)
+    np.testing.assert_array_equal(places, show_leaping_body(demo_database, legs, math.inf))
+
+
+def test_a_joint_that_is_held_back_stays_above_the_floor():
+    """It falls too fast to come to rest by its own acceleration."""
+    limit, shown = LeapLimit(), []
+    for height in np.maximum(0.5 - 0.05 * np.arange(30), 0.02).tolist():
+        shown.append(limit.limit((0.0, 0.0, height), 0.02, 0.001)[2])
+    assert min(shown) == pytest.approx(0.02, abs=1e-9)
+    assert shown[-1] == pytest.approx(0.02, abs=1e-9)
+
+
+def test_sharp_turns_pop_nowhere(lafan1):
+    """Where kicks of the data, turns of the body and fading jumps come together, too."""
+    take = perform_script(lafan1, "turns", "walk", 200.0, seed=2)
+    body = baking.make_body(take.poses, take.character, lafan1)
+    played = metrics.measure_frames(takes.find_played_frames(take, lafan1))
+    assert (
+        metrics.measure_pops(body.acceleration, played["acceleration_max"], take.fps)["pops"] == 0
+    )
