@@ -105,19 +105,26 @@ def open_knees(
 ) -> bool:
     """Open knees of `poses` (T, 7, B) in place that fold further than in the data.
 
-    Thighs stay, and feet keep their attitude, as with `legs.unfold`. World rotations are
-    (T, B, 4), positions (T, B, 3). Returns whether any knee was opened.
+    Thighs stay, and feet keep their attitude, as with `legs.unfold`. Knees bent backward stay, too.
+    World rotations are (T, B, 4), positions (T, B, 3). Returns whether any knee was opened.
     """
     thigh, shin, foot = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot))
     folded = np.linalg.norm(positions[:, foot] - positions[:, thigh], axis=-1) < leg.folded_length
     if not folded.any():
         return False
-    rotations, positions = rotations[folded], positions[folded]
-    upper, lower, hinge = _get_fold(leg, rotations, positions)
+    upper, lower, hinge = _get_fold(leg, rotations[folded], positions[folded])
     # only what is across the hinge turns about it
     along = np.sum(upper * hinge, axis=-1) * np.sum(lower * hinge, axis=-1)
     sine = np.sum(np.cross(lower, upper) * hinge, axis=-1)
     cosine = np.sum(upper * lower, axis=-1) - along
+    opens = (sine >= 0.0) | (cosine <= 0.0)
+    if not opens.any():
+        return False
+    folded[folded] = opens
+    rotations = rotations[folded]
+    upper, lower, hinge, along, sine, cosine = (
+        each[opens] for each in (upper, lower, hinge, along, sine, cosine)
+    )
     squares = np.sum(upper**2, axis=-1) + np.sum(lower**2, axis=-1)
     bent = 0.5 * (leg.folded_length**2 - squares) - along
     most = np.arccos(np.clip(bent / np.maximum(np.hypot(cosine, sine), 1e-12), -1.0, 1.0))

@@ -245,7 +245,8 @@ def bend(
 def unfold(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector, length: float) -> Vector:
     """Return how far the ankle moves as the knee opens until it is `length` from the hip.
 
-    The thigh stays. A knee that a blend of poses has folded through itself opens the same way.
+    The thigh stays. A knee that a blend of poses has folded through itself opens the same way, and
+    the ankle of one bent backward stays: it is straightened elsewhere.
     """
     (hx, hy, hz), ((x, y, z), attitude), (ax, ay, az) = hip, knee, ankle
     ux, uy, uz, lx, ly, lz = x - hx, y - hy, z - hz, ax - x, ay - y, az - z
@@ -257,6 +258,8 @@ def unfold(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector, length: float
     bent = 0.5 * (length * length - ux * ux - uy * uy - uz * uz - lx * lx - ly * ly - lz * lz)
     angle = math.atan2(sine, cosine)
     if angle < 0.0:
+        if cosine > 0.0:
+            return 0.0, 0.0, 0.0
         angle += 2.0 * math.pi
     half = 0.5 * (angle - _acos((bent - along) / max(math.hypot(cosine, sine), 1e-12)))
     s = math.sin(half)

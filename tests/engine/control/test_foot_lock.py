@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -288,6 +290,26 @@ def test_a_knee_that_folds_through_itself_stays_in_front(demo_database, legs, wa
                 np.linalg.norm(np.diff(each[:, joint], axis=0), axis=-1) for each in (before, after)
             ]
             assert steps[1].max() < steps[0].max() + 0.005
+
+
+@pytest.mark.parametrize("way", ["live", "baked"])
+def test_a_knee_bent_far_backward_is_not_opened_through_the_hip(demo_database, legs, way):
+    """As where a database has one walk, whose knees hardly bend, and a blend breaks them."""
+    lengths = np.linalg.norm(demo_database.skeleton.rest_positions, axis=-1)
+    stiff = tuple(
+        replace(leg, folded_length=0.9 * float(lengths[role.shin] + lengths[role.foot]))
+        for leg, role in zip(legs, demo_database.roles.legs, strict=True)
+    )
+    knees = 1.4 * np.sin(np.linspace(0.0, np.pi, 40))
+    poses = np.stack([fold_legs(demo_database, legs, 0.2, 1.0, knee) for knee in knees])
+    before, after = compute_joints(poses, demo_database, stiff, way)
+    for leg, role in zip(stiff, demo_database.roles.legs, strict=True):
+        away = np.linalg.norm(before[:, role.foot] - before[:, role.thigh], axis=-1)
+        assert away.min() < leg.folded_length - 0.01
+        steps = [
+            np.linalg.norm(np.diff(each[:, role.foot], axis=0), axis=-1) for each in (before, after)
+        ]
+        assert steps[1].max() < 1.5 * steps[0].max()
 
 
 def lock_feet(poses, legs) -> np.ndarray:
