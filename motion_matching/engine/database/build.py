@@ -139,8 +139,7 @@ def build(
     parts, others, mapped = share_skeleton(parts, settings.character, skip_broken)
     skipped = broken + skipped + others
     notify("Finding simulation bones", 0.2)
-    parts, roles, forward = _add_tracks(parts, settings)
-    parts, moved = level_floors(parts, roles, settings.contacts)
+    parts, roles, forward, moved = _add_tracks(parts, settings)
     warnings = _collect_warnings(parts, roles, settings) + moved
     proposed: dict[str, tuple[TagRange, ...]] = {}
     if settings.auto_tags:
@@ -217,7 +216,7 @@ def _find_parts_of_sources(
     parts, _ = _make_parts([(source, clip, False) for source, clip in pairs], settings)
     parts, _, _ = share_skeleton(parts, settings.character)
     notify("Finding simulation bones", 0.5)
-    parts, roles, _ = _add_tracks(parts, settings)
+    parts, roles, _, _ = _add_tracks(parts, settings)
     by_source = {id(part.source): part for part in parts}
     pace = measure_pace(parts[0].clip.skeleton, roles)
     return [by_source.get(id(source)) for source in sources], clips, pace
@@ -311,10 +310,11 @@ def _add_mirrored(parts: list[ReelPart], by_default: bool, roles: rig.Roles) -> 
 
 def _add_tracks(
     parts: Sequence[ReelPart], settings: BuildSettings
-) -> tuple[list[ReelPart], rig.Roles, np.ndarray]:
+) -> tuple[list[ReelPart], rig.Roles, np.ndarray, list[BuildNote]]:
     """Return the parts with their tracks, smoothed clip by clip; roles; the hips' forward axis.
 
-    The clips get bones at the ends of legs that stand on these.
+    The clips get bones at the ends of legs that stand on these, and stand on one floor: the last
+    value are notes on those that were moved for it.
     """
     clips, bone = [part.clip for part in parts], settings.simulation_bone
     roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
@@ -322,21 +322,23 @@ def _add_tracks(
     ends = toe_ends.find_toe_ends(clips[0].skeleton, clips, roles)
     clips = [toe_ends.add_toe_ends(clip, ends) for clip in clips]
     roles = toe_ends.use_toe_ends(roles, clips[0].skeleton)
-    joined = join_clips(clips)
+    parts = [replace(part, clip=clip) for part, clip in zip(parts, clips, strict=True)]
+    parts, moved = level_floors(parts, roles, settings.contacts)
+    joined = join_clips([part.clip for part in parts])
     raw = simulation_bone.compute_raw_track(
         joined, roles.hips, roles.spine, forward, source=bone.source, root=roles.root
     )
     result, start = [], 0
-    for part, clip in zip(parts, clips, strict=True):
-        stop = start + clip.frame_count
+    for part in parts:
+        stop = start + part.clip.frame_count
         track = raw.crop(start, stop)
         if part.source.track is not None:
             track = _resample_track(part.source.track, part)
         else:
-            track = simulation_bone.smooth_track(track, clip.fps, bone, part.source.loop)
-        result.append(replace(part, clip=clip, track=track))
+            track = simulation_bone.smooth_track(track, part.clip.fps, bone, part.source.loop)
+        result.append(replace(part, track=track))
         start = stop
-    return result, roles, forward
+    return result, roles, forward, moved
 
 
 def _resample_track(track: GroundTrack, part: ReelPart) -> GroundTrack:

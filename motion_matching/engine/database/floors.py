@@ -17,6 +17,7 @@ from ..body.toe_ends import measure_leg_lengths
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
 from .parts import BuildNote, ReelPart
+from .tilted_floors import STEEPEST, find_tilt, level, level_points, measure_steepness
 
 # as shares of the length of the legs
 _OFF = 0.03  # a floor that is farther away than this from that of the others is another one
@@ -26,6 +27,14 @@ _LOWEST = 0.06  # feet this far above the lowest part of the body do not carry i
 _MOST_FRAMES = 100  # of a clip whose whole body is looked at
 _FEW = 0.1  # share of frames with a contact, below which feet may tremble or slide
 _AS_COMMON = 0.8  # of the seconds on the commonest floor, from which one may be taken instead
+
+
+class _Feet(NamedTuple):
+    """Toes (F, L, 3) of a clip, their contacts (F, L), and whether their floor was tilted."""
+
+    toes: np.ndarray
+    contacts: np.ndarray
+    tilted: bool = False
 
 
 class _Floor(NamedTuple):
@@ -51,21 +60,26 @@ def level_floors(
     skeleton = parts[0].clip.skeleton
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     leg = float(np.mean(lengths))
-    floors = [_find_floor(part.clip, roles, settings, lengths) for part in parts]
+    feet = [_find_feet(part.clip, roles, settings, lengths) for part in parts]
+    parts, feet, levelled = _level_tilted(parts, feet, leg)
+    floors = [_find_floor(part.clip, each, leg) for part, each in zip(parts, feet, strict=True)]
     heights = [floor.height for floor in floors if floor]
     if not heights or np.ptp(heights) <= _OFF * leg:
-        return list(parts), []
+        return parts, levelled
     floors = [
         floor if floor and _carry(part.clip, roles, floor, _LOWEST * leg) else None
         for part, floor in zip(parts, floors, strict=True)
     ]
-    common = _find_common_floor([floor for floor in floors if floor], _OFF * leg)
-    result, notes = [], []
-    for part, floor in zip(parts, floors, strict=True):
+    tilted = [each.tilted for each in feet]
+    known = [floor for floor, askew in zip(floors, tilted, strict=True) if floor and not askew]
+    common = _find_common_floor(known or [floor for floor in floors if floor], _OFF * leg)
+    result, notes = [], levelled
+    for part, floor, askew in zip(parts, floors, tilted, strict=True):
         rise = floor.height - common if floor else 0.0
-        moves = _OFF * leg < abs(rise) <= _ELSEWHERE * leg
+        # how high a tilted floor was is as unsure as its tilt
+        moves = _OFF * leg < abs(rise) and (askew or abs(rise) <= _ELSEWHERE * leg)
         result.append(replace(part, clip=_lift(part.clip, -rise)) if moves else part)
-        if abs(rise) > _OFF * leg:
+        if abs(rise) > _OFF * leg and not askew:
             notes.append(_describe(part.source.name, rise, moves))
     return result, notes
 
@@ -85,20 +99,58 @@ def _describe(name: str, rise: float, moves: bool) -> BuildNote:
     return BuildNote(name, text, "floor")
 
 
-def _find_floor(
+def _level_tilted(
+    parts: Sequence[ReelPart], feet: Sequence[_Feet], leg: float
+) -> tuple[list[ReelPart], list[_Feet], list[BuildNote]]:
+    """Return parts and feet with tilted floors made level, and notes on these and on slopes."""
+    level_parts, level_feet, notes = list(parts), list(feet), []
+    for number, (part, (toes, contacts, _)) in enumerate(zip(parts, feet, strict=True)):
+        planted = toes[contacts]
+        up = find_tilt(planted, leg) if len(planted) else None
+        if up is None:
+            continue
+        steep = measure_steepness(up)
+        notes.append(_describe_tilt(part.source.name, steep))
+        if steep <= STEEPEST:
+            centre = planted.mean(axis=0)
+            level_parts[number] = replace(part, clip=level(part.clip, up, centre))
+            level_feet[number] = _Feet(level_points(toes, up, centre), contacts, True)
+    return level_parts, level_feet, notes
+
+
+def _describe_tilt(name: str, steep: float) -> BuildNote:
+    """Return a note on a clip with a floor that is `steep` in radians."""
+    angle = f"{np.degrees(steep):.2g}°"
+    if steep > STEEPEST:
+        text = (
+            f"The floor of '{name}' is a slope of {angle}, on which feet cannot be planted; turn "
+            "the clip so that its floor is level, or leave it out."
+        )
+        return BuildNote(name, text, "slope")
+    return BuildNote(
+        name, f"The floor of '{name}' is tilted by {angle}, so it was levelled.", "floor"
+    )
+
+
+def _find_feet(
     clip: Clip, roles: Roles, settings: ContactSettings, leg_lengths: np.ndarray
-) -> _Floor | None:
-    """Return the floor of a clip, None if its feet do not stand on a level one."""
+) -> _Feet:
+    """Return the toes of a clip and their contacts at any height."""
     compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
     toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
     anywhere = replace(settings, max_height=None)
     contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths, unsteady=False)
     if contacts.mean() < _FEW:
         contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths)
+    return _Feet(toes, contacts)
+
+
+def _find_floor(clip: Clip, feet: _Feet, leg: float) -> _Floor | None:
+    """Return the floor of a clip, None if its feet do not stand on a level one."""
+    toes, contacts, _ = feet
     heights = toes[..., 2][contacts]
     if not len(heights):
         return None
-    leg = float(np.mean(leg_lengths))
     low, height, high = np.percentile(heights, (20, 50, 80))
     if high - low > _LEVEL * leg:
         return None
