@@ -18,6 +18,7 @@ from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
 from .parts import BuildNote, ReelPart
 from .tilted_floors import STEEPEST, find_tilt, level, level_points, measure_steepness
+from .uneven_feet import find_rises, may_be_uneven
 
 # as shares of the length of the legs
 _OFF = 0.03  # a floor that is farther away than this from that of the others is another one
@@ -62,6 +63,7 @@ def level_floors(
     leg = float(np.mean(lengths))
     feet = [_find_feet(part.clip, roles, settings, lengths) for part in parts]
     parts, feet, levelled = _level_tilted(parts, feet, leg)
+    parts, feet = _even_out(parts, feet, roles, leg, levelled)
     floors = [_find_floor(part.clip, each, leg) for part, each in zip(parts, feet, strict=True)]
     heights = [floor.height for floor in floors if floor]
     if not heights or np.ptp(heights) <= _OFF * leg:
@@ -118,6 +120,34 @@ def _level_tilted(
     return level_parts, level_feet, notes
 
 
+def _even_out(
+    parts: Sequence[ReelPart],
+    feet: Sequence[_Feet],
+    roles: Roles,
+    leg: float,
+    notes: list[BuildNote],
+) -> tuple[list[ReelPart], list[_Feet]]:
+    """Return parts and feet on the floor that hover and sink by turns; `notes` are added to."""
+    even_parts, even_feet = list(parts), list(feet)
+    for number, (part, (toes, contacts, tilted)) in enumerate(zip(parts, feet, strict=True)):
+        heights = toes[..., 2][contacts]
+        if not len(heights) or not may_be_uneven(heights, leg):
+            continue
+        lowest = _find_lowest(part.clip, roles)
+        rises = find_rises(toes, contacts, lowest, part.clip.fps, leg)
+        if rises is None:
+            continue
+        even_parts[number] = replace(part, clip=_lift(part.clip, -rises[:, None]))
+        even_feet[number] = _Feet(toes - rises[:, None, None] * [0.0, 0.0, 1.0], contacts, tilted)
+        text = (
+            f"The feet of '{part.source.name}' hover and sink by {100 * np.ptp(rises):.2g} cm, so "
+            "its body was lowered and raised to stand on them; if its rotations were copied from other "
+            "proportions, retarget it instead."
+        )
+        notes.append(BuildNote(part.source.name, text, "floor"))
+    return even_parts, even_feet
+
+
 def _describe_tilt(name: str, steep: float) -> BuildNote:
     """Return a note on a clip with a floor that is `steep` in radians."""
     angle = f"{np.degrees(steep):.2g}°"
@@ -165,11 +195,16 @@ def _carry(clip: Clip, roles: Roles, floor: _Floor, near: float) -> bool:
     toes, contacts = floor.toes, floor.contacts
     frames = np.flatnonzero(contacts.any(axis=1))
     frames = frames[:: -(-len(frames) // _MOST_FRAMES)]
-    body = [roles.hips, *clip.skeleton.get_descendants(roles.hips)]
     sample = replace(clip, positions=clip.positions[frames], rotations=clip.rotations[frames])
-    lowest = sample.compute_world()[1][:, body, 2].min(axis=1)
+    lowest = _find_lowest(sample, roles)
     standing = np.where(contacts[frames], toes[frames, :, 2], np.inf).min(axis=1)
     return bool(np.median(standing - lowest) < near)
+
+
+def _find_lowest(clip: Clip, roles: Roles) -> np.ndarray:
+    """Return the height (F,) of the lowest part of the body."""
+    body = [roles.hips, *clip.skeleton.get_descendants(roles.hips)]
+    return clip.compute_world()[1][:, body, 2].min(axis=1)
 
 
 def _find_common_floor(floors: Sequence[_Floor], near: float) -> float:
@@ -187,8 +222,8 @@ def _find_common_floor(floors: Sequence[_Floor], near: float) -> float:
     return float(np.median(heights[alike[best]]))
 
 
-def _lift(clip: Clip, rise: float) -> Clip:
-    """Return a clip whose roots are higher by a `rise` in metres."""
+def _lift(clip: Clip, rise: float | np.ndarray) -> Clip:
+    """Return a clip whose roots are higher by a `rise` in metres, or by some (F, 1)."""
     positions = clip.positions.copy()
     positions[:, clip.skeleton.parents < 0, 2] += np.float32(rise)
     return replace(clip, positions=positions)

@@ -144,3 +144,44 @@ def test_a_slope_is_told_with_what_to_do():
     _, report = build_from(walks[0], steep, walks[2])
     (text,) = (note.text for note in report.warnings if note.kind == "slope")
     assert all(part in text for part in ("'walk 1'", "9°", "leave it out"))
+
+
+def hover(clip: Clip, most: float) -> Clip:
+    """Return a clip whose body hovers and sinks by turns by up to `most` metres."""
+    return lift(clip, most * np.sin(2.0 * np.pi * np.arange(clip.frame_count) / (2.5 * clip.fps)))
+
+
+def measure_standing_heights(database: Database) -> np.ndarray:
+    toes = [leg.toe for leg in database.roles.legs]
+    heights = database.skeleton.compute_bone_positions(toes, np.asarray(database.poses))[..., 2]
+    return heights[np.asarray(database.contacts)]
+
+
+def test_feet_that_hover_and_sink_by_turns_stand_on_one_floor():
+    """As of rotations that were copied onto longer shins, where knees bend more or less."""
+    walks = [make_walk(seed, 8.0) for seed in range(3)]
+    database, report = build_from(walks[0], hover(walks[1], 0.05), walks[2])
+    assert list_moved(report) == ["walk 1"]
+    (text,) = (note.text for note in report.warnings if note.kind == "floor")
+    assert "hover and sink" in text
+    low, high = np.percentile(measure_standing_heights(database), (2, 98))
+    assert high - low < 0.04
+
+
+def test_a_body_that_is_put_on_the_floor_moves_smoothly():
+    walk = make_walk(1, 8.0)
+    database, _ = build_from(hover(walk, 0.05))
+    plain, _ = build_from(walk)
+    most = [np.abs(np.diff(each.poses[:, 2, 1], 2)).max() for each in (database, plain)]
+    assert most[0] < 1.3 * most[1]
+
+
+def test_feet_that_tremble_stand_on_one_floor_as_they_are():
+    walk = make_walk(1, 8.0)
+    trembling = lift(walk, np.random.default_rng(0).normal(0.0, 0.02, walk.frame_count))
+    database, report = build_from(trembling)
+    assert not list_moved(report)
+    count = len(trembling.positions)
+    np.testing.assert_allclose(
+        database.poses[:count, 2, 1], trembling.positions[:, 0, 2], atol=1e-5
+    )
