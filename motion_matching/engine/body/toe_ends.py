@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from string import ascii_letters
 
 import numpy as np
 
@@ -26,26 +27,48 @@ _STILL = 0.7  # of the joint's speed there: an end that moves faster hangs in th
 _SUFFIX = "_end"
 _USUAL_LEGS = (0.5, 1.0)  # metres from thigh to toe for which distances are those of people
 
+Offset = tuple[float, float, float]
 
-def find_toe_ends(
-    skeleton: Skeleton, clips: Sequence[Clip], roles: Roles
-) -> dict[int, tuple[float, float, float]]:
-    """Return by bone the end sites of legs that stand on these, not on their last joints."""
+
+def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> dict[int, Offset]:
+    """Return by bone the end sites of legs that stand on these, not on their last joints.
+
+    If one leg of a pair does, the other one does, too: left and right are never quite alike.
+    """
     _, positions, rotations, _ = sample_frames(skeleton, clips)
-    chosen: dict[int, tuple[float, float, float]] = {}
-    for leg, length in zip(roles.legs, measure_leg_lengths(positions, roles), strict=True):
+    lengths = measure_leg_lengths(positions, roles)
+    pairs = [name.lstrip(ascii_letters) for name in roles.leg_names]
+    standing_pairs: set[str] = set()
+    ends: dict[int, tuple[str, Offset]] = {}
+    for leg, pair, length in zip(roles.legs, pairs, lengths.tolist(), strict=True):
         if skeleton.get_children(leg.toe):
             continue
-        joint, standing = positions[:, leg.toe], np.inf
-        for bone, offset in skeleton.end_sites:
-            if bone != leg.toe:
-                continue
-            end = positions[:, bone] + quat.mul_vec(rotations[:, bone], np.array(offset))
-            height = float(np.percentile(end[:, 2], _STANDING))
-            above = np.percentile(joint[:, 2], _STANDING) - height
-            if height < standing and above > _ABOVE * length and _rests(end, joint):
-                chosen[bone], standing = offset, height
-    return chosen
+        stands, lowest = _find_end(skeleton, leg.toe, positions, rotations, length)
+        if stands:
+            standing_pairs.add(pair)
+        if end := stands or lowest:
+            ends[leg.toe] = pair, end
+    return {bone: end for bone, (pair, end) in ends.items() if pair in standing_pairs}
+
+
+def _find_end(
+    skeleton: Skeleton, toe: int, positions: np.ndarray, rotations: np.ndarray, length: float
+) -> tuple[Offset | None, Offset | None]:
+    """Return the lowest end site of a toe on which a leg stands, and the lowest of all below it."""
+    joint = positions[:, toe]
+    stands: tuple[float, Offset | None] = (np.inf, None)
+    lowest = stands
+    for bone, offset in skeleton.end_sites:
+        if bone != toe:
+            continue
+        end = joint + quat.mul_vec(rotations[:, toe], np.array(offset))
+        height = float(np.percentile(end[:, 2], _STANDING))
+        above = np.percentile(joint[:, 2], _STANDING) - height
+        if height < lowest[0] and above > 0.0:
+            lowest = height, offset
+        if height < stands[0] and above > _ABOVE * length and _rests(end, joint):
+            stands = height, offset
+    return stands[1], lowest[1]
 
 
 def _rests(end: np.ndarray, joint: np.ndarray) -> bool:

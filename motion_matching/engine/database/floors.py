@@ -141,8 +141,8 @@ def _even_out(
         even_feet[number] = _Feet(toes - rises[:, None, None] * [0.0, 0.0, 1.0], contacts, tilted)
         text = (
             f"The feet of '{part.source.name}' hover and sink by {100 * np.ptp(rises):.2g} cm, so "
-            "its body was lowered and raised to stand on them; if its rotations were copied from other "
-            "proportions, retarget it instead."
+            "its body was lowered and raised to stand on them; if its rotations were copied from "
+            "other proportions, retarget it instead."
         )
         notes.append(BuildNote(part.source.name, text, "floor"))
     return even_parts, even_feet

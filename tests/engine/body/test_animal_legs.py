@@ -201,3 +201,21 @@ def test_an_animal_rests_on_its_paws(size: float) -> None:
             paw = positions[bone] + quat.mul_vec(rotations[bone], np.array(site))
             assert abs(paw[2]) < 0.02 * size
     assert len(find_roles(skeleton).legs) == 4
+
+
+def test_both_legs_of_a_pair_stand_on_their_ends_or_neither() -> None:
+    """Left and right are never quite alike, and what tells them apart is no reason to limp."""
+    dog = animals.make_motion("walk", [(animals.WALK, 4.0, 0.0)]).clip
+    skeleton = dog.skeleton
+    roles = find_roles(skeleton, [dog])
+    left, right = (leg.foot for leg in roles.legs[:2])
+    counts = set()
+    for share in np.linspace(0.05, 0.6, 23):
+        own = {left: share, right: share + 0.04}
+        sites = tuple(
+            (bone, tuple(own.get(bone, 1.0) * np.array(site))) for bone, site in skeleton.end_sites
+        )
+        ends = find_toe_ends(replace(skeleton, end_sites=sites), [dog], roles)
+        assert (left in ends) == (right in ends)
+        counts.add(left in ends)
+    assert counts == {False, True}
