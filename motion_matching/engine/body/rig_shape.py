@@ -27,6 +27,7 @@ _MOST_CLIPS = 40
 _REACH = 0.1  # a chain whose end comes below reaches the ground
 _LOWER = 0.05  # ends of one foot differ by less
 _LOW = 0.2  # bones below belong to a foot
+_ON_BONE = 0.1  # of a bone's length: what is no farther away lies on it
 _LONG_BRANCH = 0.25  # an arm is longer, a lock of hair or a coat-tail rarely
 # of a leg's length: thigh and shin are longer, a hip joint before them is shorter
 _LONG_SEGMENT, _NO_LENGTH = 0.2, 0.005
@@ -221,7 +222,11 @@ def _find_feet(body: _Body) -> list[int]:
     """Return the last bone of every leg; of several toes and a heel, the one farthest out."""
     skeleton, ends, reach = body.skeleton, body.ends, _REACH * body.height
     grounded = [bone for bone, end in ends.items() if np.percentile(end[:, 2], 20) < reach]
-    grounded = [bone for bone in grounded if not _hangs_on_leg(body, bone, grounded)]
+    grounded = [
+        bone
+        for bone in grounded
+        if not _hangs_on_leg(body, bone, grounded) and not _lies_on_bone(body, bone)
+    ]
     is_low = np.median(body.positions[..., 2], axis=0) < _LOW * body.height
     standing = [bone for bone in grounded if _has_stance(ends[bone], body.positions)]
     feet = _group_by_foot(skeleton, standing, is_low)
@@ -243,6 +248,25 @@ def _hangs_on_leg(body: _Body, bone: int, ends: Sequence[int]) -> bool:
     height = np.median(body.ends[bone][:, 2]) - _LOWER * body.height
     beside = set(body.skeleton.get_descendants(int(body.skeleton.parents[bone]))) - {bone}
     return any(np.median(body.ends[end][:, 2]) < height for end in beside & set(ends))
+
+
+def _lies_on_bone(body: _Body, bone: int) -> bool:
+    """Return whether the end of a bone lies on one that goes on beside it, as a twist bone's."""
+    skeleton, parent = body.skeleton, int(body.skeleton.parents[bone])
+    if parent < 0:
+        return False
+    start = body.positions[:, parent]
+    end = body.ends[bone] - start
+    for other in skeleton.get_children(parent):
+        way = body.positions[:, other] - start
+        length = np.linalg.norm(way, axis=-1)
+        if other == bone or not skeleton.get_children(other) or not length.all():
+            continue
+        share = np.clip(np.sum(end * way, axis=-1) / length**2, 0.0, 1.0)
+        aside = np.linalg.norm(end - share[:, None] * way, axis=-1)
+        if np.median(aside / length) < _ON_BONE:
+            return True
+    return False
 
 
 def _group_by_foot(skeleton: Skeleton, ends: Sequence[int], low: np.ndarray) -> list[list[int]]:

@@ -180,6 +180,25 @@ def test_twist_bones_of_a_body_that_crouches_are_no_feet(share: float) -> None:
     assert found == rigs.list_roles("LAFAN1")
 
 
+@pytest.mark.parametrize("share", [0.9, 0.99])
+def test_twist_bones_beside_an_ankle_near_the_floor_are_no_feet(share: float) -> None:
+    """Ankles of flat feet are about as low as toes, and so is a bone that twists a shin there."""
+    clip = rigs.make_walk(frames=240)
+    rest, positions = clip.skeleton.rest_positions.copy(), clip.positions.copy()
+    for side in ("Left", "Right"):
+        toe = clip.skeleton.index(f"{side}Toe")
+        rest[toe, 2] = positions[:, toe, 2] = -0.01
+    positions[:, clip.skeleton.index("Hips"), 2] -= 0.05
+    sites = tuple((bone, (x, y, 0.0)) for bone, (x, y, _) in clip.skeleton.end_sites)
+    flat = replace(clip.skeleton, rest_positions=rest, end_sites=sites)
+    clip = replace(clip, skeleton=flat, positions=positions)
+    for side in ("Left", "Right"):
+        clip = add_bone(clip, f"{side}Twist", f"{side}Leg", share)
+    other, order = rigs.anonymize(clip)
+    found = name_original_bones(find_roles(other.skeleton, [other]), clip, order)
+    assert found == rigs.list_roles("LAFAN1")
+
+
 def test_a_pair_of_legs_needs_no_upper_body() -> None:
     clip = rigs.remove_bones(rigs.make_walk(), {"Spine"})
     roles = find_roles(clip.skeleton, [clip])
