@@ -27,6 +27,7 @@ _MOST_CLIPS = 40
 _REACH = 0.1  # a chain whose end comes below reaches the ground
 _LOWER = 0.05  # ends of one foot differ by less
 _LOW = 0.2  # bones below belong to a foot
+_UNLIKE = 0.1  # of a leg's length: bones of a pair of legs differ by less, those of a tail by more
 _ON_BONE = 0.1  # of a bone's length: what is no farther away lies on it
 _LONG_BRANCH = 0.25  # an arm is longer, a lock of hair or a coat-tail rarely
 # of a leg's length: thigh and shin are longer, a hip joint before them is shorter
@@ -174,6 +175,7 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
         for foot, fork in forks.items()
         if fork is not None and np.median(body.positions[:, fork, 2]) > _LOW * body.height
     }
+    joints = _leave_out_tails(body, joints)
     hips = min(joints.values(), key=skeleton.get_depth, default=None)
     if hips is None:
         raise RigError(
@@ -299,6 +301,43 @@ def _find_fork(skeleton: Skeleton, foot: int, feet: Sequence[int]) -> int | None
     shared = [skeleton.find_common_ancestor(pair) for pair in pairs]
     joined = [bone for bone in shared if bone is not None]
     return max(joined, key=skeleton.get_depth, default=None)
+
+
+def _leave_out_tails(body: _Body, joints: dict[int, int]) -> dict[int, int]:
+    """Return the forks by foot without that of a tail, which rests where the body does not travel.
+
+    Legs come in pairs with the same bones: of an odd number on a fork, one unlike others is a tail.
+    """
+    ways = {foot: _measure_way(body, fork, foot) for foot, fork in joints.items()}
+    for fork in set(joints.values()):
+        own = [foot for foot in joints if joints[foot] == fork]
+        if len(own) % 2 == 0 or len(joints) < 3:
+            continue
+        beside = own if len(own) > 1 else list(joints)
+        unlike = {
+            foot: min(_compare_ways(ways[foot], ways[other]) for other in beside if other != foot)
+            for foot in own
+        }
+        tail = max(own, key=lambda foot: unlike[foot])
+        if unlike[tail] > _UNLIKE:
+            return {foot: joint for foot, joint in joints.items() if foot != tail}
+    return joints
+
+
+def _measure_way(body: _Body, fork: int, foot: int) -> np.ndarray:
+    """Return the lengths of the bones from a fork to the end of a foot."""
+    chain = body.skeleton.get_chain_to_root(foot)
+    tip = np.linalg.norm(body.ends[foot] - body.positions[:, foot], axis=-1)
+    return np.append(body.lengths[chain[: chain.index(fork)]][::-1], np.median(tip))
+
+
+def _compare_ways(one: np.ndarray, other: np.ndarray) -> float:
+    """Return how unlike the lengths of the bones of two legs are, as a share of the longer one."""
+    if len(one) == len(other):
+        differs = np.abs(one - other).sum()
+    else:  # one may have a helper more
+        differs = abs(one.sum() - other.sum()) + _UNLIKE * max(one.sum(), other.sum())
+    return float(differs / max(one.sum(), other.sum(), 1e-9))
 
 
 def _leave_out_arms(

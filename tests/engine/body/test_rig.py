@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -118,6 +119,59 @@ def test_an_animal_has_four_legs_and_its_dragged_tail_is_no_leg(tail: float) -> 
         for word in ("left", "right"):
             expected |= {f"{word}{number}_{part}": f"{end}_{part}_{word[0]}" for part in rigs.LEG}
     assert found == expected
+
+
+@pytest.mark.parametrize("bones", [1, 2, 3])
+@pytest.mark.parametrize("parent", ["Hips", "Root"])
+def test_a_tail_on_the_ground_is_no_leg_although_nobody_goes_anywhere(
+    bones: int, parent: str
+) -> None:
+    """On a treadmill, or while a body stands, a tail rests as feet do, but legs come in pairs."""
+    clip = rigs.make_walk()
+    positions = clip.positions.copy()
+    positions[:, 0, :2] = positions[0, 0, :2]
+    clip = add_root(replace(clip, positions=positions), "Root")
+    # from the hips back and down to the floor
+    count, start = clip.skeleton.bone_count, clip.skeleton.index("Hips")
+    below = clip.skeleton.index(parent)
+    world, places = clip.compute_world()
+    joints = np.linspace([0.0, 0.1, 0.0], [0.0, 0.75, -0.93], bones + 1)[:, None] + places[:, start]
+    names = tuple(f"Tail{k}" for k in range(bones))
+    local = [quat.inv_mul_vec(world[:, below], joints[0] - places[:, below])]
+    local += [quat.inv_mul_vec(world[:, below], b - a) for a, b in pairwise(joints[:-1])]
+    moved = np.concatenate([clip.positions, np.stack(local, axis=1)], axis=1).astype(np.float32)
+    still = np.tile(quat.IDENTITY, (bones, 1)).astype(np.float32)
+    tip = quat.inv_mul_vec(world[0, below], (joints[-1] - joints[-2])[0])
+    skeleton = clip.skeleton
+    longer = Skeleton(
+        (*skeleton.names, *names),
+        np.append(skeleton.parents, [below, *range(count, count + bones - 1)]),
+        np.concatenate([skeleton.rest_positions, moved[0, count:]]),
+        np.concatenate([skeleton.rest_rotations, still]),
+        (*skeleton.end_sites, (count + bones - 1, tuple(tip.tolist()))),
+    )
+    turns = np.concatenate([clip.rotations, np.tile(still, (clip.frame_count, 1, 1))], axis=1)
+    tailed = replace(clip, skeleton=longer, positions=moved, rotations=turns)
+    other, order = rigs.anonymize(tailed)
+    found = name_original_bones(find_roles(other.skeleton, [other]), tailed, order)
+    expected = rigs.list_roles("LAFAN1")
+    assert {role: found.get(role) for role in expected} == expected
+    assert not any("Tail" in bone for bone in found.values())
+
+
+def add_root(clip: Clip, name: str) -> Clip:
+    """Add a bone at the origin above all others."""
+    skeleton = clip.skeleton
+    rooted = Skeleton(
+        (name, *skeleton.names),
+        np.append(-1, skeleton.parents + 1),
+        np.insert(skeleton.rest_positions, 0, 0.0, axis=0),
+        np.insert(skeleton.rest_rotations, 0, [1, 0, 0, 0], axis=0),
+        tuple((bone + 1, site) for bone, site in skeleton.end_sites),
+    )
+    positions = np.insert(clip.positions, 0, 0.0, axis=1)
+    rotations = np.insert(clip.rotations, 0, [1, 0, 0, 0], axis=1)
+    return replace(clip, skeleton=rooted, positions=positions, rotations=rotations)
 
 
 def add_bone(clip: Clip, name: str, parent: str, share: float, child: str = "") -> Clip:
