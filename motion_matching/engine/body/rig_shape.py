@@ -123,8 +123,8 @@ def _find_leaves(skeleton: Skeleton) -> list[int]:
 class _Body:
     """Sampled poses: `local` rotations (F, B, 4), world `positions` (F, B, 3) and a height.
 
-    `ends` are the world paths (F, 3) of the ends of chains by their last bone: of its end site, or
-    of the bone itself.
+    `ends` are the world paths (F, 3) of the ends of chains by their last bone: of its lowest end
+    site, or of the bone itself.
     """
 
     skeleton: Skeleton
@@ -137,10 +137,13 @@ class _Body:
     def from_clips(cls, skeleton: Skeleton, clips: Sequence[Clip]) -> _Body:
         local, positions, rotations, _ = sample_frames(skeleton, clips)
         ends = {bone: positions[:, bone] for bone in _find_leaves(skeleton)}
+        lowest: dict[int, float] = {}
         for bone, offset in skeleton.end_sites:
             if bone in ends:
-                tip = quat.mul_vec(rotations[:, bone], np.array(offset))
-                ends[bone] = positions[:, bone] + tip
+                tip = positions[:, bone] + quat.mul_vec(rotations[:, bone], np.array(offset))
+                height = float(np.median(tip[:, 2]))
+                if height < lowest.get(bone, np.inf):
+                    ends[bone], lowest[bone] = tip, height
         height = float(np.median(positions[..., 2].max(axis=1)))
         return cls(skeleton, local, positions, ends, height)
 

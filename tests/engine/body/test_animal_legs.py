@@ -203,6 +203,20 @@ def test_an_animal_rests_on_its_paws(size: float) -> None:
     assert len(find_roles(skeleton).legs) == 4
 
 
+@pytest.mark.parametrize("first", [False, True])
+def test_further_end_sites_of_paws_change_no_legs(first: bool) -> None:
+    """Whichever is written last, a leg ends where it is lowest."""
+    motions = animals.make_dog_motions()
+    skeleton = motions[0].clip.skeleton
+    more = tuple((bone, (-0.08, 0.05, 0.0)) for bone, _ in skeleton.end_sites)
+    sites = (*more, *skeleton.end_sites) if first else (*skeleton.end_sites, *more)
+    clips = [replace(each.clip, skeleton=replace(skeleton, end_sites=sites)) for each in motions]
+    roles = find_roles(skeleton, clips)
+    assert find_roles(clips[0].skeleton, clips) == roles
+    anonymous = [rigs.rename_bones(clip) for clip in clips]
+    assert find_roles(anonymous[0].skeleton, anonymous).leg_bones == roles.leg_bones
+
+
 def test_both_legs_of_a_pair_stand_on_their_ends_or_neither() -> None:
     """Left and right are never quite alike, and what tells them apart is no reason to limp."""
     dog = animals.make_motion("walk", [(animals.WALK, 4.0, 0.0)]).clip
