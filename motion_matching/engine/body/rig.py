@@ -17,7 +17,7 @@ import numpy as np
 from .. import json_files
 from ..errors import RigError
 from ..maths import quat
-from ..motion.bone_names import find_candidates, join_quoted, split_side
+from ..motion.bone_names import find_candidates, join_quoted, split_side, split_words
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .rig_shape import (
@@ -357,12 +357,17 @@ def _find_leg_by_name(
             # a toe with another name: the longest bone below the foot
             lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
             last = _follow_name(skeleton, above)
-            below = sorted(skeleton.get_children(last), key=lambda b: -lengths[b])
+            children = [b for b in skeleton.get_children(last) if not _is_heel(skeleton.names[b])]
+            below = sorted(children, key=lambda b: -lengths[b])
         if role in overrides or below:
             above = leg[role] = overrides.get(role, below[0] if below else -1)
         elif part != "toe":
             break
     return leg
+
+
+def _is_heel(name: str) -> bool:
+    return any("heel" in word for word in split_words(name))
 
 
 def _follow_name(skeleton: Skeleton, bone: int) -> int:

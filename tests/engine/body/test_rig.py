@@ -109,6 +109,37 @@ def test_without_toes_travel_gives_the_sides_and_feet_serve_as_toes() -> None:
     assert find_roles(clip.skeleton).to_names(clip.skeleton) == expected
 
 
+def test_a_heel_is_no_toe_of_a_rig_without_toes() -> None:
+    """It points backward, so that the body would face the way that it comes from."""
+    clip = rigs.remove_bones(rigs.make_walk(), {"LeftToe", "RightToe"}, end_sites=False)
+    plain = find_roles(clip.skeleton, [clip])
+    forward = find_hips_forward([clip], plain)
+    skeleton, feet = clip.skeleton, [leg.foot for leg in plain.legs]
+    world = clip.compute_world()[0]
+    offsets = [quat.inv_mul_vec(world[0, foot], np.array([0.0, 0.06, -0.05])) for foot in feet]
+    heels = Skeleton(
+        (*skeleton.names, "LeftHeel", "RightHeel"),
+        np.append(skeleton.parents, feet),
+        np.concatenate([skeleton.rest_positions, offsets]).astype(np.float32),
+        np.concatenate([skeleton.rest_rotations, np.tile(quat.IDENTITY, (2, 1))]).astype(
+            np.float32
+        ),
+        skeleton.end_sites,
+    )
+    count = clip.frame_count
+    heeled = replace(
+        clip,
+        skeleton=heels,
+        positions=np.concatenate(
+            [clip.positions, np.broadcast_to(offsets, (count, 2, 3))], axis=1
+        ).astype(np.float32),
+        rotations=np.concatenate([clip.rotations, np.tile(quat.IDENTITY, (count, 2, 1))], axis=1),
+    )
+    roles = find_roles(heels, [heeled])
+    assert roles.legs == plain.legs
+    np.testing.assert_allclose(find_hips_forward([heeled], roles), forward, atol=1e-6)
+
+
 @pytest.mark.parametrize("tail", [0.4, 0.01])
 def test_an_animal_has_four_legs_and_its_dragged_tail_is_no_leg(tail: float) -> None:
     clip = rigs.make_dog(tail=tail)
