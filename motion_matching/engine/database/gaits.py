@@ -17,7 +17,9 @@ from ..motion.skeleton import Skeleton
 
 MOVING_SPEED = 0.3  # m/s above which people count as moving
 _LEG = 0.9  # metres from thigh to toe, of people who change at WALK_TO_RUN
-_DUTY = 0.5  # share of the time for which feet stand that walk; of those that run, they stand less
+# share of the time for which feet stand that walk, of many legs and of two, of which toes count;
+# of those that run, they stand less
+_DUTY, _DUTY_OF_TOES = 0.5, 0.4
 _NEAR = 2.0  # factor by which footfalls may shift the limit
 _ENOUGH = 1.0  # seconds of either gait
 _ALIKE = 0.1  # share of what parts the gaits by which limits may be worse than the best
@@ -33,22 +35,28 @@ def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: 
     """Return the speed in m/s that parts walking from running, of a creature of a `pace`.
 
     Of the speeds (N,) of moving frames and their `contacts` (N, L), it is the one that best parts
-    frames in which feet stand for more than half of the time from the others. Without enough of
-    both, the length of the legs decides alone.
+    frames in which feet stand for more than half of the time from the others. Where all walk, it is
+    above their speeds. Without enough of both, the length of the legs decides alone.
+
+    A creature that moves as things fall has speeds with the root of its length, and one that was
+    scaled as an animation with the length itself.
     """
     limit = WALK_TO_RUN * pace
     if pace == 1.0 or not len(speed):
         return limit
     order = np.argsort(speed)
-    surplus = np.cumsum(contacts.mean(axis=1)[order] - _DUTY)
+    duty = _DUTY if contacts.shape[1] > 2 else _DUTY_OF_TOES
+    surplus = np.cumsum(contacts.mean(axis=1)[order] - duty)
     # walking frames below count for a limit, and so do running ones above
     score = 2.0 * surplus - surplus[-1]
     sorted_speed, enough = speed[order], round(_ENOUGH * fps)
-    near = (sorted_speed > limit / _NEAR) & (sorted_speed < limit * _NEAR)
+    least, most = limit * min(pace, 1.0) / _NEAR, limit * max(pace, 1.0) * _NEAR
+    near = (sorted_speed > least) & (sorted_speed < most)
     best = int(np.argmax(np.where(near, score, -np.inf)))
     walks, runs = surplus[best], surplus[-1] - surplus[best]
     if not near[best] or not walks > 0.0 > runs or not enough <= best < len(order) - enough:
-        return limit
+        all_walk = len(order) > enough and len(order) - int(np.argmax(surplus)) < enough
+        return max(limit, min(most, float(sorted_speed[-1]))) if all_walk else limit
     # in the middle of the speeds that hardly occur
     as_good = sorted_speed[near & (score > score[best] - _ALIKE * (walks - runs))]
     return float(np.sqrt(as_good[0] * as_good[-1]))

@@ -18,6 +18,7 @@ TURNING = 1.0  # rad/s from which the character turns: the sway of walking and r
 DIRECTIONS = ("forward", "side", "back")
 _FULL_SPEED_PERCENTILE = 50.0  # of the speeds in a direction, taken as its full speed
 _ENOUGH_SECONDS = 1.0
+_CREEPS = 0.03  # m/s, of people: what is slower stands
 _SPEED_TOLERANCE = 1.1  # factor by which a speed may exceed the fastest in the data
 
 
@@ -26,7 +27,8 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
 
     A direction is a sector of 90 degrees about its axis. A direction that a gait lacks takes the
     speed of walking in that direction, and in walking the forward speed. Without running in the
-    data, both gaits are walking.
+    data, both gaits are walking. Of creatures that go slower than others of their size, it is the
+    top speed.
     """
     speed, sectors = _split_by_direction(database)
     enough = _ENOUGH_SECONDS * database.fps
@@ -40,11 +42,17 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
     walks, runs = (speed >= least) & (speed < limit), speed >= limit
     walk = [measure_full_speed(walks & sector) for sector in sectors]
     run = [measure_full_speed(runs & sector) for sector in sectors]
-    forward = walk[0] or run[0] or database.pace
+    forward = walk[0] or run[0] or _measure_creeping(database) or database.pace
     walking = Speeds(forward, walk[1] or forward, walk[2] or forward)
     if not run[0]:
         return walking, walking
     return walking, Speeds(run[0], run[1] or walking.side, run[2] or walking.back)
+
+
+def _measure_creeping(database: Database) -> float:
+    """Return the top speed of creatures of another size than people's, which may be slow; or 0."""
+    top = measure_top_speeds(database).forward if database.pace != 1.0 else 0.0
+    return top if top > _CREEPS * database.pace else 0.0
 
 
 def measure_strafing(database: Database) -> bool:

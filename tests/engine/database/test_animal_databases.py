@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from motion_matching.engine.database.features import load_schema
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.statistics import measure_speeds
 from motion_matching.engine.database.thresholds import AutoTagSettings
+from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
+from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.takes import baking, takes
 from tests.engine import animals
 
@@ -149,6 +152,43 @@ def test_a_dog_that_only_trots_runs_by_the_length_of_its_legs():
     database = build([Source(clip=motion.clip)], BuildSettings(auto_tags=AutoTagSettings()))[0]
     assert 1.3 < database.walk_to_run < 1.8
     assert database.make_tag_mask({"run"}).mean() > 0.6
+
+
+def scale(clip: Clip, size: float) -> Clip:
+    """Return a clip of a body of another size that moves as quickly."""
+    skeleton = replace(
+        clip.skeleton, rest_positions=(size * clip.skeleton.rest_positions).astype(np.float32)
+    )
+    return replace(clip, skeleton=skeleton, positions=(size * clip.positions).astype(np.float32))
+
+
+def build_scaled(size: float, *moves: list[Move]) -> Database:
+    """Build people of another size, each clip with its own moves."""
+    clips = [
+        perform(f"clip {number}", each, 30.0, np.random.default_rng(number))
+        for number, each in enumerate(moves)
+    ]
+    return build([Source(clip=scale(clip, size)) for clip in clips], BuildSettings())[0]
+
+
+@pytest.mark.parametrize("size", [2.0, 10.0, 30.0])
+def test_a_person_scaled_as_an_animation_walks_and_runs_as_before(size):
+    """Its footfalls are those of a walk, although as things fall it would be a run."""
+    moves = [Move(8.0, 1.2)], [Move(8.0, 2.9)]
+    walk, run = measure_speeds(build_scaled(size, *moves))
+    assert walk.forward / size == pytest.approx(1.2, rel=0.1)
+    assert run.forward / size == pytest.approx(2.9, rel=0.1)
+
+
+def test_a_giant_that_only_walks_has_one_speed():
+    walk, run = measure_speeds(build_scaled(10.0, [Move(8.0, 1.2)], [Move(8.0, 1.1)]))
+    assert walk.forward == pytest.approx(12.0, rel=0.1)
+    assert run == walk
+
+
+def test_a_creature_slower_than_others_of_its_size_desires_no_more_than_it_can():
+    walk, _ = measure_speeds(build_scaled(0.05, [Move(8.0, 1.2)]))
+    assert walk.forward == pytest.approx(0.06, rel=0.1)
 
 
 def test_people_run_from_the_same_speed_on(demo_database):
