@@ -41,8 +41,8 @@ def measure_knees(
     hard = float(np.percentile(changes, _HARD)) if len(changes) else 0.0
     return replace(
         leg,
-        knee_rate=max(rate, _LEAST_RATE / math.sqrt(leg.size)),
-        knee_acceleration=max(hard, _LEAST_ACCELERATION / leg.size),
+        knee_rate=max(rate, _LEAST_RATE / leg.slowness),
+        knee_acceleration=max(hard, _LEAST_ACCELERATION / leg.slowness**2),
     )
 
 

@@ -6,7 +6,6 @@ The frames themselves hold a foot still that stands, and slow it down before tha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -33,10 +32,10 @@ class PlayedToes(NamedTuple):
     rows: np.ndarray
     jumped: bool
 
-    def divide(self, size: float) -> PlayedToes:
-        """Return the toes of a creature that is smaller by a factor, and slower by its root."""
-        slow = math.sqrt(size)
-        return self._replace(rows=self.rows / (1.0, size, size, slow, slow))
+    def divide(self, size: float, slowness: float) -> PlayedToes:
+        """Return the toes of a creature that is smaller by a factor, and quicker by another one."""
+        speed = size / slowness
+        return self._replace(rows=self.rows / (1.0, size, size, speed, speed))
 
     def to_world(self, root: Sequence[float]) -> list[PlayedToe | None]:
         """Return toes in the world of a character's pose (7,); None for those in the air."""

@@ -1,7 +1,8 @@
 """Foot locking for creatures of any size: as if they were as large as people, in slower time.
 
 Distances, speeds and times of the foot lock are those of people. A creature `size` times as large
-moves alike if its lengths are divided by that, and its times by the root of it.
+moves alike if its lengths are divided by that, and its times by the root of it, unless it was
+scaled as an animation.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class SizedFootLock(FootLock):
     """Locks the toes of a creature that is smaller or larger than people."""
 
     def __init__(self, legs: Sequence[LegGeometry], ground: Ground = FLAT) -> None:
-        self._size = legs[0].size
+        self._size, self._slowness = legs[0].size, legs[0].slowness
         scaled = [_divide(leg, self._size) for leg in legs]
         super().__init__(scaled, FLAT if is_flat(ground) else SizedGround(ground, self._size))
 
@@ -58,8 +59,10 @@ class SizedFootLock(FootLock):
         toes: PlayedToes | None = None,
         hardest: float = math.inf,
     ) -> None:
-        scaled, small = self._divide(pose), toes and toes.divide(self._size)
-        super().apply(scaled, contacts, settings, self._slow(dt), stands, small, hardest)
+        size, slowness = self._size, self._slowness
+        scaled, small = self._divide(pose), toes and toes.divide(size, slowness)
+        most = hardest * slowness * slowness / size
+        super().apply(scaled, contacts, settings, self._slow(dt), stands, small, most)
         pose[3:] = scaled[3:]
 
     def _divide(self, pose: np.ndarray) -> np.ndarray:
@@ -68,7 +71,7 @@ class SizedFootLock(FootLock):
         return result
 
     def _slow(self, dt: float) -> float:
-        return dt / math.sqrt(self._size)
+        return dt / self._slowness
 
 
 class SizedGround:
@@ -97,8 +100,8 @@ def _divide(leg: LegGeometry, size: float) -> LegGeometry:
         leg,
         tip=tip,
         size=1.0,
-        knee_rate=leg.knee_rate * math.sqrt(size),
-        knee_acceleration=leg.knee_acceleration * size,
+        knee_rate=leg.knee_rate * leg.slowness,
+        knee_acceleration=leg.knee_acceleration * leg.slowness**2,
         beside=tuple(
             each._replace(
                 apart=each.apart / size,

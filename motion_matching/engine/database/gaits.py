@@ -7,6 +7,8 @@ and Jayes 1983, A dynamic similarity hypothesis for the gaits of quadrupedal mam
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..body.rig import Roles
@@ -20,6 +22,7 @@ _LEG = 0.9  # metres from thigh to toe, of people who change at WALK_TO_RUN
 # share of the time for which feet stand that walk, of many legs and of two, of which toes count;
 # of those that run, they stand less
 _DUTY, _DUTY_OF_TOES = 0.5, 0.4
+_HARDEST = 12.0  # m/s², root mean square: bodies move harder up and down only if scaled
 _NEAR = 2.0  # factor by which footfalls may shift the limit
 _ENOUGH = 1.0  # seconds of either gait
 _ALIKE = 0.1  # share of what parts the gaits by which limits may be worse than the best
@@ -29,6 +32,17 @@ def measure_pace(skeleton: Skeleton, roles: Roles) -> float:
     """Return the factor from speeds of people to those of a creature of this size: 1 for people."""
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     return 1.0 if is_person(lengths) else float(np.sqrt(np.mean(lengths) / _LEG))
+
+
+def is_scaled(heights: np.ndarray, ranges: Sequence[tuple[int, int]], fps: float) -> bool:
+    """Return whether a large creature was scaled as an animation, and moves as quickly as people.
+
+    It goes up and down harder than anything falls. The `heights` (N,) of its hips in metres have
+    continuous `ranges`.
+    """
+    square = sum(float(np.sum(np.diff(heights[a:b], 2) ** 2)) for a, b in ranges)
+    count = sum(max(b - a - 2, 0) for a, b in ranges)
+    return bool(fps**2 * np.sqrt(square / max(count, 1)) > _HARDEST)
 
 
 def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: float) -> float:

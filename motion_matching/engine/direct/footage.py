@@ -13,7 +13,7 @@ import numpy as np
 
 from ..database.database import Database
 from ..maths import planar
-from ..takes.sizes import find_size
+from ..takes.sizes import find_size, find_slowness
 from .shot import Pose
 
 REACH_STEP, REACH_SECONDS = 0.25, 10.0  # seconds in which ways are measured, and up to which
@@ -109,7 +109,7 @@ class Footage:
 def make_footage(database: Database, end_guard: float = 0.3) -> Footage:
     """Return the footage of a database; jumps lead to frames with `end_guard` seconds to go."""
     size = find_size(database)
-    pace = float(np.sqrt(size))
+    pace = find_slowness(database)
     scale, fps = np.array([size, size, 1.0]), database.fps * pace
     bones, weights = _choose_joints(database)
     places = compute_places(database, bones) / np.float32(size)

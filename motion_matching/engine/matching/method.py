@@ -81,9 +81,9 @@ class MotionMatching:
         self.reset()
 
     def _measure_toes(self, database: Database) -> np.ndarray:
-        pace = math.sqrt(self.legs[0].size) if self.legs else 1.0
+        slowness = self.legs[0].slowness if self.legs else 1.0
         of_frames = self._contacts, database.stops, database.fps
-        return measure_toes(database.toes, database.track, *of_frames, pace)
+        return measure_toes(database.toes, database.track, *of_frames, slowness)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Take new settings; the next search uses new weights."""

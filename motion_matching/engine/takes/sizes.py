@@ -1,7 +1,7 @@
 """Takes of creatures of any size as if they were people's, so that their feet are planted alike.
 
 A creature `size` times as large moves alike if its lengths are divided by that, and its times by
-the root of it.
+the root of it, unless it was scaled as an animation.
 """
 
 from __future__ import annotations
@@ -28,13 +28,19 @@ def find_size(database: Database) -> float:
     return 1.0 if abs(size - 1.0) < _ALIKE else size  # as of a divided one, but for rounding
 
 
+def find_slowness(database: Database) -> float:
+    """Return how much slower than people the character moves: 1 for all of them."""
+    legs = database.character_legs if find_size(database) != 1.0 else ()
+    return legs[0].slowness if legs else 1.0
+
+
 def divide(take: Take, database: Database, size: float) -> tuple[Take, Database]:
     """Return take and database of a character that is as large as people."""
-    skeleton, pace = _divide_skeleton(database.skeleton, size), float(np.sqrt(size))
+    skeleton, slowness = _divide_skeleton(database.skeleton, size), find_slowness(database)
     small = replace(
         database,
         skeleton=skeleton,
-        fps=database.fps * pace,
+        fps=database.fps * slowness,
         poses=_multiply(database.poses, 1.0 / size),
         track=database.track / [size, size, 1.0],
     )
@@ -44,7 +50,7 @@ def divide(take: Take, database: Database, size: float) -> tuple[Take, Database]
         replace(
             take,
             skeleton=skeleton,
-            fps=take.fps * pace,
+            fps=take.fps * slowness,
             poses=_multiply(take.poses, 1.0 / size),
             unlocked_poses=_multiply(take.unlocked_poses, 1.0 / size),
             character=take.character / [size, size, 1.0],

@@ -191,6 +191,31 @@ def test_a_creature_slower_than_others_of_its_size_desires_no_more_than_it_can()
     assert walk.forward == pytest.approx(0.06, rel=0.1)
 
 
+def build_giant(*, slowly: bool) -> Database:
+    """Build people ten times as large, who move as things fall if `slowly`."""
+    rate = 30.0 * np.sqrt(10.0) if slowly else 30.0
+    moves = [Move(3.0, 1.2), Move(4.0, 1.2, turn=60.0), Move(4.0, 2.9, turn=-60.0), Move(2.0)]
+    clips = [perform(f"{n}", moves, rate, np.random.default_rng(n)) for n in range(3)]
+    sources = [Source(clip=replace(scale(clip, 10.0), fps=30.0)) for clip in clips]
+    return build(sources, BuildSettings(mirror=True))[0]
+
+
+def test_a_giant_is_slow_unless_it_goes_up_and_down_harder_than_things_fall():
+    for slowly, slowness in ((True, np.sqrt(10.0)), (False, 1.0)):
+        legs = build_giant(slowly=slowly).character_legs
+        assert [leg.slowness for leg in legs] == pytest.approx([slowness] * 2, rel=0.05)
+
+
+def test_the_feet_of_a_giant_scaled_as_an_animation_are_planted_at_its_own_pace():
+    """As a person's: it would be too quick for one that falls slowly."""
+    database = build_giant(slowly=False)
+    for gait in ("walk", "run"):
+        live, baked, _ = make_take(database, "random", gait)
+        held = [each.locked[each.contacts].mean() for each in (live, baked)]
+        assert held[0] > 0.9
+        assert held[1] > 0.97
+
+
 def test_people_run_from_the_same_speed_on(demo_database):
     assert demo_database.pace == 1.0
     assert demo_database.walk_to_run == WALK_TO_RUN
