@@ -20,7 +20,7 @@ from ..control import rollout, scripts
 from ..control.method import Candidate, Method
 from ..control.performance import Performance
 from ..control.performer import Performer
-from ..control.settings import PerformerSettings
+from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.take import Take
 from ..control.transition_cost import format_price
 from ..database.database import Database
@@ -47,8 +47,18 @@ Controller = Callable[[Database, PerformerSettings], Method]
 
 
 def make_default_settings(database: Database) -> PerformerSettings:
-    """Return the default settings with speeds, turns and steps aside as in the data."""
+    """Return the default settings with speeds, turns and steps aside as in the data.
+
+    Raises SettingsError if the data is faster than a character can be steered.
+    """
     walk, run = measure_speeds(database)
+    fastest = max(*astuple(walk), *astuple(run))
+    if fastest > LARGEST_SPEED:
+        raise SettingsError(
+            f"The character moves at {fastest:.3g} m/s, and can be steered at up to "
+            f"{LARGEST_SPEED:g} m/s; if its lengths are not in metres, set the scale of the files, or scale "
+            "the armature, and build the database again."
+        )
     turn_limit, strafe = measure_turn_limit(database), measure_strafing(database)
     return PerformerSettings(walk=walk, run=run, turn_limit=turn_limit, strafe=strafe)
 

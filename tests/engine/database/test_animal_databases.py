@@ -20,6 +20,7 @@ from motion_matching.engine.database.features import load_schema
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.statistics import measure_speeds
 from motion_matching.engine.database.thresholds import AutoTagSettings
+from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
@@ -214,6 +215,25 @@ def test_the_feet_of_a_giant_scaled_as_an_animation_are_planted_at_its_own_pace(
         held = [each.locked[each.contacts].mean() for each in (live, baked)]
         assert held[0] > 0.9
         assert held[1] > 0.97
+
+
+@pytest.mark.parametrize("size", [100.0, 0.01])
+def test_a_character_in_wrong_units_is_told_with_what_to_do(size):
+    clip = perform("walk", [Move(4.0, 1.2)], 30.0, np.random.default_rng(0))
+    database, report = build([Source(clip=scale(clip, size))], BuildSettings())
+    (note,) = (note for note in report.warnings if note.kind == "size")
+    assert "scale" in note.text
+    assert f"{size:.3g} times" in note.text
+    if size > 1.0:
+        with pytest.raises(SettingsError, match=r"100 m/s.*scale"):
+            takes.make_default_settings(database)
+
+
+def test_characters_of_common_sizes_are_not_taken_for_wrong_units():
+    for size in (0.08, 1.0, 10.0):
+        clip = perform("walk", [Move(4.0, 1.2)], 30.0, np.random.default_rng(0))
+        _, report = build([Source(clip=scale(clip, size))], BuildSettings())
+        assert not [note for note in report.warnings if note.kind == "size"]
 
 
 def test_people_run_from_the_same_speed_on(demo_database):
