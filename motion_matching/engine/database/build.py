@@ -21,6 +21,7 @@ from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from ..progress import ReportProgress, ignore_progress
 from .assembly import assemble
+from .build_checks import check_axes, check_size
 from .database import HIGHEST_RATE, LOWEST_RATE, Database
 from .features import Schema, load_schema
 from .floors import level_floors
@@ -34,7 +35,6 @@ from .thresholds import AutoTagSettings
 _MIN_FRAMES = 5
 _MIN_LOOP_FRAMES = 4  # the last frame, which repeats the first, included
 _LOOP_GAP_TOLERANCE = 0.05  # metres a bone may jump where a loop starts again
-_SHORTEST_LEG, _LONGEST_LEG = 0.015, 30.0  # metres, of animals and giants
 _ROOT_REST_TOLERANCE = 0.01  # metres and radians below which a root bone counts as still
 _NO_TRACK = GroundTrack(np.empty((0, 2)), np.empty(0))
 
@@ -376,29 +376,9 @@ def _collect_warnings(
     ]
     if settings.simulation_bone.source == "root":
         warnings += _collect_root_warnings(parts, roles)
-    warnings += _collect_size_warnings(parts, roles)
+    warnings += check_size(parts, roles) + check_axes(parts, roles)
     loops = [part for part in parts if part.source.loop]
     return warnings + [note for part in loops for note in _collect_loop_warnings(part, roles.hips)]
-
-
-def _collect_size_warnings(parts: Sequence[ReelPart], roles: rig.Roles) -> list[BuildNote]:
-    """Warn if the character is as large or as small as one in other units than metres."""
-    skeleton = parts[0].clip.skeleton
-    lengths = toe_ends.measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
-    leg = float(np.mean(lengths))
-    if _SHORTEST_LEG < leg < _LONGEST_LEG or not leg:
-        return []
-    text = (
-        f"The legs are {leg:.3g} m long, about {_round_power(leg):.3g} times as long as people's; "
-        "if the lengths are not in metres, set the scale of the files, or scale the armature, and "
-        "build again."
-    )
-    return [BuildNote(parts[0].source.name, text, "size")]
-
-
-def _round_power(value: float) -> float:
-    """Return the power of ten next to a value."""
-    return float(10.0 ** np.round(np.log10(value)))
 
 
 def _collect_root_warnings(parts: Sequence[ReelPart], roles: rig.Roles) -> list[BuildNote]:

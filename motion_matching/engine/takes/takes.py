@@ -56,8 +56,8 @@ def make_default_settings(database: Database) -> PerformerSettings:
     if fastest > LARGEST_SPEED:
         raise SettingsError(
             f"The character moves at {fastest:.3g} m/s, and can be steered at up to "
-            f"{LARGEST_SPEED:g} m/s; if its lengths are not in metres, set the scale of the files, or scale "
-            "the armature, and build the database again."
+            f"{LARGEST_SPEED:g} m/s; if its lengths are not in metres, set the scale of the files, "
+            "or scale the armature, and build the database again."
         )
     turn_limit, strafe = measure_turn_limit(database), measure_strafing(database)
     return PerformerSettings(walk=walk, run=run, turn_limit=turn_limit, strafe=strafe)

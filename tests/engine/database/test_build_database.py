@@ -167,6 +167,20 @@ def test_velocities_are_central_differences_extrapolated_at_the_ends():
     assert_moves_like(database, clip)  # the ends of the clip stay where they were
 
 
+@pytest.mark.parametrize(("axis", "angle"), [((1, 0, 0), 90), ((0, 1, 0), -90), ((1, 0, 0), 180)])
+def test_a_body_that_lies_because_of_its_axes_is_told_with_what_to_do(axis, angle):
+    clip = make_walk()
+    turn = quat.from_angle_axis(np.radians(float(angle)), np.array(axis, float))
+    positions, rotations = clip.positions.copy(), clip.rotations.copy()
+    positions[:, 0] = quat.mul_vec(turn, positions[:, 0])
+    rotations[:, 0] = quat.mul(turn, rotations[:, 0])
+    lying = replace(clip, positions=positions, rotations=rotations)
+    notes = build([Source(clip=lying)], BuildSettings())[1].warnings
+    (text,) = (note.text for note in notes if note.kind == "axes")
+    assert "up" in text
+    assert not list(build([Source(clip=clip)], BuildSettings())[1].warnings)
+
+
 def test_contacts_match_the_toes_of_the_clip():
     clip = make_walk()
     roles = find_roles(clip.skeleton, [clip])
