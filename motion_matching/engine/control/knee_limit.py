@@ -71,6 +71,7 @@ class KneeLimit:
     def __init__(self, leg: LegGeometry) -> None:
         self._rate = _SHARE * leg.knee_rate
         self._acceleration = leg.knee_acceleration
+        self._folded = leg.folded_length
         self.reset()
 
     def reset(self) -> None:
@@ -176,6 +177,8 @@ class KneeLimit:
         was = speed if math.isnan(self._speed) else self._speed
         fastest = max(-rate, _compute_fastest(before, most, dt))
         limited = max(min(max(speed, least, was - most), was + most, rate), fastest)
+        if limited > 0.0:
+            limited = min(limited, self._compute_folding(goal, before, squares, double, most, dt))
         bend = max(before + limited * dt, 0.0)
         if bend < goal:
             bend = self._avoid_floor(bend, before + rate * dt, reach + room, squares, double)
@@ -185,6 +188,14 @@ class KneeLimit:
             self._lag_speed = speed - (goal - self._goal) / dt
         self._bend, self._goal, self._speed, self._lag = bend, goal, speed, lag
         return math.sqrt(max(squares + double * math.cos(bend), 0.0)) if lag else reach
+
+    def _compute_folding(
+        self, goal: float, before: float, squares: float, double: float, most: float, dt: float
+    ) -> float:
+        """Return the speed at which a knee may bend to come to rest where it folds furthest."""
+        cosine = (self._folded * self._folded - squares) / double
+        furthest = max(goal, math.acos(min(max(cosine, -1.0), 1.0)))
+        return -_compute_fastest(max(furthest - before, 0.0), most, dt)
 
     def _avoid_floor(
         self, bend: float, fastest: float, longest: float, squares: float, double: float

@@ -62,6 +62,24 @@ def test_a_knee_comes_to_rest_before_it_is_straight(legs):
     assert np.abs(np.diff(bends, 2)).max() < 1.01 * 150.0 / FPS**2
 
 
+@pytest.mark.parametrize("speed", [15.0, 30.0, 60.0])
+def test_a_knee_comes_to_rest_before_it_folds_further_than_in_the_data(legs, speed):
+    """One that is held back is slow to turn around, and would fold through itself."""
+    furthest = 1.6
+    leg = replace(
+        legs[0],
+        knee_rate=12.0,
+        knee_acceleration=100.0,
+        folded_length=float(compute_reaches(np.array(furthest))),
+    )
+    ticks = np.arange(30)
+    goals = np.minimum(0.2 + speed * ticks / FPS, np.maximum(3.2 - speed * ticks / FPS, 0.3))
+    goals = np.minimum(goals, 1.5)
+    bends = compute_knees(limit(leg, compute_reaches(goals)))
+    assert bends.max() < furthest + 0.02
+    assert np.abs(np.diff(bends, 2)).max() * FPS**2 < 1.05 * leg.knee_acceleration
+
+
 def test_a_knee_that_moves_as_in_the_data_is_not_held_back(legs):
     bends = 0.8 - 0.6 * np.cos(2.0 * math.pi * np.arange(120) / FPS)
     reaches = compute_reaches(bends)
