@@ -15,7 +15,6 @@ from .knee_limit import compute_bends
 from .legs import LegGeometry
 
 _REACH = 0.1  # seconds around a leap within which bends are evened out, less and less
-_WIDTH = 0.02  # seconds over which each pass evens them out
 _PASSES = 24  # at most, first without planted legs and then with them
 _BESIDE = 0.5  # least share of a pass that a swing takes beside where its toe stands
 _LEAST = 1e-6  # rad/s: no knee is slower, so that none is divided by zero
@@ -95,7 +94,7 @@ class _Leg(NamedTuple):
 
     def even_out(self, limits: _Limits, free: np.ndarray, passes: int) -> np.ndarray:
         """Even out turns around leaps, as far as frames are `free` (T,); return which changed."""
-        reach, width = round(_REACH * limits.fps) + 1, _WIDTH * limits.fps
+        reach = round(_REACH * limits.fps) + 1
         eased, excess = np.zeros(len(free), bool), limits.compute_excess(self.places)
         for _ in range(passes):
             leaps = excess > 1.0
@@ -104,7 +103,7 @@ class _Leg(NamedTuple):
             share = free * np.clip(1.0 - count_frames_to(leaps) / reach, 0.0, 1.0)
             near = np.flatnonzero(share)
             eased[near] = True
-            self.turns[:] += share[:, None, None] * (_blur(self.turns, width) - self.turns)
+            self.turns[:] += share[:, None, None] * (_blur(self.turns) - self.turns)
             offsets = quat.from_scaled_angle_axis(self.turns[near])
             rotations = quat.mul(_get_rotations(self.before[near], self.bones), offsets)
             _set_rotations(self.poses, near, self.bones, rotations)
@@ -164,8 +163,8 @@ def _measure_knee_rates(joints: np.ndarray, fps: float) -> np.ndarray:
     return np.abs(np.diff(compute_bends(*joints.transpose(1, 0, 2)))) * fps
 
 
-def _blur(values: np.ndarray, width: float) -> np.ndarray:
-    """Return values (T, ...) blended with those `width` frames before and after."""
-    step = max(round(width), 1)
-    padded = np.pad(values, ((step, step), *((0, 0),) * (values.ndim - 1)), mode="edge")
-    return 0.5 * values + 0.25 * (padded[: -2 * step] + padded[2 * step :])
+def _blur(values: np.ndarray) -> np.ndarray:
+    """Return values (T, ...) blended with those beside them."""
+    # not with those further away, at any rate: frames in turns would go different ways
+    padded = np.pad(values, ((1, 1), *((0, 0),) * (values.ndim - 1)), mode="edge")
+    return 0.5 * values + 0.25 * (padded[:-2] + padded[2:])
