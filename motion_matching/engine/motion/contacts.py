@@ -22,6 +22,7 @@ _SLOW, _TREMBLES = 20, 3.0  # percentile of speeds while a toe rests, and by how
 _MOST = 0.2  # of a toe's speed in a swing: what is faster never rests
 _SWING = 3.5  # m/s: such a speed of people who walk
 _HALF = 0.5  # of a limit: what counts as rest where only one step is known to be one
+_MOMENT = 1.0 / 30.0  # seconds before and after a frame from which a toe's velocity is taken
 _STEADY = 0.15  # seconds over which a trembling toe's velocity is taken
 _STEPS = 0.4  # of a toe's speed in a swing: what is slower lies between two swings
 _RESTS = 0.75  # share of these times, and of slow frames, with a contact, unless a toe is unsteady
@@ -66,7 +67,7 @@ def find_contacts(
     if len(toes) < 2:
         moved = np.zeros(toes.shape[:2])  # a single frame stands still
     elif by_speed:
-        moved = np.linalg.norm(np.gradient(toes, 1.0 / fps, axis=0), axis=-1)
+        moved = _measure_speeds(toes, fps)
     else:
         moved = np.linalg.norm(np.diff(toes, axis=0), axis=-1)
         moved = np.concatenate([moved, moved[-1:]])
@@ -126,6 +127,20 @@ def _measure_steadiness(
     return min(of_steps, float(np.mean(contacts[slow])) if slow.any() else 1.0)
 
 
+def _measure_speeds(toes: np.ndarray, fps: float) -> np.ndarray:
+    """Return speeds (F, L) in m/s of toes (F, L, 3) from the same time around frames at any rate.
+
+    They lead from the mean position of the moment before a frame to that of the moment after it:
+    from one frame to the next, the noise of a sensor becomes a speed that grows with the rate.
+    """
+    half = min(round(_MOMENT * fps), (len(toes) - 1) // 2)
+    if half < 2:
+        return np.asarray(np.linalg.norm(np.gradient(toes, 1.0 / fps, axis=0), axis=-1))
+    weights = np.full(half, 1.0 / half**2)
+    weights[-1] *= 0.5
+    return _weigh_speeds(toes, fps * np.concatenate([-weights[::-1], [0.0], weights]))
+
+
 def _measure_smooth_speeds(toes: np.ndarray, fps: float) -> np.ndarray:
     """Return speeds (F, L) in m/s, as the slope of the line that fits a moment of positions best.
 
@@ -135,9 +150,14 @@ def _measure_smooth_speeds(toes: np.ndarray, fps: float) -> np.ndarray:
     window = min(max(compute_window(_STEADY, fps), 3), (len(toes) - 1) // 2 * 2 + 1)
     half = window // 2
     ramp = np.arange(-half, half + 1.0)
-    moments = np.lib.stride_tricks.sliding_window_view(toes, window, axis=0)
-    speeds = np.linalg.norm(moments @ (fps * ramp / (ramp @ ramp)), axis=-1)
-    return np.pad(speeds, ((half, half), (0, 0)), mode="edge")
+    return _weigh_speeds(toes, fps * ramp / (ramp @ ramp))
+
+
+def _weigh_speeds(toes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return speeds (F, L) of toes (F, L, 3), by the weights (W,) of the positions around."""
+    half = len(weights) // 2
+    moments = np.lib.stride_tricks.sliding_window_view(toes, len(weights), axis=0)
+    return np.pad(np.linalg.norm(moments @ weights, axis=-1), ((half, half), (0, 0)), mode="edge")
 
 
 def _find_animal_contacts(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.maths.runs import find_runs
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.contacts import PRESETS, ContactSettings, find_contacts
 
@@ -44,6 +45,16 @@ def test_planted_toes_are_found_at_any_frame_rate(settings, fps):
             inside[max(change - reach, 0) : change + reach + 2] = False
         assert (contacts[inside, foot] == planted[inside, foot]).all()
         inside[:-reach] = True
+
+
+@pytest.mark.parametrize("fps", [48.0, 60.0, 100.0, 120.0])
+def test_the_noise_of_a_sensor_breaks_no_contact_at_any_frame_rate(fps):
+    toes, _ = make_steps(fps, duration=30.0)
+    noise = np.random.default_rng(0).normal(0.0, 0.0015, toes.shape)  # metres
+    contacts = find_contacts(toes + noise, fps, ContactSettings())
+    for foot in range(2):
+        assert len(find_runs(contacts[:, foot])) in (30, 31)  # a step a second, and one cut off
+    assert np.mean(contacts == find_contacts(toes, fps, ContactSettings())) > 0.98
 
 
 @pytest.mark.parametrize("factor", [0.99, 1.01])
