@@ -5,6 +5,7 @@ Both methods share this. It chooses frames; how these are shown is the method's 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ _CHANGE, _REPEAT = 0.03, 0.2
 _SLOW, _STEADY = 0.15, 0.5
 # mean m/s of the bones, so that nobody freezes while rising or crouching; seconds it waits at most
 _CALM, _WAIT = 0.35, 0.7
+_MOMENT = 1.0 / 30.0  # seconds over which that is measured, for noise not to count as motion
 _BACK, _ON = 0.2, 1.0  # seconds to frames that still belong to motion that was requested
 # seconds until a pose is held where no data stands, and until one that faces aside is
 _HELD, _HELD_ASIDE = 0.1, 2.0
@@ -66,6 +68,8 @@ class Idling:
         self._idles, self._parents, self._fps = idles, parents, fps
         self._make_tag_mask = make_tag_mask
         self._tagged: dict[frozenset[str], np.ndarray] = {}
+        # of the poses before, while it waits: the oldest is a moment ago
+        self._joints: deque[np.ndarray] = deque(maxlen=max(round(_MOMENT * fps), 1))
         self._slow, self._steady = _SLOW * idles.pace, _STEADY / idles.pace
         self.reset()
 
@@ -73,7 +77,7 @@ class Idling:
         """Forget what was played."""
         self._tick, self._frame, self._shown, self._is_requested = 0, -1, -1, False
         self._waited = 0
-        self._joints: np.ndarray | None = None  # of the pose a tick ago, if it waits
+        self._joints.clear()
         self._played = np.full(len(self._idles.starts), -np.inf)  # the last tick of each idle
 
     def begin(self) -> int:
@@ -91,7 +95,8 @@ class Idling:
         if not (goal.rests if self._idles.holds else goal.stands):
             self._is_requested = goal.jump_to is not None or goal.enter is not None
             self._frame = self._shown = -1
-            self._waited, self._joints = 0, None
+            self._waited = 0
+            self._joints.clear()
             return -1
         if self._is_requested:
             self._follow_request(frame)
@@ -111,10 +116,12 @@ class Idling:
         x, y, turn = root.tolist()
         if x * x + y * y > self._slow**2 or abs(turn) > self._steady:
             return False
-        before, self._joints = self._joints, self._compute_joints(pose)
-        if before is None:
+        joints, ticks = self._compute_joints(pose), len(self._joints)
+        before = self._joints[0] if ticks else joints
+        self._joints.append(joints)
+        if ticks < (self._joints.maxlen or 1):
             return False
-        speed = np.linalg.norm(self._joints - before, axis=1).mean() * self._fps
+        speed = np.linalg.norm(joints - before, axis=1).mean() * self._fps / ticks
         return bool(speed < _CALM * self._idles.pace)
 
     def _hold(self, goal: Goal, pose: np.ndarray) -> int:

@@ -12,7 +12,7 @@ from motion_matching.engine.database.idles import find_settling_frames
 from motion_matching.engine.database.sources import Source, TagRange
 from motion_matching.engine.maths import quat
 from tests import demo
-from tests.engine import animals
+from tests.engine import animals, sensors
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,18 @@ def test_idles_are_runs_of_half_a_second_or_more_that_hardly_move(demo_database)
     motion = demo_database.root_motion[find_idle_frames(demo_database)]
     assert np.hypot(*motion[:, :2].T).max() < 0.1
     assert demo_database.contacts[find_idle_frames(demo_database)].all()
+
+
+@pytest.mark.parametrize("fps", [60.0, 120.0])
+def test_the_noise_of_a_sensor_hides_no_idles_at_any_frame_rate(demo_database, fps):
+    clips = [sensors.record(clip, fps, seed) for seed, clip in enumerate(demo.generate_clips())]
+    sources = [Source(clip=clip) for clip in clips]
+    recorded = build(sources, BuildSettings(mirror=True))[0]
+    usual, seconds = (
+        (database.idles.stops - database.idles.starts).sum() / database.fps
+        for database in (demo_database, recorded)
+    )
+    assert seconds == pytest.approx(usual, rel=0.1)
 
 
 def test_every_idle_can_be_played_on_by_both_methods(demo_database):
