@@ -24,6 +24,7 @@ _ABOVE = 0.06  # of the leg's length: a joint that stands higher above its end i
 _STANDING = 5  # percentile of heights at which a leg stands
 _LOW = 20  # percentile of heights below which an end may rest on the ground
 _STILL = 0.7  # of the joint's speed there: an end that moves faster hangs in the air
+_MOMENT = 1.0 / 30.0  # seconds over which that is measured, for noise not to count as motion
 _SUFFIX = "_end"
 _USUAL_LEGS = (0.5, 1.0)  # metres from thigh to toe for which distances are those of people
 
@@ -36,6 +37,7 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
     If one leg of a pair does, the other one does, too: left and right are never quite alike.
     """
     _, positions, rotations, _ = sample_frames(skeleton, clips)
+    ticks = max([1, *(round(_MOMENT * clip.fps) for clip in clips[:1])])
     lengths = measure_leg_lengths(positions, roles)
     pairs = [name.lstrip(ascii_letters) for name in roles.leg_names]
     standing_pairs: set[str] = set()
@@ -43,7 +45,7 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
     for leg, pair, length in zip(roles.legs, pairs, lengths.tolist(), strict=True):
         if skeleton.get_children(leg.toe):
             continue
-        stands, lowest = _find_end(skeleton, leg.toe, positions, rotations, length)
+        stands, lowest = _find_end(skeleton, leg.toe, positions, rotations, length, ticks)
         if stands:
             standing_pairs.add(pair)
         if end := stands or lowest:
@@ -52,9 +54,17 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
 
 
 def _find_end(
-    skeleton: Skeleton, toe: int, positions: np.ndarray, rotations: np.ndarray, length: float
+    skeleton: Skeleton,
+    toe: int,
+    positions: np.ndarray,
+    rotations: np.ndarray,
+    length: float,
+    ticks: int,
 ) -> tuple[Offset | None, Offset | None]:
-    """Return the lowest end site of a toe on which a leg stands, and the lowest of all below it."""
+    """Return the lowest end site of a toe on which a leg stands, and the lowest of all below it.
+
+    Speeds are those over some `ticks`.
+    """
     joint = positions[:, toe]
     stands: tuple[float, Offset | None] = (np.inf, None)
     lowest = stands
@@ -66,20 +76,21 @@ def _find_end(
         above = np.percentile(joint[:, 2], _STANDING) - height
         if height < lowest[0] and above > 0.0:
             lowest = height, offset
-        if height < stands[0] and above > _ABOVE * length and _rests(end, joint):
+        if height < stands[0] and above > _ABOVE * length and _rests(end, joint, ticks):
             stands = height, offset
     return stands[1], lowest[1]
 
 
-def _rests(end: np.ndarray, joint: np.ndarray) -> bool:
+def _rests(end: np.ndarray, joint: np.ndarray, ticks: int) -> bool:
     """Tell whether the path (F, 3) of an end rests where it is low, other than the joint's.
 
-    Files without end sites and bones drawn anyhow have ends that no ground has met.
+    Files without end sites and bones drawn anyhow have ends that no ground has met. Speeds are
+    those over some `ticks`.
     """
-    low = end[1:, 2] <= np.percentile(end[:, 2], _LOW)
+    low = end[ticks:, 2] <= np.percentile(end[:, 2], _LOW)
     if not low.any():
         return True
-    ways = (np.linalg.norm(np.diff(path, axis=0), axis=1)[low] for path in (end, joint))
+    ways = (np.linalg.norm(path[ticks:] - path[:-ticks], axis=1)[low] for path in (end, joint))
     of_end, of_joint = (float(np.median(way)) for way in ways)
     return of_end <= _STILL * of_joint
 

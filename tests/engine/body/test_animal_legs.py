@@ -19,7 +19,7 @@ from motion_matching.engine.body.toe_ends import (
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
-from tests.engine import animals, rigs
+from tests.engine import animals, rigs, sensors
 
 # a mouse, a dog and a giant, and how many frames are taken of them in a second
 SIZES = [(0.08, 200.0, True), (0.08, 60.0, False), (1.0, 60.0, True), (1.0, 30.0, True)]
@@ -233,3 +233,10 @@ def test_both_legs_of_a_pair_stand_on_their_ends_or_neither() -> None:
         assert (left in ends) == (right in ends)
         counts.add(left in ends)
     assert counts == {False, True}
+
+
+@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
+def test_the_noise_of_a_sensor_hides_no_ends_that_rest_at_any_frame_rate(fps: float) -> None:
+    clips = [sensors.record(motion.clip, fps) for motion in animals.make_dog_motions()]
+    roles = find_roles(clips[0].skeleton, clips)
+    assert len(find_toe_ends(clips[0].skeleton, clips, roles)) == 4
