@@ -24,7 +24,7 @@ _ABOVE = 0.06  # of the leg's length: a joint that stands higher above its end i
 _STANDING = 5  # percentile of heights at which a leg stands
 _LOW = 20  # percentile of heights below which an end may rest on the ground
 _STILL = 0.7  # of the joint's speed there: an end that moves faster hangs in the air
-_MOMENT = 1.0 / 30.0  # seconds over which that is measured, for noise not to count as motion
+_MOMENT = 1.0 / 30.0  # seconds over which that is measured, but for small legs, despite noise
 _SUFFIX = "_end"
 _USUAL_LEGS = (0.5, 1.0)  # metres from thigh to toe for which distances are those of people
 
@@ -37,7 +37,7 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
     If one leg of a pair does, the other one does, too: left and right are never quite alike.
     """
     _, positions, rotations, _ = sample_frames(skeleton, clips)
-    ticks = max([1, *(round(_MOMENT * clip.fps) for clip in clips[:1])])
+    fps = max((clip.fps for clip in clips[:1]), default=0.0)
     lengths = measure_leg_lengths(positions, roles)
     pairs = [name.lstrip(ascii_letters) for name in roles.leg_names]
     standing_pairs: set[str] = set()
@@ -45,6 +45,8 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
     for leg, pair, length in zip(roles.legs, pairs, lengths.tolist(), strict=True):
         if skeleton.get_children(leg.toe):
             continue
+        moment = _MOMENT * min(1.0, np.sqrt(length / _USUAL_LEGS[0]))
+        ticks = max(round(moment * fps), 1)
         stands, lowest = _find_end(skeleton, leg.toe, positions, rotations, length, ticks)
         if stands:
             standing_pairs.add(pair)

@@ -69,7 +69,9 @@ class Idling:
         self._make_tag_mask = make_tag_mask
         self._tagged: dict[frozenset[str], np.ndarray] = {}
         # of the poses before, while it waits: the oldest is a moment ago
-        self._joints: deque[np.ndarray] = deque(maxlen=max(round(_MOMENT * fps), 1))
+        self._joints: deque[np.ndarray] = deque(
+            maxlen=max(round(_MOMENT * min(idles.pace, 1.0) * fps), 1)
+        )
         self._slow, self._steady = _SLOW * idles.pace, _STEADY / idles.pace
         self.reset()
 

@@ -22,7 +22,8 @@ _SLOW, _TREMBLES = 20, 3.0  # percentile of speeds while a toe rests, and by how
 _MOST = 0.2  # of a toe's speed in a swing: what is faster never rests
 _SWING = 3.5  # m/s: such a speed of people who walk
 _HALF = 0.5  # of a limit: what counts as rest where only one step is known to be one
-_MOMENT = 1.0 / 30.0  # seconds before and after a frame from which a toe's velocity is taken
+# seconds before and after a frame over which a toe's velocity is taken: animals are too quick
+_MOMENT = 1.0 / 30.0
 _STEADY = 0.15  # seconds over which a trembling toe's velocity is taken
 _STEPS = 0.4  # of a toe's speed in a swing: what is slower lies between two swings
 _RESTS = 0.75  # share of these times, and of slow frames, with a contact, unless a toe is unsteady
@@ -64,15 +65,15 @@ def find_contacts(
     toes = np.asarray(toe_positions, dtype=np.float64)
     by_speed = settings.method == "speed"
     limit = settings.speed if by_speed else settings.displacement * _NOTEBOOK_FPS / fps
+    lengths = np.ones(toes.shape[1]) if leg_lengths is None else leg_lengths
+    quicker = min(1.0, float(np.sqrt(_compute_size(lengths)).min()))
     if len(toes) < 2:
         moved = np.zeros(toes.shape[:2])  # a single frame stands still
     elif by_speed:
-        moved = _measure_speeds(toes, fps)
+        moved = _measure_speeds(toes, fps, _MOMENT if is_person(lengths) else 0.0)
     else:
         moved = np.linalg.norm(np.diff(toes, axis=0), axis=-1)
         moved = np.concatenate([moved, moved[-1:]])
-    lengths = np.ones(toes.shape[1]) if leg_lengths is None else leg_lengths
-    quicker = min(1.0, float(np.sqrt(_compute_size(lengths)).min()))
     window = compute_window(settings.median * quicker, fps)
     if is_person(lengths) or len(toes) < 2:
         contacts = moved < limit
@@ -127,13 +128,13 @@ def _measure_steadiness(
     return min(of_steps, float(np.mean(contacts[slow])) if slow.any() else 1.0)
 
 
-def _measure_speeds(toes: np.ndarray, fps: float) -> np.ndarray:
-    """Return speeds (F, L) in m/s of toes (F, L, 3) from the same time around frames at any rate.
+def _measure_speeds(toes: np.ndarray, fps: float, moment: float) -> np.ndarray:
+    """Return speeds (F, L) in m/s of toes (F, L, 3), over the same time at any rate.
 
-    They lead from the mean position of the moment before a frame to that of the moment after it:
-    from one frame to the next, the noise of a sensor becomes a speed that grows with the rate.
+    They lead from the mean position of a `moment` in seconds before a frame to that of one after
+    it: from frame to frame, the noise of a sensor becomes a speed that grows with the rate.
     """
-    half = min(round(_MOMENT * fps), (len(toes) - 1) // 2)
+    half = min(round(moment * fps), (len(toes) - 1) // 2)
     if half < 2:
         return np.asarray(np.linalg.norm(np.gradient(toes, 1.0 / fps, axis=0), axis=-1))
     weights = np.full(half, 1.0 / half**2)
