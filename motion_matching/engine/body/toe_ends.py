@@ -17,6 +17,7 @@ from ..motion.bone_names import make_unique_names
 from ..motion.clip import Clip
 from ..motion.contacts import is_person
 from ..motion.skeleton import Skeleton
+from ..motion.smoothing import MOMENT, count_frames
 from .rig import Roles
 from .rig_shape import sample_frames
 
@@ -24,7 +25,6 @@ _ABOVE = 0.06  # of the leg's length: a joint that stands higher above its end i
 _STANDING = 5  # percentile of heights at which a leg stands
 _LOW = 20  # percentile of heights below which an end may rest on the ground
 _STILL = 0.7  # of the joint's speed there: an end that moves faster hangs in the air
-_MOMENT = 1.0 / 30.0  # seconds over which that is measured, but for small legs, despite noise
 _SUFFIX = "_end"
 _USUAL_LEGS = (0.5, 1.0)  # metres from thigh to toe for which distances are those of people
 
@@ -45,8 +45,7 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
     for leg, pair, length in zip(roles.legs, pairs, lengths.tolist(), strict=True):
         if skeleton.get_children(leg.toe):
             continue
-        moment = _MOMENT * min(1.0, np.sqrt(length / _USUAL_LEGS[0]))
-        ticks = max(round(moment * fps), 1)
+        ticks = count_frames(fps, MOMENT * min(1.0, np.sqrt(length / _USUAL_LEGS[0])))
         stands, lowest = _find_end(skeleton, leg.toe, positions, rotations, length, ticks)
         if stands:
             standing_pairs.add(pair)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..maths import quat
+from ..motion.smoothing import MOMENT, count_frames
 from .method import Goal
 
 _UNREPEATED = 60.0  # seconds within which an idle is not repeated, if there are others
@@ -23,7 +24,6 @@ _CHANGE, _REPEAT = 0.03, 0.2
 _SLOW, _STEADY = 0.15, 0.5
 # mean m/s of the bones, so that nobody freezes while rising or crouching; seconds it waits at most
 _CALM, _WAIT = 0.35, 0.7
-_MOMENT = 1.0 / 30.0  # seconds over which that is measured, for noise not to count as motion
 _BACK, _ON = 0.2, 1.0  # seconds to frames that still belong to motion that was requested
 # seconds until a pose is held where no data stands, and until one that faces aside is
 _HELD, _HELD_ASIDE = 0.1, 2.0
@@ -70,7 +70,7 @@ class Idling:
         self._tagged: dict[frozenset[str], np.ndarray] = {}
         # of the poses before, while it waits: the oldest is a moment ago
         self._joints: deque[np.ndarray] = deque(
-            maxlen=max(round(_MOMENT * min(idles.pace, 1.0) * fps), 1)
+            maxlen=count_frames(fps, MOMENT * min(idles.pace, 1.0))
         )
         self._slow, self._steady = _SLOW * idles.pace, _STEADY / idles.pace
         self.reset()

@@ -15,6 +15,7 @@ from ..control.idling import Idles
 from ..control.legs import LegGeometry
 from ..maths import quat
 from ..maths.runs import find_runs
+from ..motion.smoothing import MOMENT, count_frames
 
 if TYPE_CHECKING:
     from .database import Database
@@ -32,9 +33,6 @@ _CHUNK = 4096  # frames whose bones are found together
 _MOST_ENTRIES = 5000  # that are compared
 _FEET = 0.5  # share of the feet in a comparison
 _HELD = 0.02  # share of the frames that look most like standing
-_MOMENT = (
-    1.0 / 30.0
-)  # seconds of people over which they are measured, for noise not to count as motion
 _SPEED = 0.1  # seconds: speeds of bones count as where they lead within these
 
 
@@ -159,7 +157,7 @@ def _find_ordinary(
 def _measure_calmness(database: Database, frames: np.ndarray) -> np.ndarray:
     """Return the mean speed (F,) of the bones in m/s from each frame to a moment after it."""
     later, ticks = frames, np.zeros(len(frames))
-    for _ in range(max(round(_MOMENT * min(database.pace, 1.0) * database.fps), 1)):
+    for _ in range(count_frames(database.fps, MOMENT * min(database.pace, 1.0))):
         after = database.followers[later]
         later, ticks = np.where(after < 0, later, after), ticks + (after >= 0)
     now, then = (_compute_joints(database, at) for at in (frames, later))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..maths.runs import find_runs
 from .settings import ContactSettings
-from .smoothing import compute_window
+from .smoothing import compute_window, count_frames
 
 _NOTEBOOK_FPS = 30.0
 _PEOPLES_LEGS = (0.5, 1.35)  # metres from thigh to toe, of children and of tall adults
@@ -22,8 +22,6 @@ _SLOW, _TREMBLES = 20, 3.0  # percentile of speeds while a toe rests, and by how
 _MOST = 0.2  # of a toe's speed in a swing: what is faster never rests
 _SWING = 3.5  # m/s: such a speed of people who walk
 _HALF = 0.5  # of a limit: what counts as rest where only one step is known to be one
-# seconds before and after a frame over which a toe's velocity is taken: animals are too quick
-_MOMENT = 1.0 / 30.0
 _STEADY = 0.15  # seconds over which a trembling toe's velocity is taken
 _STEPS = 0.4  # of a toe's speed in a swing: what is slower lies between two swings
 _RESTS = 0.75  # share of these times, and of slow frames, with a contact, unless a toe is unsteady
@@ -70,7 +68,7 @@ def find_contacts(
     if len(toes) < 2:
         moved = np.zeros(toes.shape[:2])  # a single frame stands still
     elif by_speed:
-        moved = _measure_speeds(toes, fps, _MOMENT if is_person(lengths) else 0.0)
+        moved = _measure_speeds(toes, fps, count_frames(fps) if is_person(lengths) else 1)
     else:
         moved = np.linalg.norm(np.diff(toes, axis=0), axis=-1)
         moved = np.concatenate([moved, moved[-1:]])
@@ -128,13 +126,12 @@ def _measure_steadiness(
     return min(of_steps, float(np.mean(contacts[slow])) if slow.any() else 1.0)
 
 
-def _measure_speeds(toes: np.ndarray, fps: float, moment: float) -> np.ndarray:
+def _measure_speeds(toes: np.ndarray, fps: float, frames: int) -> np.ndarray:
     """Return speeds (F, L) in m/s of toes (F, L, 3), over the same time at any rate.
 
-    They lead from the mean position of a `moment` in seconds before a frame to that of one after
-    it: from frame to frame, the noise of a sensor becomes a speed that grows with the rate.
+    They lead from the mean position of the `frames` before a frame to that of those after it.
     """
-    half = min(round(moment * fps), (len(toes) - 1) // 2)
+    half = min(frames, (len(toes) - 1) // 2)
     if half < 2:
         return np.asarray(np.linalg.norm(np.gradient(toes, 1.0 / fps, axis=0), axis=-1))
     weights = np.full(half, 1.0 / half**2)

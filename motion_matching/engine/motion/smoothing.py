@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+# seconds over which speeds of people are measured: from one frame to the next, the noise of a
+# sensor becomes a speed that grows with the rate
+MOMENT = 1.0 / 30.0
+
+
+def count_frames(fps: float, seconds: float = MOMENT) -> int:
+    """Return how many frames a span lasts, at least one."""
+    return max(round(seconds * fps), 1)
+
 
 def compute_window(seconds: float, fps: float, longest: int | None = None) -> int:
     """Return the odd number of frames nearest to a span (the larger of two), at most `longest`."""
