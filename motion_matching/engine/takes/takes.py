@@ -24,6 +24,7 @@ from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.take import Take
 from ..control.transition_cost import format_price
 from ..database.database import Database
+from ..database.gaits import MOVING_SPEED
 from ..database.statistics import (
     find_missing_speeds,
     measure_speeds,
@@ -283,8 +284,9 @@ def find_reachable_speeds(take: Take, database: Database) -> np.ndarray:
 
     A direction that it does not have is as fast as its fastest one.
     """
-    top = astuple(measure_top_speeds(database))
-    forward, side, back = (speed or max(top) or np.inf for speed in top)
+    top, least = astuple(measure_top_speeds(database)), MOVING_SPEED * database.pace
+    # what drifts slowly does not go that way, however many frames of it there are
+    forward, side, back = (speed if speed >= least else max(top) or np.inf for speed in top)
     velocity = planar.rotate(take.desired_velocity, -take.desired_yaw)
     left, behind = (velocity / np.maximum(np.linalg.norm(velocity, axis=1), 1e-9)[:, None]).T
     slowness = np.hypot(left / side, behind / np.where(behind < 0, forward, back))

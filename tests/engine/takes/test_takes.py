@@ -15,6 +15,7 @@ from motion_matching.engine.maths import planar, quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.demo import generate_clips
+from tests.engine import animals
 from tests.engine.scripted import perform_script
 
 _HARDEST = 1.2  # times the 99th percentile of the sources
@@ -370,3 +371,12 @@ def test_later_takes_replace_parts_of_earlier_ones(demo_database):
     apart = join([(0, square), (count + 5, flips)])
     assert np.all(apart.poses[count : count + 5] == square.poses[-1])
     assert np.array_equal(apart.poses[count + 5 :], flips.poses)
+
+
+@pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 120.0])
+def test_a_direction_in_which_an_animal_only_drifts_is_as_fast_as_its_fastest(fps):
+    sources = [Source(clip=motion.clip) for motion in animals.make_dog_motions()]
+    database = build(sources, BuildSettings(fps=fps, mirror=True))[0]
+    take = perform_script(database, "flips", "walk", 12)
+    reachable = takes.find_reachable_speeds(take, database)
+    assert reachable[np.linalg.norm(take.desired_velocity, axis=1) > 0.5].min() > 2.0
