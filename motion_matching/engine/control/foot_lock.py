@@ -208,6 +208,7 @@ class FootLock:
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks))
             before = self._bone_getters[k](bones)
             knee = self._knees[k]
+            knee.hardest = hardest
             turned += _solve_leg(
                 *(leg, own, before, target, floors, buffer, lock, knee, dt),
                 *(self._ankle_leaps[k], most),

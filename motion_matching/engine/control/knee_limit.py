@@ -13,6 +13,7 @@ from ..maths.springs import spring
 from .legs import LegGeometry
 
 _LAG = 0.05  # seconds: halflife with which a knee that was held back catches up
+_LEAP = 0.8  # of the hardest motion played: a knee that the floor bends accelerates no harder
 _SUNK = 0.010  # metres that a foot may sink into the floor before its leg folds faster
 _AHEAD = 0.06  # seconds that a foot's way to the floor is foreseen
 _CALM = 0.6  # of the knee's acceleration that is counted on to bend it before a foot is there
@@ -64,6 +65,8 @@ def _compute_fastest(bend: float, most: float, dt: float) -> float:
 class KneeLimit:
     """Holds a knee back that would bend or stretch faster than in the data, and lets it catch up.
 
+    Where the floor bends it, it accelerates no harder than the `hardest` motion that was played.
+
     A leg that is almost straight bends by a third of a right angle to become a twentieth shorter,
     so that its knee would snap where a toe meets the floor or leaves it.
     """
@@ -71,6 +74,7 @@ class KneeLimit:
     def __init__(self, leg: LegGeometry) -> None:
         self._rate = _SHARE * leg.knee_rate
         self._acceleration = leg.knee_acceleration
+        self.hardest = math.inf  # m/s² that a joint accelerates in the motion that has been played
         self._folded = leg.folded_length
         self.reset()
 
@@ -181,7 +185,10 @@ class KneeLimit:
             limited = min(limited, self._compute_folding(goal, before, squares, double, most, dt))
         bend = max(before + limited * dt, 0.0)
         if bend < goal:
-            bend = self._avoid_floor(bend, before + rate * dt, reach + room, squares, double)
+            # metres that a knee which is almost straight moves as it bends by a radian
+            lever = 0.5 * double / math.sqrt(squares + double)
+            fastest = min(rate, was + max(most, _LEAP * self.hardest * dt / lever))
+            bend = self._avoid_floor(bend, before + fastest * dt, reach + room, squares, double)
         shown = (bend - before) / dt
         if shown != speed:
             speed, lag = shown, bend - goal
