@@ -36,6 +36,7 @@ NEW_SETTINGS = {
     "idle": True,
     "catch_up": 0.05,
     "strafe": True,
+    "turning_speed": 1.0,
     "inertialization": "spring",
     "blend_time": 0.3,
     "blend_stretch": 3.0,

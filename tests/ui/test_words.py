@@ -21,6 +21,7 @@ UNITLESS = {
     "continuity",
     "past",
     "stop_factor",
+    "turning_speed",
     "blend_stretch",
     "continuing_bias",
     "price_weight",

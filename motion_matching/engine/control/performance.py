@@ -41,6 +41,7 @@ _BEFORE = MappingProxyType(
         "idle": False,
         "catch_up": 0.0,
         "strafe": True,
+        "turning_speed": 1.0,
         "inertialization": "spring",
         "blend_time": 0.3,
         "blend_stretch": 3.0,

@@ -112,7 +112,6 @@ class SimulationObject:
             left *= compute_remainder(self._settings.gait_halflife, dt)
             self.gait = intent.gait + (left if abs(left) > 1e-4 else 0.0)
             self._speeds = self._blend_speeds(self.gait)
-        self.desired_vx, self.desired_vy = self._compute_desired(self.yaw)
         self._catching_up = self._choose_catch_up()
         wx, wy = intent.velocity if intent.velocity is not None else intent.move
         is_moved = wx * wx + wy * wy > _STILL * _STILL
@@ -120,6 +119,7 @@ class SimulationObject:
             self.desired_yaw = intent.facing
         elif is_moved:
             self.desired_yaw = math.atan2(wx, -wy)
+        self.desired_vx, self.desired_vy = self._compute_desired(self.yaw)
 
     def _choose_catch_up(self) -> tuple[float, float]:
         """Return how fast the object makes up for waiting: by a share of its speed at most."""
@@ -134,7 +134,16 @@ class SimulationObject:
     def _compute_desired(self, yaw: float) -> tuple[float, float]:
         if self._intent.velocity is not None:
             return self._intent.velocity
-        return compute_desired_velocity(self._intent.move, yaw, *self._speeds)
+        x, y = compute_desired_velocity(self._intent.move, yaw, *self._speeds)
+        turning_speed = self._settings.turning_speed
+        if turning_speed <= 1.0:
+            return x, y
+        turned = compute_desired_velocity(self._intent.move, self.desired_yaw, *self._speeds)
+        now, then = math.hypot(x, y), math.hypot(*turned)
+        if now >= then:
+            return x, y
+        share = min(turning_speed * now / then, 1.0)
+        return share * turned[0], share * turned[1]
 
     def predict(self, times: Sequence[float]) -> list[TrajectoryPoint]:
         """Return the trajectory to compare at ascending times in seconds, the last the horizon."""

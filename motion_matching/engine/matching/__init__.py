@@ -10,7 +10,6 @@ if TYPE_CHECKING:
         fitted_features,
         flips,
         length_search,
-        local_peaks,
         method,
         price_choice,
         search,

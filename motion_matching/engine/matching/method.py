@@ -22,12 +22,12 @@ from ..database.database import Database, measure_character_legs
 from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
 from ..database.idles import find_settling_frames
+from ..database.local_peaks import LocalPeaks
 from ..errors import DatabaseError, SettingsError
 from ..motion.skeleton import Skeleton
 from . import price_choice, similar_frames
 from .differences import make_differences
 from .fitted_features import FittedFeatures
-from .local_peaks import LocalPeaks
 from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
 

@@ -158,6 +158,7 @@ class MOTION_MATCHING_PT_speeds(_SettingsPanel, bpy.types.Panel):
         "turn_limit",
         "strafe",
         "stop_factor",
+        "turning_speed",
         "gait_halflife",
     )
 

@@ -94,6 +94,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     rotation_halflife: float
     prediction: str
     stop_factor: float
+    turning_speed: float
     gait_halflife: float
     search_interval: float
     sharp_velocity: float

@@ -9,7 +9,7 @@ from motion_matching.engine.control.fade import CUBIC, SPRING, FadeShape
 from motion_matching.engine.control.inertialization import Inertializer
 from motion_matching.engine.control.joints import Joints
 from motion_matching.engine.control.method import Jump
-from motion_matching.engine.matching.local_peaks import LocalPeaks
+from motion_matching.engine.database.local_peaks import LocalPeaks
 from motion_matching.engine.maths import quat
 
 FOLLOWING = 3

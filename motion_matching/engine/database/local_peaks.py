@@ -1,4 +1,4 @@
-"""How fast joints accelerate in the data around a frame: what a jump there may do as well."""
+"""How fast joints accelerate in the data around a frame: what is shown there may do as well."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..control.joints import Joints
-from ..database.database import Database
+from .database import Database
 
 _BLOCK = 1.0  # seconds that share a peak
 _AROUND = 0.5  # seconds before and after them that count too

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motion_matching.engine.matching.local_peaks import LocalPeaks
+from motion_matching.engine.database.local_peaks import LocalPeaks
 from motion_matching.engine.takes import takes
 
 
