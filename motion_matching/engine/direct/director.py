@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from .sketch import Sketch, find_changed_span
 from .tempo import compute_rates, put_on_plan
 from .wishes import collect_wishes, find_obstruction
 
+_Told = TypeVar("_Told")  # what a closing tells besides
 TAKE_STATES, PREVIEW_STATES = 320, 80  # kept by the search
 _EXTRA = 0.5  # seconds searched beyond the end, as a take may run ahead of its plan
 _AROUND = 4.0  # seconds on both sides of a missed mark
@@ -222,12 +223,22 @@ class Director:
         self, task: _Task, revised: Revised, closed: Closed
     ) -> tuple[Closed, tuple[int, int]]:
         """Return a closing whose ticks of a revision are new, and the first and after the last."""
-        plan = revised.plan
-        anchors = track_parts(task.anchors, plan, self.footage, self.settings)
-        result = self._close_on(task, anchors, revised, closed)
+        return self._close_parts(
+            task, revised.plan, lambda anchors: self._close_on(task, anchors, revised, closed)
+        )
+
+    def _close_parts(
+        self,
+        task: _Task,
+        plan: ShotPlan,
+        close: Callable[[Sequence[Anchor]], tuple[Closed, _Told]],
+    ) -> tuple[Closed, _Told]:
+        """Return what `close` returns of the anchors, which follow the parts of each closing."""
+        anchors: Sequence[Anchor] = track_parts(task.anchors, plan, self.footage, self.settings)
+        result = close(anchors)
         for _ in range(_CLOSINGS if has_parts(anchors) else 0):
             anchors = self._follow(task, anchors, plan, result[0])
-            result = self._close_on(task, anchors, revised, closed)
+            result = close(anchors)
         return result
 
     def _close_on(
@@ -360,11 +371,10 @@ class Director:
         """Close a plan whose way (P, 3) was elsewhere `before` pieces were searched again."""
         way = compute_way(self.footage, plan, task.guide.way[0])
         laid = way if before is None else lay_pieces(way, before, pieces)
-        anchors = track_parts(task.anchors, plan, self.footage, self.settings)
-        closed, missed = close_on_anchors(way, task.guide, anchors, self._bounds, laid=laid)
-        for _ in range(_CLOSINGS if has_parts(anchors) else 0):
-            anchors = self._follow(task, anchors, plan, closed)
-            closed, missed = close_on_anchors(way, task.guide, anchors, self._bounds, laid=laid)
+        closed, missed = self._close_parts(
+            *(task, plan),
+            lambda anchors: close_on_anchors(way, task.guide, anchors, self._bounds, laid=laid),
+        )
         return _Solution(plan, closed, missed, laid)
 
     def _follow(
