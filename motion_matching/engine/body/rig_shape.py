@@ -227,12 +227,13 @@ def _find_feet(body: _Body) -> list[int]:
     """Return the last bone of every leg; of several toes and a heel, the one farthest out."""
     skeleton, ends, reach = body.skeleton, body.ends, _REACH * body.height
     grounded = [bone for bone, end in ends.items() if np.percentile(end[:, 2], 20) < reach]
-    grounded = [
-        bone
-        for bone in grounded
-        if not _hangs_on_leg(body, bone, grounded) and not _lies_on_bone(body, bone)
-    ]
     is_low = np.median(body.positions[..., 2], axis=0) < _LOW * body.height
+    twists = [bone for bone in grounded if _lies_on_bone(body, bone)]
+    if any(is_low[skeleton.parents[bone]] for bone in twists):
+        twists = []  # feet have none: these are copies of all bones, as of a control rig
+    grounded = [
+        bone for bone in grounded if bone not in twists and not _hangs_on_leg(body, bone, grounded)
+    ]
     standing = [bone for bone in grounded if _has_stance(ends[bone], body.positions)]
     feet = _group_by_foot(skeleton, standing, is_low)
     if len(feet) < 2:
