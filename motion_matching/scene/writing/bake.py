@@ -34,7 +34,7 @@ from . import splicing
 
 Mark = Callable[[bpy.types.Action, int], None]  # puts markers onto an action that starts on a frame
 _OBJECT_SHARE = 0.25  # the object's part, if it moves, of the distance that fewer keys may cost
-_NOISE = 1e-9  # of quaternions and lengths
+_NOISE = 2.0**-30  # of quaternions and lengths: a billionth
 
 
 class BakeOptions(TypedDict, total=False):
@@ -102,7 +102,7 @@ def bake(
     ) as action:
         for channel in (*moving, *channels):
             mask = masks.get(id(channel), slice(channel.values.shape[1]))
-            at, values = frames[mask], _clear_noise(channel.values[:, mask])
+            at, values = frames[mask], clear_noise(channel.values[:, mask])
             actions.write_channel(action, channel.path, at, values, channel.group, channel.free)
         if beside:
             paths = [build_bone_path(b) for b in (*names, *plan.resting) if b in bones]
@@ -129,9 +129,9 @@ class _Channel(KeyTrack):
         return self.values.shape[1] > 1
 
 
-def _clear_noise(values: np.ndarray) -> np.ndarray:
-    """Return values without what rounding has left of zeros, which is another in each bake."""
-    return np.where(np.abs(values) < _NOISE, 0.0, values)
+def clear_noise(values: np.ndarray) -> np.ndarray:
+    """Return values to a billionth: what rounding leaves of smaller ones differs by bake."""
+    return np.rint(values / _NOISE) * _NOISE + 0.0  # no zero is negative
 
 
 def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> list[_Channel]:

@@ -11,7 +11,7 @@ import numpy as np
 from motion_matching.engine.motion.resampling import resample
 from motion_matching.scene.blender import actions
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
-from motion_matching.scene.writing.bake import bake
+from motion_matching.scene.writing.bake import bake, clear_noise
 from tests.scene.keys import read_channels
 from tests.scene.motions import assert_moves_like, make_random_clip
 
@@ -87,6 +87,18 @@ def test_only_moving_or_offset_channels_get_keys() -> None:
     if bpy.app.version >= (4, 4, 0):
         assert [slot.name_display for slot in action.slots] == ["Slot"]
         assert obj.animation_data.action_slot == action.slots[0]
+
+
+def test_rounding_noise_of_small_values_is_not_written() -> None:
+    """Values that differ by their last bits become the same, and large ones stay as they are."""
+    values = np.geomspace(1e-12, 1e-4, 200, dtype=np.float32)
+    other = np.nextafter(values, np.float32(1.0))
+    near = np.isclose(values / 2.0**-30 % 1.0, 0.5, atol=1e-3)  # half way, where rounding decides
+    np.testing.assert_array_equal(clear_noise(values)[~near], clear_noise(other)[~near])
+    assert (values != other).all()
+    large = np.linspace(-2.0, 2.0, 999, dtype=np.float32)
+    np.testing.assert_allclose(clear_noise(large), large, atol=2.0**-31)
+    assert not np.signbit(clear_noise(np.array([-1e-12, -0.0]))).any()
 
 
 def test_a_bake_keeps_actions_frame_mode_and_selection(tmp_path, scene) -> None:
