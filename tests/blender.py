@@ -22,6 +22,7 @@ def reset_blender() -> None:
     import bpy
 
     import motion_matching
+    from motion_matching.app.runtime import runtime
 
     motion_matching.unregister()
     if bpy.context.preferences.is_dirty:
@@ -33,3 +34,4 @@ def reset_blender() -> None:
     for entry in USER_FOLDER.iterdir():
         shutil.rmtree(entry)
     motion_matching.register()
+    runtime.end_message = ""  # of a session that the test before left running
