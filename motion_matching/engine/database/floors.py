@@ -63,7 +63,8 @@ def level_floors(
     leg = float(np.mean(lengths))
     feet = [_find_feet(part.clip, roles, settings, lengths) for part in parts]
     parts, feet, levelled = _level_tilted(parts, feet, leg)
-    parts, feet = _even_out(parts, feet, roles, leg, levelled)
+    parts, feet, evened = _even_out(parts, feet, roles, leg)
+    levelled += evened
     floors = [_find_floor(part.clip, each, leg) for part, each in zip(parts, feet, strict=True)]
     heights = [floor.height for floor in floors if floor]
     if not heights or np.ptp(heights) <= _OFF * leg:
@@ -125,10 +126,9 @@ def _even_out(
     feet: Sequence[_Feet],
     roles: Roles,
     leg: float,
-    notes: list[BuildNote],
-) -> tuple[list[ReelPart], list[_Feet]]:
-    """Return parts and feet on the floor that hover and sink by turns; `notes` are added to."""
-    even_parts, even_feet = list(parts), list(feet)
+) -> tuple[list[ReelPart], list[_Feet], list[BuildNote]]:
+    """Return parts and feet with those on the floor that hovered and sank by turns, and notes."""
+    even_parts, even_feet, notes = list(parts), list(feet), []
     for number, (part, (toes, contacts, tilted)) in enumerate(zip(parts, feet, strict=True)):
         heights = toes[..., 2][contacts]
         if not len(heights) or not may_be_uneven(heights, leg):
@@ -145,7 +145,7 @@ def _even_out(
             "other proportions, retarget it instead."
         )
         notes.append(BuildNote(part.source.name, text, "floor"))
-    return even_parts, even_feet
+    return even_parts, even_feet, notes
 
 
 def _describe_tilt(name: str, steep: float) -> BuildNote:

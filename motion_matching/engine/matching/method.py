@@ -285,13 +285,10 @@ class MotionMatching:
         elif mask is None and self.settles(goal.trajectory):
             mask = self._get_settling_mask()
         index, prepared = (self._index, None) if mask is None else mask.get_index()
-        best, cost = index.find_nearest(
-            query, current=frame, bound=bound, mask=prepared, **self._around
-        )
+        around: dict[str, Any] = {"current": frame, "mask": prepared, **self._around}
+        best, cost = index.find_nearest(query, bound=bound, **around)
+        nearest: NearestSearch = partial(index.find_k_nearest, query, **around)
         if best >= 0 and self._settings.price_weight > 0.0 and goal.measure_prices:
-            nearest = partial(
-                index.find_k_nearest, query, current=frame, mask=prepared, **self._around
-            )
             best, cost = self._choose_by_price(goal.measure_prices, nearest, bound)
         if best < 0 and leave and mask is not None:
             # stay in a short range: search it without the surroundings left out
@@ -308,9 +305,7 @@ class MotionMatching:
                 self._ticks_to_search = 0
                 best, cost = frame, continuing
             elif leap > _POP:
-                near = index.find_k_nearest(
-                    query, _LOOKED_AT, current=frame, mask=prepared, **self._around
-                )
+                near = nearest(_LOOKED_AT)
                 best, cost = self._find_calm(goal.measure_seam, *near, bound, (best, cost))
         if chosen is not None:
             best, cost = chosen, self._measure_cost(query, chosen)
