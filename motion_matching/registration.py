@@ -124,8 +124,8 @@ def _add_drawing() -> Remove:
     overlays = insight.drawing.overlay, insight.charts.overlay, insight.learning_drawing.overlay
     preview = ui.database.preview_drawing.overlay
     moving = ui.takes.drawing.overlay, ui.director.drawing.overlay
-    paths = ui.database.ground_paths
-    parts: tuple[Any, ...] = (ui.tags.drawing, *overlays, preview, *moving, paths)
+    arrows, paths = ui.director.mark_drawing.overlay, ui.database.ground_paths
+    parts: tuple[Any, ...] = (ui.tags.drawing, *overlays, preview, *moving, arrows, paths)
     for part in parts:
         part.start()
 

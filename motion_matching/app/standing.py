@@ -61,8 +61,8 @@ def get_standing(context: bpy.types.Context, obj: bpy.types.Object | None) -> St
         return Standing("INFO", text, (_IMPORT, _DEMO))
     found, settings = status.get_status(obj), settings_of(obj)
     rig = rig_status.get_rig_state(obj)
-    if rig and rig.problems and rig.problems[0].serious:
-        worst = describe_rig_problem(rig.problems[0])
+    if rig and rig.worst and rig.worst.serious:
+        worst = describe_rig_problem(rig.worst)
         return Standing("ERROR", worst.about[0], worst.buttons or (_BUILD,))
     if found.kind == "empty" or not settings.sources:
         return Standing("INFO", "No Motion", (_ADD,))
@@ -125,13 +125,20 @@ def get_database_state(obj: bpy.types.Object) -> tuple[str, str]:
 def get_character_state(obj: bpy.types.Object) -> tuple[str, str]:
     """Return the state of an armature as a character as an icon and two words."""
     rig = rig_status.get_rig_state(obj)
-    problem = rig.problems[0] if rig and rig.problems else None
+    problem = rig.worst if rig else None
     if problem and problem.serious:
         return "ERROR", problem.label
     for item in status.get_status(obj).warnings:
         if item.area == "character":
             return "ERROR", SOURCE_KINDS[item.kind].state
     return ("INFO", problem.label) if problem else ("CHECKMARK", "Ready")
+
+
+def list_offers(obj: bpy.types.Object) -> list[Button]:
+    """Return the buttons of what is handled as it is, and that a user may want mended."""
+    rig = rig_status.get_rig_state(obj)
+    handled = (problem for problem in (rig.problems if rig else ()) if problem.handled)
+    return [button for problem in handled for button in describe_rig_problem(problem).buttons]
 
 
 # ---------------------------------------------------------------- warnings
@@ -146,7 +153,8 @@ def get_warnings(obj: bpy.types.Object, area: Area | None = None) -> list[Warnin
 def _collect(obj: bpy.types.Object) -> Iterable[WarningItem]:
     found, settings = status.get_status(obj), settings_of(obj)
     rig, live = rig_status.get_rig_state(obj), runtime.live
-    yield from map(describe_rig_problem, rig.problems if rig else ())
+    problems = rig.problems if rig else ()
+    yield from (describe_rig_problem(problem) for problem in problems if not problem.handled)
     yield from found.warnings
     if found.problem and not found.warnings:
         yield WarningItem("broken", found.problem, "database", (found.problem,))

@@ -80,6 +80,12 @@ def get_status(obj: bpy.types.Object) -> Status:
     return statuses.by_uid[uid]
 
 
+def is_current(obj: bpy.types.Object) -> bool:
+    """Return whether a database is known to be fresh, and Blender reported no change since."""
+    statuses, uid = runtime.statuses, obj.session_uid
+    return statuses.by_uid.get(uid, UNKNOWN).kind == "fresh" and uid not in statuses.stale
+
+
 def refresh(obj: bpy.types.Object) -> Status:
     """Compute the status of an armature object at once."""
     return run_to_end(refresh_steps(obj.session_uid))

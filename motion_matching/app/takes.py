@@ -131,17 +131,23 @@ class Performed(NamedTuple):
 
     def bake(self) -> str:
         """Bake it, and describe the take. Errors are those of `scene.bake`."""
+        end = bpy.context.scene.frame_end
         action, seconds = bake_takes(
             get_armature(self.uid), self.request, self.takes, self.database
         )
         text = f"Baked '{action.name}': {seconds:.1f} s from frame {self.request.frame} on"
-        notes = (self.request.note, _describe_cut(action))
+        notes = (self.request.note, _describe_end(action, end))
         return ". ".join((text, *(note for note in notes if note)))
 
 
-def _describe_cut(action: bpy.types.Action) -> str:
-    """Say that the scene ends before a take does, if so: playback would begin again there."""
+def _describe_end(action: bpy.types.Action, before: int) -> str:
+    """Say that the scene was made longer for a take, or that it ends before the take does.
+
+    `before` is the last frame of the scene before the bake.
+    """
     last, end = math.floor(action.frame_range[1]), bpy.context.scene.frame_end
+    if end != before:
+        return f"The scene now ends at frame {end}"
     return f"It ends at frame {last}, the scene at {end}" if last > end else ""
 
 
@@ -271,7 +277,7 @@ def bake_take(
     seconds = taken.frame_count / taken.fps
     list_take(obj, action, seconds)
     if settings.set_frame_range:
-        scene.frame_start, scene.frame_end = request.frame, math.floor(action.frame_range[1])
+        scene.frame_end = max(scene.frame_end, math.floor(action.frame_range[1]))
     return action, seconds
 
 

@@ -6,8 +6,11 @@ from typing import Any
 
 import bpy
 
+from ..app.characters import get_active_armature
+from ..app.typed import settings_of
 from .database.operators_sources import EDITS
 from .panel_base import set_options
+from .takes.panel import draw_bake_button
 
 
 class VIEW3D_MT_motion_matching(bpy.types.Menu):
@@ -23,7 +26,8 @@ class VIEW3D_MT_motion_matching(bpy.types.Menu):
         layout.separator()
         layout.operator("motion_matching.build", icon="MODIFIER")
         layout.operator("motion_matching.start", icon="PLAY")
-        layout.operator("motion_matching.bake_script", icon="ACTION_TWEAK")
+        if obj := get_active_armature(context):
+            draw_bake_button(layout, settings_of(obj).script)
         layout.separator()
         layout.operator("motion_matching.retarget_action", icon="ARMATURE_DATA")
         layout.operator("motion_matching.retarget_file", icon="FILE_FOLDER")

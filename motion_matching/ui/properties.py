@@ -179,7 +179,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         False, "Push to NLA", "Put each take onto a new NLA track, above all others"
     )
     set_frame_range: bool = switch(
-        False, "Set Frame Range", "Set the scene's frame range to that of each new take"
+        True, "Set Frame Range", "Move the end of the scene to that of a take that is longer"
     )
     play: MotionMatchingPlay = group(MotionMatchingPlay, "Play")
     takes: Items[MotionMatchingTake] = collection(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import bpy
 
 from motion_matching.app import status
+from motion_matching.app.build import load_or_build_steps
 from motion_matching.app.content import compute_key
+from motion_matching.app.steps import run_to_end
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
 from tests.demo import generate_clips
@@ -122,3 +124,28 @@ def test_the_panel_names_what_changed_since_the_build(tmp_path):
     for lost in ("", "{", "[1]", '{"sources": 3}'):
         settings.built_of = lost
         assert explain_stale() == "", lost
+
+
+def test_a_fresh_database_is_at_hand_until_blender_reports_a_change():
+    ops, obj = bpy.ops.motion_matching, create_character()
+    ops.add_actions()
+    ops.build()
+    built = run_to_end(load_or_build_steps(obj))
+    status.refresh(obj)
+
+    def list_stages():
+        steps, stages = load_or_build_steps(obj, trusts_status=True), []
+        try:
+            while True:
+                stages.append(next(steps)[0])
+        except StopIteration as done:
+            return done.value, stages
+
+    assert list_stages() == (built, [])
+    jog = obj.motion_matching.sources[0].action
+    curve = actions.get_active_curves(jog, actions.find_slot(jog, obj))[7]
+    curve.keyframe_points[40].co.y += 0.01
+    bpy.context.view_layer.update()
+    changed, stages = list_stages()
+    assert "Looking at sources" in stages
+    assert changed is not built

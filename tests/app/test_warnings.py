@@ -266,14 +266,28 @@ def test_a_dismissed_warning_stays_away_until_it_is_about_something_else():
 
 def test_problems_of_the_armature_are_warnings_with_their_fix():
     obj = create_character()
+    bpy.data.batch_remove(list(bpy.data.actions))
+    obj.scale = (0.5, 0.5, 1.0)
+    bpy.context.view_layer.update()
+    rig_status.refresh(obj)
+    [item] = list_warnings(obj, "character")
+    assert item.about == ("Uneven Scale",)
+    assert run(find_button(item, "Apply Scale")) == {"FINISHED"}
+    assert list_warnings(obj, "character") == []
+
+
+def test_a_scale_that_is_handled_is_no_warning_and_can_be_applied():
+    obj = create_character()
     bpy.ops.motion_matching.add_actions()
     obj.scale = (0.5, 0.5, 0.5)
     bpy.context.view_layer.update()
     rig_status.refresh(obj)
-    [item] = list_warnings(obj, "character")
-    assert item.about == ("Scale Not Applied",)
-    assert run(find_button(item, "Apply Scale")) == {"FINISHED"}
     assert list_warnings(obj, "character") == []
+    assert standing.get_character_state(obj) == ("CHECKMARK", "Ready")
+    [offer] = standing.list_offers(obj)
+    assert run(offer) == {"FINISHED"}
+    assert tuple(obj.scale) == (1.0, 1.0, 1.0)
+    assert standing.list_offers(obj) == []
 
 
 def test_dismissing_no_warning_changes_nothing():

@@ -449,7 +449,6 @@ def rig():
     turn_view(6.0, (0.0, 0.0, 0.95), 1.4, 0.25)
     yield from redrawn("UI")
     yield 1.0  # the panel looks at the rig
-    call(bpy.ops.motion_matching.unfold_warnings)
     yield from save_view()
 
 

@@ -14,6 +14,7 @@ import bpy
 sys.path.insert(0, os.path.dirname(__file__))
 from drive import (
     alive,
+    call,
     click,
     drawn,
     empty_file,
@@ -70,6 +71,16 @@ def play_live(settings):
     assert len(settings.takes) == 1
 
 
+def bake_as_by_search(settings):
+    """Run the operator as a search does, without options: it bakes what the panel shows."""
+    script = settings.script
+    script.script, script.gait, script.seconds = "strafe_circle", "run", 1.0
+    call(bpy.ops.motion_matching.bake_script, "INVOKE_DEFAULT")
+    yield from worked()
+    yield from until(lambda: len(settings.takes) == 3)
+    assert settings.takes[2].action.name.startswith("Strafe Circle Run")
+
+
 def is_range_told():
     """Return whether there is a warning about the range of a source."""
     found = load_module("app.standing").get_warnings(bpy.context.object)
@@ -118,6 +129,7 @@ def scenario():
     yield from click("motion_matching.bake_script", at=region_of(view()[1], "UI").width * 2 // 3)
     yield from worked()
     yield from until(lambda: len(settings.takes) == 2)
+    yield from bake_as_by_search(settings)
     yield from cancel_a_build(settings)
     source = yield from unfold_warnings(settings)
     yield from use_whole_range(source)

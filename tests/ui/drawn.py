@@ -44,16 +44,18 @@ class Button:
 
 
 class RecordingLayout(Layout):
-    """A layout that keeps the texts of what is drawn into it."""
+    """A layout that keeps the texts of what is drawn into it, and the operators of its buttons."""
 
     def __init__(self):
-        self.texts = []
+        self.texts, self.operators = [], []
 
     def __getattr__(self, name):
         add = super().__getattr__(name)
 
         def keep(*given, **options):
             self.texts.append(options.get("text", ""))
+            if name == "operator":
+                self.operators.append(given[0])
             drawn = add(*given, **options)
             return drawn if isinstance(drawn, Button) else self
 

@@ -38,7 +38,7 @@ Source = Input | Callable[[Ground], Input]
 def prepare_steps(obj: bpy.types.Object) -> Steps[tuple[Database, Method, PerformerSettings]]:
     """Return what a session plays: the database, built if need be, method and settings."""
     uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
+    database = yield from load_or_build_steps(obj, trusts_status=not bpy.app.background)
     shown = settings_of(get_armature(uid))
     if shown.play.show_map:
         yield from map_database_steps(uid, shown.built_key, database)

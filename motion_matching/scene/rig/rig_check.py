@@ -29,7 +29,8 @@ class Problem:
     """A problem in two words, a sentence that says what to do, and a safe fix if there is one.
 
     `fix` is "scale", "front" (the rest pose faces aside, by `quarters` of a turn to the left),
-    "deform" or "roles". A `serious` problem keeps a database from being built.
+    "deform" or "roles". A `serious` problem keeps a database from being built; one that is
+    `handled` keeps nothing from working, so that nothing warns of it.
     """
 
     label: str
@@ -37,6 +38,7 @@ class Problem:
     fix: str = ""
     serious: bool = False
     quarters: int = 0
+    handled: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class RigState:
 
     roles: dict[str, str]
     problems: tuple[Problem, ...]
+
+    @property
+    def worst(self) -> Problem | None:
+        """The worst problem that is not handled, if there is one."""
+        return next((problem for problem in self.problems if not problem.handled), None)
 
 
 def check_rig(obj: bpy.types.Object, choice: str | None, given: Mapping[str, str]) -> RigState:
@@ -84,18 +91,16 @@ def _find_scale_problems(obj: bpy.types.Object) -> Iterator[Problem]:
         if np.ptp(np.abs(own)) < 1e-3 * np.abs(own).max() and own.min() > 0:
             yield Problem("Uneven Scale", f"{error} A parent object has this scale", serious=True)
             return
-        label, sentence, serious = "Uneven Scale", str(error).rstrip("."), True
+        label, sentence, handled = "Uneven Scale", str(error).rstrip("."), False
     else:
         if np.abs(own - 1.0).max() <= _APPLIED:
             return
-        label, serious = "Scale Not Applied", False
-        sentence = (
-            f"The object is scaled by {obj.scale[0]:.4g}. Motion is read in metres anyway; once "
-            "the scale is applied, keys and tools use metres too"
-        )
+        label, handled = "Scale Not Applied", True
+        sentence = "Handled automatically. Apply the scale if you want keys in metres"
     obstacle = find_scale_obstacle(obj)
     sentence += _explain_missing_button(obstacle)
-    yield Problem(label, sentence, "" if obstacle else "scale", serious)
+    fix = "" if obstacle else "scale"
+    yield Problem(label, sentence, fix, serious=not handled, handled=handled)
 
 
 def _explain_missing_button(obstacle: str) -> str:

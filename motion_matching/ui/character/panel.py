@@ -14,6 +14,7 @@ from ..panel_base import (
     ArmaturePanel,
     State,
     StateHeader,
+    draw_button,
     draw_preset_row,
     draw_right,
     draw_small_lines,
@@ -46,6 +47,8 @@ class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
         if settings.root == "BONE":
             column.prop_search(settings, "root_bone", armature_of(obj), "bones", text=" ")
         column.prop(settings, "bones")
+        for offer in app.standing.list_offers(obj):
+            draw_button(self.layout, offer)
 
 
 class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):

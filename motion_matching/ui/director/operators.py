@@ -75,6 +75,7 @@ the timeline"""
         if self.where == "CHARACTER":
             place = get_placement(obj, frame)
         mark = app.direct.marks.add_mark(obj, frame, place)
+        app.direct.marks.mark_of(mark).use_facing = False  # an arrow nobody has turned asks nothing
         return f"Added '{mark.name}' at frame {frame}"
 
 

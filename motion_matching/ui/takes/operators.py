@@ -81,6 +81,19 @@ class _BakeOperator(Script, SteppedOperator):
         """Return what leads the active character; 'script' if nothing does."""
         raise NotImplementedError
 
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        """Bake what the panel Takes shows, where a button does not say otherwise."""
+        shown = settings_of(get_active_armature(context)).script
+        for name in self.list_shown_options(shown):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(shown, name))
+        return super().invoke(context, event)
+
+    def list_shown_options(self, shown: Any) -> list[str]:
+        """Return the options that the panel shows and that this operator has."""
+        names = set(Script.__annotations__)
+        return sorted(names if shown.use_frame_start else names - {"frame_start"})
+
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         start = context.scene.frame_start
         given = self.frame_start if self.properties.is_property_set("frame_start") else start
@@ -131,6 +144,10 @@ bake that into a new action without going live"""
 
     def get_along(self) -> str:
         return self.along
+
+    def list_shown_options(self, shown: Any) -> list[str]:
+        names = super().list_shown_options(shown)
+        return names if shown.along == "script" else [*names, "along"]
 
 
 _FOLLOW = (

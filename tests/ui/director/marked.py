@@ -19,7 +19,9 @@ def add_mark(frame, place):
     cursor = bpy.context.scene.cursor
     cursor.location, cursor.rotation_euler = (*place[:2], 0.7), (0.0, 0.0, place[2])
     assert ops.add_mark() == {"FINISHED"}
-    return marks.get_active_mark(bpy.data.objects["Hero"])
+    empty = marks.get_active_mark(bpy.data.objects["Hero"])
+    marks.mark_of(empty).use_facing = True
+    return empty
 
 
 def add_marks():

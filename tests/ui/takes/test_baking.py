@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -19,7 +20,7 @@ from motion_matching.scene.writing import recording
 from tests.scene.keys import read_channels
 from tests.steps import run_steps
 from tests.ui.characters import CLIPS, add_character, create_character, expect_refusal, read_state
-from tests.ui.drawn import draw_panels
+from tests.ui.drawn import RecordingLayout, draw_panels
 from tests.ui.takes.test_list_of_takes import read_path
 
 ops = bpy.ops.motion_matching
@@ -146,15 +147,27 @@ def test_a_script_lasts_as_long_as_it_needs(obj):
     assert np.linalg.norm(path[-1] - path[-2]) * 24.0 < 0.1
 
 
-def test_a_take_that_the_scene_cuts_off_says_so(obj, capfd):
+def test_a_take_that_is_longer_than_the_scene_makes_it_longer_or_says_so(obj, capfd):
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 30
+    obj.motion_matching.set_frame_range = False
     ops.bake_script(script="square", seconds=2.0)
     assert "from frame 1 on. It ends at frame 48, the scene at 30" in capfd.readouterr().out
-    obj.motion_matching.set_frame_range = True
+    assert (scene.frame_start, scene.frame_end) == (1, 30)
+    obj.motion_matching.property_unset("set_frame_range")
     ops.bake_script(script="square", seconds=2.0)
-    assert "from frame 1 on\n" in capfd.readouterr().out
-    assert scene.frame_end == 48
+    assert "from frame 1 on. The scene now ends at frame 48" in capfd.readouterr().out
+    assert (scene.frame_start, scene.frame_end) == (1, 48)
+    ops.bake_script(script="square", seconds=1.0, frame_start=10)
+    assert "from frame 10 on\n" in capfd.readouterr().out
+    assert (scene.frame_start, scene.frame_end) == (1, 48), "a shorter take changes nothing"
+
+
+def test_the_pose_menu_bakes_what_the_panel_shows(obj):
+    layout = RecordingLayout()
+    obj.motion_matching.script.along = "curve"
+    bpy.types.VIEW3D_MT_motion_matching.draw(SimpleNamespace(layout=layout), bpy.context)
+    assert "motion_matching.bake_along" in layout.operators
 
 
 def test_selected_characters_are_baked_at_once_each_by_its_own_settings(obj):
