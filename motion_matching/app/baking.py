@@ -205,11 +205,15 @@ def bake_steps(jobs: Sequence[tuple[bpy.types.Object, BakePlan]]) -> Steps[tuple
             performed.append((name, (yield from map_steps(steps, report))))
         except MotionMatchingError as error:
             refuse(name, error)
-    yield "Baking", 1.0
-    reports = []
+    prepared, reports = [], []
     for name, ready in performed:
         try:
-            reports.append(ready.bake())
+            prepared.append((name, (yield from ready.prepare_bake_steps())))
+        except MotionMatchingError as error:
+            refuse(name, error)
+    for name, bake in prepared:
+        try:
+            reports.append(bake())
         except MotionMatchingError as error:
             refuse(name, error)
     if not reports:

@@ -43,8 +43,9 @@ def load_or_build_steps(
     """Return the database of an armature's settings, built if it is not stored or if `again`.
 
     If it `trusts_status`, the one that panels show as fresh is not compared with its sources once
-    more: scripts may change keys without a report, which a person cannot. Errors are those of sampling, building and saving, and of files that change meanwhile. Nothing
-    is changed before the end.
+    more: scripts may change keys without a report, which a person cannot. Errors are those of
+    sampling, building and saving, and of files that change meanwhile. Nothing is changed before the
+    end.
     """
     uid, databases = obj.session_uid, get_library()
     if trusts_status and status.is_current(obj):

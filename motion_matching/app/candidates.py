@@ -22,7 +22,7 @@ from .settings import get_performer_settings
 from .source_files import find_file
 from .sources import find_first_frame, get_enabled_indices
 from .steps import Steps
-from .takes import BakeRequest, TakePart, bake_takes, perform_steps, read_parts_on_ground
+from .takes import BakeRequest, TakePart, perform_steps, prepare_takes_steps, read_parts_on_ground
 from .typed import settings_of
 
 
@@ -56,10 +56,9 @@ def use_steps(obj: bpy.types.Object, frame: int) -> Steps[str]:
     database = yield from load_or_build_steps(obj)
     settings = get_performer_settings(get_armature(uid), database)
     takes = yield from perform_steps(database, settings, parts)
-    yield "Baking", 1.0
     made = BakeRequest(request, tuple(parts), beside=request)
-    obj = get_armature(uid)
-    baked, _ = bake_takes(obj, made, takes, database)
+    bake = yield from prepare_takes_steps(get_armature(uid), made, takes, database)
+    obj, (baked, _) = get_armature(uid), bake()
     actions.assign(obj, baked)
     source_preview.stop()
     yield from inspect_steps(obj)

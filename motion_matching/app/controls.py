@@ -11,7 +11,7 @@ from ..engine.body.toe_ends import remove_toe_ends
 from ..engine.control.take import Take
 from ..engine.errors import RigError
 from ..engine.motion.skeleton import Skeleton
-from ..scene.controls.bake_controls import ControlSettings, bake_controls
+from ..scene.controls.bake_controls import ControlSettings, WriteAction, solve_bake_steps
 from ..scene.controls.control_rig import ControlRig
 from ..scene.controls.control_writer import ControlWriter, measure_live_rate
 from ..scene.controls.find_controls import find_control_rig, list_followers
@@ -21,6 +21,7 @@ from ..scene.controls.proxy_writer import ProxyWriter
 from .characters import get_bone_choice
 from .runtime import runtime
 from .source_skeletons import get_identity
+from .steps import Steps, map_steps
 from .typed import settings_of, to_plain_value
 
 LEAST_RATE = 24.0  # Hz at which a rig shows motion smoothly
@@ -93,12 +94,15 @@ def get_control_settings(obj: bpy.types.Object) -> ControlSettings:
     return replace(settings, fewer_keys=True, distance=distance) if distance else settings
 
 
-def bake_take(
-    obj: bpy.types.Object, rig: ControlRig, take: Take, name: str, frame: int, track: str | None
-) -> bpy.types.Action:
-    """Bake a take onto the controls of an armature. Raises RigError if they cannot be keyed."""
-    clip = remove_toe_ends(take.to_clip())
-    return bake_controls(obj, rig, clip, get_control_settings(obj), frame, name, track=track)
+def solve_take_steps(obj: bpy.types.Object, rig: ControlRig, take: Take) -> Steps[WriteAction]:
+    """Solve a take for the controls of an armature, and return what writes it.
+
+    Raises RigError if they cannot be keyed.
+    """
+    clip, settings = remove_toe_ends(take.to_clip()), get_control_settings(obj)
+    stage = "Finding Fewer Keys" if settings.fewer_keys else "Solving Controls"
+    steps = solve_bake_steps(obj, rig, clip, settings)
+    return map_steps(steps, lambda part: (stage, part or 0.0))
 
 
 def create_writer(obj: bpy.types.Object, rig: ControlRig, skeleton: Skeleton) -> ControlWriter:

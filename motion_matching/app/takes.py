@@ -39,6 +39,7 @@ from .steps import Steps, run_in_background_steps, scale_report
 from .training import ChosenMethod
 from .typed import settings_of
 
+Bake = Callable[[], tuple[bpy.types.Action, float]]  # bakes, and returns the action and its seconds
 # Says, given a session_uid, a database and settings, what is to be baked
 RequestFactory = Callable[[int, Database, PerformerSettings], Steps["BakeRequest"]]
 _NUMBER = re.compile(r"(?: (\d{2,3})|\.(\d{3}))$")  # at the end of a take's name
@@ -129,15 +130,19 @@ class Performed(NamedTuple):
     takes: list[Take]
     database: Database
 
-    def bake(self) -> str:
-        """Bake it, and describe the take. Errors are those of `scene.bake`."""
-        end = bpy.context.scene.frame_end
-        action, seconds = bake_takes(
-            get_armature(self.uid), self.request, self.takes, self.database
-        )
-        text = f"Baked '{action.name}': {seconds:.1f} s from frame {self.request.frame} on"
-        notes = (self.request.note, _describe_end(action, end))
-        return ". ".join((text, *(note for note in notes if note)))
+    def prepare_bake_steps(self) -> Steps[Callable[[], str]]:
+        """Return what bakes it, and describes the take. Errors are those of `scene.bake`."""
+        obj = get_armature(self.uid)
+        bake_all = yield from prepare_takes_steps(obj, self.request, self.takes, self.database)
+
+        def bake() -> str:
+            end = bpy.context.scene.frame_end
+            action, seconds = bake_all()
+            text = f"Baked '{action.name}': {seconds:.1f} s from frame {self.request.frame} on"
+            notes = (self.request.note, _describe_end(action, end))
+            return ". ".join((text, *(note for note in notes if note)))
+
+        return bake
 
 
 def _describe_end(action: bpy.types.Action, before: int) -> str:
@@ -154,8 +159,8 @@ def _describe_end(action: bpy.types.Action, before: int) -> str:
 def bake_steps(obj: bpy.types.Object, build_request: RequestFactory) -> Steps[str]:
     """Perform a request with an armature's database and settings; bake it and describe it."""
     performed = yield from prepare_steps(obj, build_request)
-    yield "Baking", 1.0
-    return performed.bake()
+    bake = yield from performed.prepare_bake_steps()
+    return bake()
 
 
 def prepare_steps(obj: bpy.types.Object, build_request: RequestFactory) -> Steps[Performed]:
@@ -241,68 +246,87 @@ def _find_tick(parts: Sequence[TakePart], part: TakePart, fps: float, rate: floa
     return round((part.frame - min(each.frame for each in parts)) * fps / rate)
 
 
-def bake_takes(
+def prepare_takes_steps(
     obj: bpy.types.Object, request: BakeRequest, takes: Sequence[Take], database: Database
-) -> tuple[bpy.types.Action, float]:
-    """Bake performed takes by an armature's settings, with feet planted over known contacts.
+) -> Steps[Bake]:
+    """Return what bakes performed takes by an armature's settings, with feet planted.
 
-    Returns the action, which is listed and has markers for its contacts, and its seconds. Errors
-    are those of `scene.bake`.
+    It lists the action, marks its contacts, and returns it and its seconds. Until then, nothing
+    changes. Errors are those of `scene.bake`.
     """
+    yield "Baking", 1.0
     joined, ranges = join_takes(request.parts, takes, database), request.ranges
     if ranges is None:
         ranges = baking.find_contact_ranges(joined, database)
     if joined.settings["foot_lock"]:
         joined = baking.bake_feet(joined, database, ranges)
-    action, seconds = bake_take(obj, request, joined, ranges, database)
-    _store_performances(action, request, takes)
-    return action, seconds
+    bake_joined = yield from prepare_take_steps(obj, request, joined, ranges, database)
+
+    def bake_all() -> tuple[bpy.types.Action, float]:
+        action, seconds = bake_joined()
+        _store_performances(action, request, takes)
+        return action, seconds
+
+    return bake_all
 
 
-def bake_take(
+def prepare_take_steps(
     obj: bpy.types.Object,
     request: BakeRequest,
     taken: Take,
     ranges: Sequence[ContactRange],
     database: Database,
-) -> tuple[bpy.types.Action, float]:
-    """Bake a take as it is by an armature's settings; mark its contacts, and list it.
+) -> Steps[Bake]:
+    """Return what bakes a take as it is by an armature's settings, marks its contacts and lists it.
 
-    Returns the action and its seconds. Errors are those of `scene.bake`.
+    It returns the action and its seconds. Errors are those of `scene.bake`.
     """
-    settings, scene = settings_of(obj), bpy.context.scene
-    action = _write(obj, request, taken, database.role_names["hips"])
-    legs, step = database.roles.leg_names, get_scene_fps(scene) / taken.fps
-    contact_markers.write_markers(action, ranges, legs, request.frame, step)
-    seconds = taken.frame_count / taken.fps
-    list_take(obj, action, seconds)
-    if settings.set_frame_range:
-        scene.frame_end = max(scene.frame_end, math.floor(action.frame_range[1]))
-    return action, seconds
+    uid, legs = obj.session_uid, database.roles.leg_names
+    write = yield from _solve_steps(obj, request, taken, database.role_names["hips"])
+
+    def bake_one() -> tuple[bpy.types.Action, float]:
+        obj, scene = get_armature(uid), bpy.context.scene
+        action, step = write(obj), get_scene_fps(scene) / taken.fps
+        contact_markers.write_markers(action, ranges, legs, request.frame, step)
+        seconds = taken.frame_count / taken.fps
+        list_take(obj, action, seconds)
+        if settings_of(obj).set_frame_range:
+            scene.frame_end = max(scene.frame_end, math.floor(action.frame_range[1]))
+        return action, seconds
+
+    return bake_one
 
 
-def _write(obj: bpy.types.Object, request: BakeRequest, taken: Take, hips: str) -> bpy.types.Action:
-    """Write a take onto the controls of an armature, or onto its bones if it has none."""
-    settings, name = settings_of(obj), find_free_name(request.name)
-    track, bones = name if settings.use_nla else None, request.find_keyed_bones(obj)
-    if rig := controls.find_rig(obj):
-        if bones is not None:
-            raise controls.describe_partial(obj, rig)
-        return controls.bake_take(obj, rig, taken, name, request.frame, track)
-    root, root_bone = get_root_target(obj)
-    return bake(
-        taken.to_clip(),
-        obj,
-        name=name,
-        frame_start=request.frame,
-        root=root,
-        root_bone=root_bone,
-        hips=hips,
-        fewer_keys=settings.fewer_keys,
-        track=track,
-        bones=bones,
-        beside=bpy.data.actions.get(request.beside) if bones else None,
-    )
+def _solve_steps(
+    obj: bpy.types.Object, request: BakeRequest, taken: Take, hips: str
+) -> Steps[Callable[[bpy.types.Object], bpy.types.Action]]:
+    """Return what writes a take onto an armature: onto its controls, or onto its bones."""
+    bones, rig = request.find_keyed_bones(obj), controls.find_rig(obj)
+    if rig and bones is not None:
+        raise controls.describe_partial(obj, rig)
+    write_controls = (yield from controls.solve_take_steps(obj, rig, taken)) if rig else None
+
+    def write(obj: bpy.types.Object) -> bpy.types.Action:
+        settings, name = settings_of(obj), find_free_name(request.name)
+        track = name if settings.use_nla else None
+        if write_controls:
+            return write_controls(request.frame, name, track)
+        root, root_bone = get_root_target(obj)
+        return bake(
+            taken.to_clip(),
+            obj,
+            name=name,
+            frame_start=request.frame,
+            root=root,
+            root_bone=root_bone,
+            hips=hips,
+            fewer_keys=settings.fewer_keys,
+            track=track,
+            bones=bones,
+            beside=bpy.data.actions.get(request.beside) if bones else None,
+        )
+
+    return write
 
 
 def _store_performances(

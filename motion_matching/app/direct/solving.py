@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -104,7 +104,10 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
         callbacks.redraw("WINDOW")
     with suppress(EndedEarly):
         yield "Baking", 1.0
-    return _bake_all(get_armature(uid), request, found, database)
+    bakes = []
+    for solved in found.solved:
+        bakes.append((yield from _prepare_steps(get_armature(uid), request, solved, database)))
+    return _bake_all(get_armature(uid), request, found, bakes)
 
 
 def _redraw_best() -> float:
@@ -236,10 +239,30 @@ def _find_contacts(done: Directed, database: Database) -> _Solved:
     return _Solved(done, list(ranges))
 
 
-def _bake_all(obj: bpy.types.Object, request: Request, found: _Found, database: Database) -> str:
+def _prepare_steps(
+    obj: bpy.types.Object, request: Request, solved: _Solved, database: Database
+) -> Steps[takes.Bake]:
+    """Return what bakes a solved take. As it is solved, ending early means to go on."""
+    part = TakePart(solved.done.take.performance, request.frame)
+    asked = BakeRequest(_NAME, (part,), solved.ranges)
+    steps = takes.prepare_take_steps(obj, asked, solved.done.take, solved.ranges, database)
+    while True:
+        try:
+            progress = next(steps)
+        except StopIteration as done:
+            bake: takes.Bake = done.value
+            return bake
+        with suppress(EndedEarly):
+            yield progress
+
+
+def _bake_all(
+    obj: bpy.types.Object, request: Request, found: _Found, bakes: Sequence[takes.Bake]
+) -> str:
     """Bake solved takes, note what became of the first one's marks, and describe that."""
     solved = found.solved
-    baked = [_bake(obj, request, each, database) for each in solved]
+    pairs = zip(solved, bakes, strict=True)
+    baked = [_bake(obj, request, each, bake) for each, bake in pairs]
     (action, seconds), report = baked[0], solved[0].done.report
     if len(baked) > 1:
         flipping.show(obj, action)
@@ -265,16 +288,15 @@ def _describe_variations(last: str, found: int, asked: int) -> list[str]:
 
 
 def _bake(
-    obj: bpy.types.Object, request: Request, solved: _Solved, database: Database
+    obj: bpy.types.Object, request: Request, solved: _Solved, bake: takes.Bake
 ) -> tuple[bpy.types.Action, float]:
     """Bake a solved take with its shot; return the action and its seconds."""
-    take, report = solved.done.take, solved.done.report
-    asked = BakeRequest(_NAME, (TakePart(take.performance, request.frame),), solved.ranges)
     data = obj.animation_data
     listed = {each.action for each in settings_of(obj).takes}
     before, slot = data and data.action, getattr(data, "action_slot", None)
-    action, seconds = takes.bake_take(obj, asked, take, solved.ranges, database)
-    stored_shots.store_shot(action, solved.done.shot, request.frame, report["jumps"])
+    action, seconds = bake()
+    jumps = solved.done.report["jumps"]
+    stored_shots.store_shot(action, solved.done.shot, request.frame, jumps)
     if settings_of(obj).use_nla:
         own_track.put_on_own_track(obj, action)
         if before and before not in listed:  # keys by hand, which stay above the solve

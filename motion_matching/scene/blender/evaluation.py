@@ -72,6 +72,10 @@ class EvaluationCopy:
         """The copy of the armature object."""
         return self._find(self._armature)
 
+    def find_evaluated(self) -> bpy.types.Object:
+        """Return the copy of the armature object as it is evaluated now."""
+        return self.armature.evaluated_get(self.scene.view_layers[0].depsgraph)
+
     def clear_pose(self) -> None:
         """Play nothing, not even the NLA, with all bones at rest: only an action's keys count."""
         body = self.armature

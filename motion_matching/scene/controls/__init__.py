@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         proxy_writer,
         snapping,
         solve_controls,
+        steps,
         switches,
         thinning,
         trials,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...engine.errors import RigError, SettingsError
+from ...engine.errors import RigChangedError, RigError, SettingsError
 from ...engine.maths import quat
 from ...engine.motion.bone_names import join_quoted
 from ...engine.motion.clip import Clip
@@ -18,7 +18,8 @@ from ...engine.motion.resampling import resample
 from ..blender import actions
 from ..blender.channels import STILL, find_unlocked_components, has_motion
 from ..blender.curves import build_bone_path, create_curve
-from ..blender.evaluation import EvaluationCopy
+from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
+from ..blender.handle import Handle
 from ..blender.rotation_modes import get_rotation_property, to_mode
 from ..blender.smooth_keys import write_smooth_keys
 from ..blender.transforms import REST, Transform
@@ -28,9 +29,13 @@ from .deform import check_bones, compute_deform_poses
 from .effects import find_above, find_causes, list_effects
 from .pose_graph import PoseGraph
 from .snapping import snap_controls
-from .solve_controls import ControlMotion, find_planted, solve_controls
+from .solve_controls import ControlMotion, find_planted, solve_controls_steps
+from .steps import Steps, run_to_end
 from .switches import build_switch_path, choose_modes, find_owner, list_switches, set_switches
 from .thinning import ControlTrack, Thinning
+
+# writes an action that begins at a frame and has a name, onto a new NLA track if one is named
+WriteAction = Callable[[int, str, str | None], bpy.types.Action]
 
 _MODES = ("IK", "FK")
 _EASE_OF_POLES, _EASE_OF_IK = 4.0, 1.6  # nothing adds to the errors of IK, and poles are far away
@@ -80,7 +85,7 @@ class Channel:
 class _ControlBake:
     """What is baked: a clip at the scene's rate, and the limbs to be keyed by FK and by IK."""
 
-    obj: bpy.types.Object
+    armature: Handle
     rig: ControlRig
     clip: Clip
     settings: ControlSettings
@@ -111,7 +116,16 @@ class _ControlBake:
         )
         switches = tuple(list_switches(rig, modes))
         shown = frozenset(name for name, mode in modes.items() if mode == "IK")
-        return cls(obj, rig, clip, settings, by_fk, by_ik, shown, matched, switches)
+        armature = Handle.from_block(obj, "objects")
+        return cls(armature, rig, clip, settings, by_fk, by_ik, shown, matched, switches)
+
+    @property
+    def obj(self) -> bpy.types.Object:
+        """The armature. Raises RigChangedError if it is gone."""
+        obj = self.armature.find()
+        if obj is None:
+            raise RigChangedError(f"'{self.armature.name}' was deleted meanwhile; start again.")
+        return obj
 
 
 def bake_controls(
@@ -132,45 +146,69 @@ def bake_controls(
     puts at rest get a key if they are not. Frame, mode, selection and other actions stay as they
     are; on an error nothing is left behind. Raises RigError if the rig cannot be keyed.
     """
+    write = run_to_end(solve_bake_steps(obj, rig, clip, settings))
+    return write(start_frame, action_name, track)
+
+
+def solve_bake_steps(
+    obj: bpy.types.Object, rig: ControlRig, clip: Clip, settings: ControlSettings | None = None
+) -> Steps[WriteAction]:
+    """Solve a bake of a clip in pieces between which Blender may go on; return what writes it.
+
+    Nothing is changed until that is called. Errors are those of `bake_controls`, and
+    RigChangedError if the armature is gone or an undo removed what it is evaluated by.
+    """
     job = _ControlBake.prepare(obj, rig, clip, settings or ControlSettings())
     resting = find_resting(obj, rig)
-    with open_graph(obj, job.switches, resting) as graph:
-        channels, tracks = _build_all(job, graph)
-    channels += [c for name in sorted(resting) for c in _build_rest_channels(obj, name)]
-    channels += _build_switch_channels(obj, job.switches)
-    frames = start_frame + np.arange(job.clip.frame_count, dtype=np.float64)
-    with actions.create_action(action_name, obj, track=track, frame_start=start_frame) as action:
-        for channel in channels:
-            _write_channel(action, channel, frames, tracks.get(channel.path))
-        set_switches(obj, job.switches)
-    return action
+    try:
+        with open_graph(obj, job.switches, resting) as graph:
+            channels, tracks = yield from _build_all_steps(job, graph)
+    except EvaluationCopyGone as gone:
+        raise RigChangedError(f"'{job.armature.name}' was undone meanwhile; start again.") from gone
+
+    def write(start_frame: int, name: str, track: str | None = None) -> bpy.types.Action:
+        obj = job.obj
+        check_existing(obj, rig)
+        at_rest = [c for bone in sorted(resting) for c in _build_rest_channels(obj, bone)]
+        at_rest += _build_switch_channels(obj, job.switches)
+        frames = start_frame + np.arange(job.clip.frame_count, dtype=np.float64)
+        with actions.create_action(name, obj, track=track, frame_start=start_frame) as action:
+            for channel in (*channels, *at_rest):
+                _write_channel(action, channel, frames, tracks.get(channel.path))
+            set_switches(obj, job.switches)
+        return action
+
+    return write
 
 
-def _build_all(
+def _build_all_steps(
     job: _ControlBake, graph: PoseGraph
-) -> tuple[list[Channel], dict[str, ControlTrack]]:
+) -> Steps[tuple[list[Channel], dict[str, ControlTrack]]]:
     """Return the channels of all controls, and those with fewer keys by data path."""
+    yield None
     planted = find_planted(job.rig, job.clip, _STANCE * job.settings.distance)
+    yield None
     poses = compute_deform_poses(job.obj, job.clip)
-    motions = solve_controls(graph, job.rig, poses, planted, job.by_fk, job.by_ik)
+    solving = solve_controls_steps(graph, job.rig, poses, planted, job.by_fk, job.by_ik)
+    motions = yield from solving
     channels = [
         c for name, motion in motions.items() for c in build_channels(job.obj, name, motion)
     ]
     if job.settings.fewer_keys and job.clip.frame_count > 2:
-        return channels, _thin(job, graph, motions, channels, (poses, planted))
+        return channels, (yield from _thin_steps(job, graph, motions, channels, (poses, planted)))
     return channels, {}
 
 
-def _thin(
+def _thin_steps(
     job: _ControlBake,
     graph: PoseGraph,
     motions: Mapping[str, ControlMotion],
     channels: list[Channel],
     take: tuple[Mapping[str, Transform], Mapping[str, np.ndarray]],
-) -> dict[str, ControlTrack]:
+) -> Steps[dict[str, ControlTrack]]:
     """Return channels with fewer keys, and with planted feet held, by data path."""
     poses, planted = take
-    posed = PoseGraph(graph.obj, graph.at_rest)
+    posed = graph.create_alike()
     for name, motion in motions.items():
         still, nowhere = quat.IDENTITY[None], np.zeros((1, 3))
         rotation = still if motion.rotation is None else motion.rotation
@@ -180,20 +218,27 @@ def _thin(
         for channel in channels
         if channel.mode is not None and channel.values.shape[1] > 1
     }
-    wanted = {name: graph.compute_pose(name) for name in motions}
+    wanted = {}
+    for name in motions:
+        wanted[name] = graph.compute_pose(name)
+        yield None
     effects = list_effects(posed, job.rig, job.by_fk, job.by_ik)
 
     def snap() -> Mapping[str, Transform]:
         return snap_controls(posed, job.rig, job.shown_by_ik, poses, planted)
 
     first = posed.copy_first()
+    yield None
     causes = find_causes(first, list_effects(first, job.rig, job.by_fk, job.by_ik))
+    yield None
     above = find_above(first, motions)
+    yield None
     thinning = Thinning(
         posed, list(tracks.values()), wanted, effects, causes, above, job.matched, snap
     )
-    scale = compute_rest_frame(job.obj)[1]
-    thinning.run(job.settings.distance / scale, float(np.radians(job.settings.degrees)), scale)
+    scale, angle = compute_rest_frame(job.obj)[1], float(np.radians(job.settings.degrees))
+    for _ in thinning.run_steps(job.settings.distance / scale, angle, scale):
+        yield thinning.done
     return tracks
 
 
@@ -280,9 +325,8 @@ def open_graph(
         data.use_tweak_mode = False
         data.use_nla, data.action = False, None
         set_switches(body, switches)
-        scene = copy.scene
-        scene.frame_set(bpy.context.scene.frame_current)
-        yield PoseGraph(body.evaluated_get(scene.view_layers[0].depsgraph), at_rest)
+        copy.scene.frame_set(bpy.context.scene.frame_current)
+        yield PoseGraph(copy.find_evaluated, at_rest)
 
 
 def build_channels(obj: bpy.types.Object, name: str, motion: ControlMotion) -> list[Channel]:

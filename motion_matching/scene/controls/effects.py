@@ -16,6 +16,7 @@ from ...engine.maths import quat
 from ..blender.transforms import compose, invert
 from .control_rig import ControlLimb, ControlRig
 from .pose_graph import PoseGraph
+from .steps import Steps
 
 _Y = np.array([0.0, 1.0, 0.0])
 Places = tuple[np.ndarray, np.ndarray]  # a point and an axis, (F, 3) each
@@ -47,9 +48,12 @@ def list_effects(
     return result
 
 
-def compute_places(effects: list[Effect]) -> Places:
-    """Return heads and axes (E, F, 3) of all effects."""
-    places = [effect.compute() for effect in effects]
+def compute_places_steps(effects: Iterable[Effect]) -> Steps[Places]:
+    """Return heads and axes (E, F, 3) of all effects, which are computed one by one."""
+    places = []
+    for effect in effects:
+        places.append(effect.compute())
+        yield
     heads, axes = zip(*places, strict=True)
     return np.stack(np.broadcast_arrays(*heads)), np.stack(np.broadcast_arrays(*axes))
 

@@ -29,7 +29,7 @@ def split_foot(
     moved = quat.mul_inv(target[0], graph.get_rest(limb.target)[0])  # since the rest pose
     turn = quat.inv_mul(heel, quat.mul(moved, heel))
     roll = hold_turn(turn, planted)
-    local = PoseGraph(graph.obj, graph.at_rest)
+    local = graph.create_alike()
     still = graph.get_rest(limb.ik)
     local.give(limb.ik, still[0][None], still[1][None])
     local.give(limb.roll, quat.mul(heel, roll))

@@ -123,7 +123,7 @@ class ControlChain:
 def _pose_randomly(graph: PoseGraph, controls: Sequence[str], placed: Sequence[bool]) -> PoseGraph:
     """Turn controls, and move those that have positions of their own."""
     rng = np.random.default_rng(_SEED)
-    posed = PoseGraph(graph.obj, graph.at_rest)
+    posed = graph.create_alike()
     for name, is_placed in zip(controls, placed, strict=True):
         turn = quat.from_scaled_angle_axis(rng.normal(size=(_POSES, 3)) * _TURN)
         away = is_placed * _MOVE * graph.obj.data.bones[name].length

@@ -27,11 +27,14 @@ _AXES = MappingProxyType({"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0,
 class PoseGraph:
     """Poses (F or 1, ...) of an armature's bones, in its own space, of those that are given.
 
-    Bones neither given nor at rest for a bake (`at_rest`) stay as they are posed now.
+    Bones neither given nor at rest for a bake (`at_rest`) stay as they are posed now. `find_object`
+    returns the armature: a graph may stay while Blender goes on, which no reference may.
     """
 
-    def __init__(self, obj: bpy.types.Object, at_rest: frozenset[str] = frozenset()) -> None:
-        self.obj = obj
+    def __init__(
+        self, find_object: Callable[[], bpy.types.Object], at_rest: frozenset[str] = frozenset()
+    ) -> None:
+        self.find_object = find_object
         self.at_rest = at_rest
         self._given: dict[str, tuple[np.ndarray | None, np.ndarray | None]] = {}
         self._basis: dict[str, Transform] = {}
@@ -43,6 +46,14 @@ class PoseGraph:
         self._stretches: dict[str, np.ndarray] = {}  # lengths (F or 1,) of bones that stretch
         self._rests: dict[str, Transform] = {}
         self._offsets: dict[tuple[str, str], Transform] = {}
+
+    @property
+    def obj(self) -> bpy.types.Object:
+        return self.find_object()
+
+    def create_alike(self) -> PoseGraph:
+        """Return another graph of the same armature, in which nothing is given."""
+        return PoseGraph(self.find_object, self.at_rest)
 
     def give(
         self, name: str, rotation: np.ndarray | None, position: np.ndarray | None = None
@@ -59,7 +70,7 @@ class PoseGraph:
 
     def copy(self) -> PoseGraph:
         """Return another graph in which the same channels and poses are given."""
-        other = PoseGraph(self.obj, self.at_rest)
+        other = self.create_alike()
         other._given, other._basis = dict(self._given), dict(self._basis)
         other._rests, other._offsets = self._rests, self._offsets
         return other

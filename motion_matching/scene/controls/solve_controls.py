@@ -20,6 +20,7 @@ from ..blender.transforms import Transform, compose
 from .control_rig import ControlLimb, ControlRig
 from .foot_roll import find_stances, split_foot
 from .pose_graph import PoseGraph
+from .steps import Steps
 
 _POLE = 0.7  # of a limb's length: how far before the knee a pole is put
 _STRAIGHT = (
@@ -50,15 +51,15 @@ def find_planted(rig: ControlRig, clip: Clip, distance: float) -> dict[str, np.n
     }
 
 
-def solve_controls(
+def solve_controls_steps(
     graph: PoseGraph,
     rig: ControlRig,
     poses: Mapping[str, Transform],
     planted: Mapping[str, np.ndarray],
     by_fk: Collection[str],
     by_ik: Collection[str],
-) -> dict[str, ControlMotion]:
-    """Solve for the controls, of deform poses (F, ...) by bone in the armature's space.
+) -> Steps[dict[str, ControlMotion]]:
+    """Solve for the controls one by one, of deform poses (F, ...) by bone in the armature's space.
 
     `by_fk` and `by_ik` are the names of the limbs whose FK and whose IK controls are wanted.
     """
@@ -74,6 +75,7 @@ def solve_controls(
                 graph.give(control, follow(graph, control, bone, poses)[0])
         if limb.name in by_ik:
             give_ik(graph, limb, poses, planted)
+        yield
     moved = {*rig.place, *rig.shift, *(c for limb in rig.limbs for c in (limb.ik, limb.pole))}
     still = {*rig.shift, *(limb.pole for limb in rig.limbs)}
     result = {}
@@ -82,6 +84,7 @@ def solve_controls(
         result[control] = ControlMotion(
             None if control in still else rotation, location if control in moved else None
         )
+        yield
     return result
 
 

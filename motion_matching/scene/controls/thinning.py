@@ -18,8 +18,9 @@ from ...engine.maths.runs import find_runs
 from ..blender.rotation_modes import from_mode, to_mode
 from ..blender.smooth_keys import evaluate_smooth_keys
 from ..blender.transforms import Transform
-from .effects import Effect, compute_places
+from .effects import Effect, compute_places_steps
 from .pose_graph import PoseGraph
+from .steps import Steps
 
 _FIRST = 0.6  # of the limits: what each track alone may cost at first
 _MARGIN = 0.95  # of the limits: the rest is for what the solver of IK is off
@@ -51,7 +52,7 @@ class ControlTrack:
     exact: np.ndarray = field(init=False)  # (C, F) before stances are held
     mask: np.ndarray = field(init=False)  # (F,)
 
-    def fit(self, values: np.ndarray) -> None:
+    def fit_steps(self, values: np.ndarray) -> Steps[None]:
         """Choose the keys of curves (C, F) anew, by the limits."""
         self.exact = values
         self.values = hold_stances(values, self.stances) if self.holds and not self.mode else values
@@ -63,6 +64,7 @@ class ControlTrack:
             self.mask[[start, stop - 1]] = True
         while len(worst := _find_worst(self._measure_off(), self.mask)):
             self.mask[worst] = True
+            yield
 
     def _measure_off(self) -> np.ndarray:
         """Return by what part of the limits the curves are off, (F,); 0 where no key may be."""
@@ -154,7 +156,7 @@ class Thinning:
         snap: Callable[[], Mapping[str, Transform]],
     ) -> None:
         self.graph, self.effects, self.wanted = graph, effects, dict(wanted)
-        self.places = compute_places(effects)
+        self.done = 0.0  # the part that is done
         self.matched, self.snap = matched, snap
         self.by_control: dict[str, list[ControlTrack]] = {}
         for track in tracks:
@@ -162,8 +164,9 @@ class Thinning:
         self.causes = [controls & matched or controls for controls in causes]
         self.above = above
 
-    def run(self, distance: float, angle: float, unit: float) -> None:
+    def run_steps(self, distance: float, angle: float, unit: float) -> Steps[None]:
         """Choose the keys of all tracks; a unit of the armature is `unit` metres."""
+        self.places = yield from compute_places_steps(self.effects)
         distance, angle = _MARGIN * distance, _MARGIN * angle
         least = _LEAST_REACH / unit
         for track in (track for own in self.by_control.values() for track in own):
@@ -172,37 +175,51 @@ class Thinning:
             turn = min(angle, distance / max(reach, least)) * (1.0 if reach else _EASE_OF_ENDS)
             track.limit[:] = _FIRST * track.ease * (turn if track.mode else distance)
         rows = np.array([bool(controls & self.matched) for controls in self.causes])
-        self._refine([c for c in self.by_control if c not in self.matched], ~rows, distance, angle)
+        shown = [c for c in self.by_control if c not in self.matched]
         snapped = [c for c in self.by_control if c in self.matched]
+        share = len(shown) / len(self.by_control)
+        yield from self._refine_steps(shown, ~rows, (distance, angle), (0.0, share))
         if not snapped or not rows.any():
             return
         self.wanted |= self.snap()
-        shown = {effect.bone: i for i, effect in enumerate(self.effects) if not rows[i]}
-        heads, axes = compute_places(self.effects)
+        yield
+        by_bone = {effect.bone: i for i, effect in enumerate(self.effects) if not rows[i]}
+        heads, axes = yield from compute_places_steps(self.effects)
         for i in np.flatnonzero(rows):
-            if (other := shown.get(self.effects[i].bone)) is not None:
+            if (other := by_bone.get(self.effects[i].bone)) is not None:
                 self.places[0][i], self.places[1][i] = heads[other], axes[other]
-        self._refine(snapped, rows, distance, angle)
+        yield from self._refine_steps(snapped, rows, (distance, angle), (share, 1.0))
 
-    def _refine(
-        self, controls: Sequence[str], rows: np.ndarray, distance: float, angle: float
-    ) -> None:
-        """Choose the keys of some controls so that some effects (E,) are within the limits."""
+    def _refine_steps(
+        self,
+        controls: Sequence[str],
+        rows: np.ndarray,
+        limits: tuple[float, float],
+        progress: tuple[float, float],
+    ) -> Steps[None]:
+        """Choose the keys of some controls so that some effects (E,) are within the limits.
+
+        These are a distance and an angle; `progress` is the part done before and after.
+        """
         order = sorted(controls, key=lambda control: len(self.above[control]))
         tracks = [track for control in order for track in self.by_control[control]]
         firsts = {id(track): float(track.limit[0]) for track in tracks}
         changed, before = set(order), [np.zeros(0, bool)] * len(tracks)
         for turn in range(_PASSES):
-            for control in order:
+            for index, control in enumerate(order):
                 if control in changed or self.above[control] & changed:
                     changed.add(control)
-                    self._fit(control)
+                    yield from self._fit_steps(control)
+                # the first pass takes the longest, and most end after some more
+                done = 1.0 - 0.5 ** (turn + (index + 1) / len(order))
+                self.done = progress[0] + (progress[1] - progress[0]) * done
             masks = [track.mask for track in tracks]
             if all(map(np.array_equal, masks, before)):
                 return  # more keys do not help
             before = masks
-            off = self._measure_effects(rows, distance, angle)
-            changed = self._blame(_find_peaks(off), firsts, _TIGHTER ** (1.0 + turn))
+            off = yield from self._measure_effects_steps(rows, *limits)
+            share = _TIGHTER ** (1.0 + turn)
+            changed = yield from self._blame_steps(_find_peaks(off), firsts, share)
             if not changed:
                 return
 
@@ -215,7 +232,7 @@ class Thinning:
         away = [np.linalg.norm(self.wanted[c][1] - start, axis=-1).max() for c in direct]
         return max(map(float, away), default=0.0)
 
-    def _fit(self, control: str) -> None:
+    def _fit_steps(self, control: str) -> Steps[None]:
         """Give a control keys that make up for what the controls above it are off."""
         base, (rotation, position) = self.graph.compute_base(control), self.wanted[control]
         own: Transform = self.graph.get_basis(control)
@@ -223,26 +240,35 @@ class Thinning:
         for track in self.by_control[control]:
             if track.mode:
                 needed = quat.unroll(quat.inv_mul(base[0], rotation))
-                track.fit(to_mode(needed.T, track.mode))
+                yield from track.fit_steps(to_mode(needed.T, track.mode))
                 turn = quat.normalize(from_mode(track.interpolate(), track.mode))
             else:
-                track.fit(self.graph.measure_location(control, base, position).T)
+                location = self.graph.measure_location(control, base, position)
+                yield from track.fit_steps(location.T)
                 shift = track.interpolate().T
         self.graph.give_basis(control, turn, shift)
 
-    def _measure_effects(self, rows: np.ndarray, distance: float, angle: float) -> np.ndarray:
+    def _measure_effects_steps(
+        self, rows: np.ndarray, distance: float, angle: float
+    ) -> Steps[np.ndarray]:
         """Return by what part of the limits each effect is off, (E, F); 0 beside `rows` (E,)."""
         result = np.zeros(self.places[0].shape[:2])
-        heads, axes = compute_places([e for e, own in zip(self.effects, rows, strict=True) if own])
+        own = [effect for effect, is_own in zip(self.effects, rows, strict=True) if is_own]
+        heads, axes = yield from compute_places_steps(own)
         away = np.linalg.norm(heads - self.places[0][rows], axis=-1) / distance
         sines = np.linalg.norm(np.cross(axes, self.places[1][rows]), axis=-1)
         result[rows] = np.maximum(away, np.arcsin(np.clip(sines, 0.0, 1.0)) / angle)
         return result
 
-    def _blame(self, peaks: list[np.ndarray], firsts: dict[int, float], share: float) -> set[str]:
+    def _blame_steps(
+        self, peaks: list[np.ndarray], firsts: dict[int, float], share: float
+    ) -> Steps[set[str]]:
         """Tighten the tracks to blame where effects are off most; return their controls."""
         known = [t for ts in self.by_control.values() for t in ts if id(t) in firsts]
-        errors = {id(track): track.measure_errors() for track in known}
+        errors = {}
+        for track in known:
+            errors[id(track)] = track.measure_errors()
+            yield
         changed: set[str] = set()
         for controls, frames in zip(self.causes, peaks, strict=True):
             tracks = [t for t in known if t.control in controls]

@@ -16,6 +16,7 @@ from tests.demo import demo_settings, load_demo
 from tests.live.hero import Hero, add_bone_collection
 from tests.live.stage import get_bone_matrices
 from tests.scene.keys import read_channels
+from tests.steps import run_steps
 
 LEGS = [f"{side}{part}" for side in ("Left", "Right") for part in ("UpLeg", "Leg", "Foot", "Toe")]
 head, spine, leg = (
@@ -77,7 +78,7 @@ def test_a_take_of_a_collection_bakes_again_for_its_bones_only(part: str) -> Non
     def bake_again():
         request = baking.BakeRequest(take.name, baking.read_parts(take), beside=take.name)
         takes = [perform(one) for one in request.parts]
-        return baking.bake_takes(obj, request, takes, load_demo())[0]
+        return run_steps(baking.prepare_takes_steps(obj, request, takes, load_demo()))()[0]
 
     def perform(one):
         from motion_matching.engine.takes import takes

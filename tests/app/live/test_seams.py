@@ -289,7 +289,7 @@ def bake_again(hero, take):
 
     request = run_steps(build_request_steps(0, database, None))
     made = run_steps(takes.perform_steps(database, demo_settings(), request.parts))
-    action, _ = takes.bake_takes(obj, request, made, database)
+    action, _ = run_steps(takes.prepare_takes_steps(obj, request, made, database))()
     actions.assign(obj, action)
     return action, play(obj, range(1, int(action.frame_range[1]) + 1))
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import bpy
 import numpy as np
 import pytest
 
-from motion_matching.engine.errors import RigError
+from motion_matching.engine.errors import RigChangedError, RigError
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.blender import actions
 from motion_matching.scene.blender.curves import parse_bone_name
-from motion_matching.scene.controls.bake_controls import ControlSettings, bake_controls
+from motion_matching.scene.controls.bake_controls import (
+    ControlSettings,
+    bake_controls,
+    solve_bake_steps,
+)
 from motion_matching.scene.controls.check_baked import check_baked, measure_deviations
 from motion_matching.scene.controls.control_rig import ControlRig
 from motion_matching.scene.controls.ik_stretch import explain_deviations, set_ik_stretch_off
@@ -20,6 +25,7 @@ from motion_matching.scene.controls.match import match_control_rig, read_deform_
 from motion_matching.scene.reading.sampling import sample
 from tests.scene.controls.control_rigs import create_rigify_human, retarget_walk
 from tests.scene.rigs import get_curves, read_state
+from tests.steps import run_steps
 
 CM, DEGREES = 1.0, 2.0  # of the issue
 
@@ -242,3 +248,35 @@ def test_rigifys_human_follows_a_walk_fingers_included() -> None:
     assert actions.get_channelbag(action).fcurves.find(
         'pose.bones["f_index.01.L"].rotation_quaternion', index=0
     )
+
+
+def test_finding_fewer_keys_goes_on_in_short_steps() -> None:
+    """Blender redraws between two of them, however long the take is."""
+    obj, rig, clip = create_character()
+    set_ik_stretch_off(obj)
+    work = solve_bake_steps(obj, rig, clip, ControlSettings(fewer_keys=True))
+    taken, parts, write = [], [], None
+    while write is None:
+        began = time.process_time()
+        try:
+            parts.append(next(work))
+        except StopIteration as done:
+            write = done.value
+        taken.append(time.process_time() - began)
+    assert max(taken) < 0.05 * sum(taken)
+    known = [part for part in parts if part is not None]
+    assert known == sorted(known)
+    assert 0.5 < known[-1] <= 1.0
+    before = [action.name for action in bpy.data.actions]
+    assert "Controls" not in before, "nothing is written until the end"
+    assert_follows(obj, clip, int(write(11, "Controls", None).frame_range[0]))
+
+
+def test_a_bake_that_an_undo_takes_the_armature_from_says_so() -> None:
+    obj, rig, clip = create_character()
+    work = solve_bake_steps(obj, rig, clip, ControlSettings(fewer_keys=True))
+    next(work)
+    bpy.data.objects.remove(obj)
+    with pytest.raises(RigChangedError, match="start again"):
+        run_steps(work)
+    assert not [scene.name for scene in bpy.data.scenes if scene.name != bpy.context.scene.name]
