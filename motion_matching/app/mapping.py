@@ -206,10 +206,10 @@ def find_state_steps(uid: int, index: int, character: Character) -> Steps[Source
         return SAME
     known, key = runtime.get_cache(_States), _make_key(skeleton, character)
     if key not in known:
-        state = _map(skeleton, character)
+        state = yield from _map_steps(skeleton, character)
         if state.kind == "help":  # motion tells more than a rest pose
             clip = yield from _read_steps(uid, index)
-            state = _map(clip.skeleton, character, clip.crop(0, _ENOUGH))
+            state = yield from _map_steps(clip.skeleton, character, clip.crop(0, _ENOUGH))
         known[key] = state
     return known[key]
 
@@ -243,6 +243,10 @@ def _make_key(skeleton: Skeleton, character: Character) -> tuple[Any, ...]:
         for one in (skeleton, character.skeleton)
     )
     return *shapes, repr(chosen), repr(character.roles)
+
+
+def _map_steps(skeleton: Skeleton, character: Character, *clips: Clip) -> Steps[SourceState]:
+    return run_in_background_steps(lambda _: _map(skeleton, character, *clips), _READING)
 
 
 def _map(skeleton: Skeleton, character: Character, *clips: Clip) -> SourceState:

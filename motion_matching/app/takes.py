@@ -254,13 +254,17 @@ def prepare_takes_steps(
     It lists the action, marks its contacts, and returns it and its seconds. Until then, nothing
     changes. Errors are those of `scene.bake`.
     """
-    yield "Baking", 1.0
-    joined, ranges = join_takes(request.parts, takes, database), request.ranges
-    if ranges is None:
-        ranges = baking.find_contact_ranges(joined, database)
-    if joined.settings["foot_lock"]:
-        joined = baking.bake_feet(joined, database, ranges)
-    bake_joined = yield from prepare_take_steps(obj, request, joined, ranges, database)
+    uid, joined = obj.session_uid, join_takes(request.parts, takes, database)
+
+    def plant(_: ReportProgress) -> tuple[Take, Sequence[ContactRange]]:
+        known = request.ranges
+        ranges = baking.find_contact_ranges(joined, database) if known is None else known
+        is_planted = joined.settings["foot_lock"]
+        return baking.bake_feet(joined, database, ranges) if is_planted else joined, ranges
+
+    planted, ranges = yield from run_in_background_steps(plant, "Planting Feet")
+    obj = get_armature(uid)
+    bake_joined = yield from prepare_take_steps(obj, request, planted, ranges, database)
 
     def bake_all() -> tuple[bpy.types.Action, float]:
         action, seconds = bake_joined()

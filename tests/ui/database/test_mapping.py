@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -213,3 +215,25 @@ def test_the_path_of_a_mapped_source_is_the_characters(files):
     assert 0.3 * whole < np.ptp(path, axis=0).max() < 0.8 * whole
     assert OPS.edit_path() == {"FINISHED"}
     assert OPS.build() == {"FINISHED"}
+
+
+def test_many_skeletons_are_mapped_beside_redraws(tmp_path):
+    """However many bodies the files have, Blender is held up for a small part of the work alone."""
+    clip = generate_clips(fps=24)[0].crop(0, 3)
+    for number in range(12):
+        body = replace(clip.skeleton, rest_positions=clip.skeleton.rest_positions * (1 + number))
+        bvh.save(replace(clip, skeleton=body), tmp_path / f"{number}.bvh")
+    obj = rigify.create_rigify_rig("human")
+    bpy.context.view_layer.objects.active = obj
+    add_files(sorted(tmp_path.iterdir()))
+    began, work, held = time.process_time(), mapping.find_states_steps(obj.session_uid), []
+    states = None
+    while states is None:
+        before = time.thread_time()
+        try:
+            next(work)
+        except StopIteration as done:
+            states = done.value
+        held.append(time.thread_time() - before)
+    assert {state.kind for state in states.values()} == {"mapped"}
+    assert sum(held) < 0.5 * (time.process_time() - began)
