@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from ..errors import MotionDataError
-from .bvh_table import LARGEST_VALUE, BvhTable, fail
+from .bvh_rate import read_frame_rate
+from .bvh_table import LARGEST_VALUE, BvhTable, explain_word, fail
 
 AXES = "XYZ"
 _CHANNELS = {
@@ -21,12 +21,10 @@ _CHANNELS = {
 }
 _MOTION = re.compile(rb"^[ \t]*MOTION\b[^\n]*\n?", re.MULTILINE | re.IGNORECASE)
 _FIELD = re.compile(rb"\s*(Frames|Frame[ \t]+Time)[ \t]*:?([^\n]*)\n?", re.IGNORECASE)
-_SLOW_RATES = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 80, 90)
-_RATES = (*_SLOW_RATES, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300, 360, 480, 500, 1000)
-_BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
-_ASSUMED_RATE = 30.0
+_BEGINNING = re.compile(rb"\s*HIERARCHY(?!\S)", re.IGNORECASE)
+_HIERARCHY_LINE = re.compile(rb"^[ \t]*HIERARCHY\s", re.MULTILINE | re.IGNORECASE)
+_LONGEST_BEGINNING = 65536  # bytes in which HIERARCHY is looked for
 _LARGEST_FILE = 2 * 1024**3  # bytes; reading takes several times as much memory
-_LONGEST_FRAME = 1.0  # seconds
 
 
 @dataclass
@@ -116,13 +114,23 @@ def _read_bytes(path: Path) -> bytes:
     except OSError as error:
         raise MotionDataError(f"Cannot open '{path}': {error.strerror or error}") from error
     data = data.removeprefix(b"\xef\xbb\xbf")  # UTF-8 with a byte order mark
-    if not (word := re.match(rb"\s*(\S{0,10})", data)) or not word[1]:
+    data = data if b"\n" in data else data.replace(b"\r", b"\n")
+    if not data.strip():
         raise MotionDataError(f"Cannot read '{path}': the file is empty")
-    if word[1].upper() != b"HIERARCHY":
-        raise MotionDataError(
-            f"Cannot read '{path}': it is not a BVH file; line 1 should be HIERARCHY"
-        )
-    return data if b"\n" in data else data.replace(b"\r", b"\n")
+    if not _BEGINNING.match(data):
+        raise MotionDataError(f"Cannot read '{path}': {_explain_beginning(data)}")
+    return data
+
+
+def _explain_beginning(data: bytes) -> str:
+    """Return why a file does not begin as a BVH file does, and what to do where it could."""
+    if _BEGINNING.match(data[:_LONGEST_BEGINNING].lstrip(b"\xff\xfe").replace(b"\0", b"")):
+        return "its text is in UTF-16; save it as UTF-8"
+    if later := _HIERARCHY_LINE.search(data, 0, _LONGEST_BEGINNING):
+        first = _decode(data.lstrip().split(b"\n", 1)[0]).strip()[:40]
+        line = data.count(b"\n", 0, later.start()) + 1
+        return f"{first!r} stands before HIERARCHY; delete all that is above line {line}"
+    return "it is not a BVH file; line 1 should be HIERARCHY"
 
 
 def _decode(text: bytes) -> str:
@@ -228,7 +236,7 @@ class _Hierarchy:
         except ValueError:
             value = np.nan
         if not abs(value) < LARGEST_VALUE:
-            self._fail(line, "a number", word)
+            fail(self.path, line, repr(word[:40]), "a number", explain_word(word))
         return value
 
     def _read_channels(self, joint: Joint) -> None:
@@ -295,7 +303,7 @@ def _read_motion(
             float(value)
         except ValueError:
             line = data.count(b"\n", 0, match.start(2)) + 1
-            fail(path, line, repr(value[:40]), "a number")
+            fail(path, line, repr(value[:40]), "a number", explain_word(value))
         fields[name] = value
         start = match.end()
     first_line = data.count(b"\n", 0, start) + 1
@@ -308,32 +316,4 @@ def _read_motion(
     if float(fields.get("frames", "nan")) != len(values):
         announced = fields.get("frames", "no number of")
         notes.append(f"announces {announced} frames but holds {len(values)}, which are used")
-    fps = _parse_frame_rate(path, fields["time"]) if "time" in fields else None
-    if fps is None:
-        notes.append(f"has no usable frame time: {_ASSUMED_RATE:g} frames per second are assumed")
-    return values, fps or _ASSUMED_RATE
-
-
-def _parse_frame_rate(path: Path, text: str) -> float | None:
-    """Return the frames per second of a printed frame time; None if it is not a positive number.
-
-    Raises MotionDataError for less than one frame per second, which nobody can have meant.
-
-    A rounded or truncated time such as 0.0333333 or 0.0083 means the common rate that its last
-    digit allows.
-    """
-    time = float(text)
-    if not (np.isfinite(time) and time > 0):
-        return None
-    if time > _LONGEST_FRAME:
-        raise MotionDataError(
-            f"Cannot use '{path}': its frame time is {time:g} s; if milliseconds are written for "
-            f"seconds, change it to {time / 1000:g}"
-        )
-    last_digit = 10.0 ** int(Decimal(text).as_tuple().exponent)
-    tolerance = min(max(last_digit, 1e-6 * time), 0.025 * time)
-    for rates in (_RATES, _BROADCAST_RATES):
-        nearest = min(rates, key=lambda rate: abs(1 / rate - time))
-        if abs(1 / nearest - time) <= tolerance:
-            return float(nearest)
-    return 1 / time
+    return values, read_frame_rate(path, fields.get("time", "nan"), notes)
