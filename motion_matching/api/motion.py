@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import scene
 from ..engine.control.take import Take
 from ..engine.database.build import BuildSettings
-from ..engine.database.sources import Source, find_sources
+from ..engine.database.sources import Source, choose_character, find_sources
 from ..engine.errors import SettingsError
 from ..engine.locomotion import locomotion
 from ..engine.motion import bvh
@@ -34,6 +35,7 @@ def load(
     armature: str | None = None,
     actions: Sequence[str] = (),
     bones: str | None = None,
+    character: str | None = None,
 ) -> list[Clip]:
     """Load motion capture as clips.
 
@@ -49,6 +51,9 @@ def load(
     armature, actions, bones : str, sequence of str, str, optional
         What to read from .blend files: the armature object, its actions, and its bones (``"all"``
         or ``"deform"``). By default the only armature, and all actions that move its bones.
+    character : str, optional
+        The root to read from BVH files that hold several characters, or the armature of FBX and
+        glTF files. By default the one with the most joints, or with the most actions.
 
     Returns
     -------
@@ -75,7 +80,9 @@ def load(
     (22, 3)
     """
     settings = BuildSettings(up=up, forward=forward, scale=scale)
-    sources = list_sources(paths, armature=armature, actions=actions, bones=bones)
+    sources = list_sources(
+        paths, armature=armature, actions=actions, bones=bones, character=character
+    )
     return [source.load(settings.get_axes()) for source in sources]
 
 
@@ -170,10 +177,13 @@ def list_sources(
     armature: str | None = None,
     actions: Sequence[str] = (),
     bones: str | None = None,
+    character: str | None = None,
 ) -> list[Source]:
     """Return sources of clips, sources and paths, with those read that need Blender."""
     several = [given] if isinstance(given, str | Path | Clip | Source) else list(given)
-    sources = [source for one in several for source in _expand(one)]
+    sources = [source for one in several for source in _expand(one, character or "")]
+    if character and any(source.file for source in sources):
+        sources = choose_character(sources, character)
     files = [source.file for source in sources if source.needs_blender]
     if not files:
         return sources
@@ -183,8 +193,8 @@ def list_sources(
     )[0]
 
 
-def _expand(given: Motion) -> list[Source]:
-    """Return the sources of one clip, source or path."""
+def _expand(given: Motion, character: str) -> list[Source]:
+    """Return the sources of one clip, source or path; `character` is that of an imported file."""
     if isinstance(given, Source):
         return [given]
     if isinstance(given, Clip):
@@ -192,7 +202,9 @@ def _expand(given: Motion) -> list[Source]:
     if Path(given).suffix.lower() not in _IMPORTED:
         return find_sources([given])
     check_blender(str(given))
-    return [Source(clip=clip) for clip in scene.reading.imports.import_clips(Path(given))]
+    imports = scene.reading.imports
+    choose = partial(imports.choose_if_several, Path(given), character)
+    return [Source(clip=clip) for clip in imports.import_clips(Path(given), choose)]
 
 
 def check_blender(what: str) -> None:

@@ -72,6 +72,8 @@ _BUILD: _Groups = {
         "rigs with constraints, else all)",
     },
     "how BVH files are read": {
+        "--character NAME": "the root of the character to read, of files that hold several "
+        "(default: the one with the most joints)",
         "--up AXIS": "the axis that points up (default: Y)",
         "--forward AXIS": "the axis that characters face, such as Z or X (default: Z)",
         "--scale METRES": "metres per unit of the files (default: found from the size of the "

@@ -12,7 +12,7 @@ from ..engine.database import postures
 from ..engine.database import tags as tagging
 from ..engine.database.build import BuildSettings, build
 from ..engine.database.features import load_schema
-from ..engine.database.sources import Source, find_sources
+from ..engine.database.sources import Source, choose_character, find_sources
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
 from ..engine.motion import contacts, simulation_bone
@@ -48,6 +48,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         scale=arguments.scale,
     )
     sources = find_sources(arguments.sources)
+    if arguments.character:
+        sources = choose_character(sources, arguments.character)
     read = [("the build", source.file) for source in sources]
     files.check_clashes(read, name_paths(arguments, *_TARGETS))
     sources, notes = _read_blend_sources(sources, arguments, out)

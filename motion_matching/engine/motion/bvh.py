@@ -57,11 +57,10 @@ def load(
     `_detect_scale`).
 
     Rest positions are the OFFSETs; position channels replace them, component by component, or are
-    added to them, as `bvh_positions` finds. Of
-    several roots, `root` is read, or the one with the most joints. Joints of equal name get '.001',
-    '.002' and so on. The clip's `warnings` say what had to be assumed, such as a truncated last
-    line. Raises MotionDataError for a file that cannot be used and SettingsError for impossible
-    axes or scales.
+    added to them, as `bvh_positions` finds. Of several roots, `root` is read, or the largest
+    performer. Joints of equal name get '.001', '.002' and so on. The clip's `warnings` say what had
+    to be assumed, such as a truncated last line. Raises MotionDataError for a file that cannot be
+    used and SettingsError for impossible axes or scales.
     """
     path = Path(path)
     axes = _compute_blender_axes(up, forward)
@@ -85,7 +84,12 @@ def load(
 
 
 def load_skeleton(
-    path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | None = None
+    path: str | Path,
+    *,
+    up: str = "Y",
+    forward: str = "Z",
+    scale: float | None = None,
+    root: str | None = None,
 ) -> Skeleton:
     """Read the skeleton of a BVH file without its motion; a scale is detected from its OFFSETs.
 
@@ -94,9 +98,9 @@ def load_skeleton(
     axes = _compute_blender_axes(up, forward)
     if scale is not None:
         _check_scale(scale)
-    joints, parents = read_joints(Path(path))
+    joints, parents = read_joints(Path(path), root)
     if find_bare_joints(joints, parents).any():
-        return load(path, up=up, forward=forward, scale=scale).skeleton
+        return load(path, up=up, forward=forward, scale=scale, root=root).skeleton
     offsets = np.array([joint.offset for joint in joints])
     check_lengths(str(path), parents, offsets[None])
     if scale is None:

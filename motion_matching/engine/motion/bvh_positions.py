@@ -80,7 +80,7 @@ def find_added(
 
 
 def _is_lifted(lift: float, offsets: np.ndarray, parents: np.ndarray) -> bool:
-    """Return whether a rest pose of `offsets` (B, 3) stands on the ground as it is lifted so far."""
+    """Return whether a rest pose of `offsets` (B, 3) stands on the ground as it is lifted."""
     still = np.tile(quat.IDENTITY, (len(parents), 1))
     heights = quat.fk(still, offsets, parents)[1][:, 2]
     size = np.ptp(heights)
@@ -123,6 +123,6 @@ def check_lengths(name: str, parents: np.ndarray, positions: np.ndarray) -> None
     inside = ~find_carriers(parents)
     if inside.any() and not positions[:, inside].any():
         raise MotionDataError(
-            f"Cannot use '{name}': all of its joints lie at one point, as neither their OFFSETs nor "
-            "their position channels hold the length of a bone; export it with its skeleton"
+            f"Cannot use '{name}': all of its joints lie at one point, as neither OFFSETs nor "
+            "position channels hold the lengths of bones; export it with its skeleton"
         )

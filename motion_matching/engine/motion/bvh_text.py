@@ -10,8 +10,10 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from ..errors import MotionDataError
+from .bone_names import join_quoted, make_unique_names
 from .bvh_rate import read_frame_rate
 from .bvh_table import LARGEST_VALUE, BvhTable, explain_word, fail
+from .performers import find_performers
 
 AXES = "XYZ"
 _CHANNELS = {
@@ -48,7 +50,7 @@ class Joint:
 
 
 class BvhText(NamedTuple):
-    """The character with the most joints, parents (B,) first, and channel values (F, C), float64.
+    """The joints of one performer, parents (B,) first, and channel values (F, C), float64.
 
     `notes` say what had to be assumed.
     """
@@ -61,35 +63,27 @@ class BvhText(NamedTuple):
 
 
 def read(path: Path, root: str | None = None) -> BvhText:
-    """Read a BVH file: the joints under a root, by default under that with the most of them.
+    """Read a BVH file: the joints under a root, by default those of the largest performer.
 
     Raises MotionDataError if it cannot be opened or used, or has no such root.
     """
     data, start, joints = _read_hierarchy(path)
     notes: list[str] = []
     values, fps = _read_motion(path, data, start, joints, notes)
-    if root is None:
-        return BvhText(*_find_largest_character(joints, notes), values, fps, notes)
-    counts = _count_joints(joints)
-    chosen = next((index for index in counts if joints[index].name == root), None)
-    if chosen is None:
-        names = ", ".join(f"'{joints[index].name}'" for index in counts)
-        raise MotionDataError(f"'{path}' has no root '{root}'; choose one of {names}.")
-    return BvhText(*_cut_out(joints, chosen, counts[chosen]), values, fps, notes)
+    return BvhText(*_choose_root(path, joints, root, notes), values, fps, notes)
 
 
-def count_joints_of_roots(path: Path) -> dict[str, int]:
-    """Return how many joints each root of a BVH file has, itself included; raise MotionDataError.
+def list_performers(path: Path) -> list[str]:
+    """Return the roots of the performers in a BVH file; raise MotionDataError.
 
-    A file with two characters has two roots.
+    A root of a camera or a prop is none. Of roots with one name, later ones have '.001' and so on.
     """
-    joints = _read_hierarchy(path)[2]
-    return {joints[root].name: count for root, count in _count_joints(joints).items()}
+    return find_performers(_split_by_root(_read_hierarchy(path)[2]))
 
 
-def read_joints(path: Path) -> tuple[list[Joint], np.ndarray]:
-    """Read joints and parents (B,) of a BVH file, but not its motion; raise MotionDataError."""
-    return _find_largest_character(_read_hierarchy(path)[2], [])
+def read_joints(path: Path, root: str | None = None) -> tuple[list[Joint], np.ndarray]:
+    """Read joints and parents (B,) as `read` does, but not the motion; raise MotionDataError."""
+    return _choose_root(path, _read_hierarchy(path)[2], root, [])
 
 
 def _read_hierarchy(path: Path) -> tuple[bytes, int, list[Joint]]:
@@ -260,33 +254,40 @@ class _Hierarchy:
         return offset
 
 
-def _find_largest_character(
-    joints: list[Joint], notes: list[str]
+def _choose_root(
+    path: Path, joints: list[Joint], root: str | None, notes: list[str]
 ) -> tuple[list[Joint], np.ndarray]:
-    """Return the joints under the (first) root with the most of them, and their parents (B,)."""
-    counts = _count_joints(joints)
-    first = max(counts, key=lambda root: counts[root])
-    others = [joints[root].name for root in counts if root != first]
-    if others:
-        notes.append(
-            f"holds several roots: {joints[first].name} has the most joints and is read, "
-            f"{', '.join(others)} left out"
-        )
-    return _cut_out(joints, first, counts[first])
+    """Return the joints under a root or of the largest performer, and their parents (B,)."""
+    trees = _split_by_root(joints)
+    if root is None:
+        performers = find_performers(trees)
+        root = max(performers, key=lambda name: len(trees[name]))
+        if len(performers) > 1:
+            notes.append(
+                f"holds {len(performers)} characters, {join_quoted(performers)}: '{root}' is read; "
+                "choose another as its Character, or with --character"
+            )
+        if others := [name for name in trees if name not in performers]:
+            left = ", ".join(others)
+            notes.append(f"holds several roots: {root} is read, {left} left out")
+    elif root not in trees:
+        raise MotionDataError(f"'{path}' has no root '{root}'; choose one of {join_quoted(trees)}.")
+    first = sum(len(trees[name]) for name in list(trees)[: list(trees).index(root)])
+    return joints[first : first + len(trees[root])], trees[root]
 
 
-def _count_joints(joints: list[Joint]) -> dict[int, int]:
-    """Return the number of joints under each root, itself included, by its index."""
-    roots: list[int] = []
-    for i, joint in enumerate(joints):
-        roots.append(i if joint.parent < 0 else roots[joint.parent])
-    return {root: roots.count(root) for root in dict.fromkeys(roots)}
+def _split_by_root(joints: list[Joint]) -> dict[str, np.ndarray]:
+    """Return the parents (B,) of the joints under each root by its name, which is made unique.
 
-
-def _cut_out(joints: list[Joint], first: int, count: int) -> tuple[list[Joint], np.ndarray]:
-    """Return the joints under a root, which follow it without a gap, and their parents (B,)."""
-    chosen = joints[first : first + count]
-    return chosen, np.array([max(joint.parent - first, -1) for joint in chosen])
+    The joints under a root follow it without a gap.
+    """
+    firsts = [index for index, joint in enumerate(joints) if joint.parent < 0]
+    names = make_unique_names(joints[first].name for first in firsts)
+    ends = [*firsts[1:], len(joints)]
+    return {
+        name: np.array([max(joint.parent - first, -1) for joint in joints[first:end]])
+        for name, first, end in zip(names, firsts, ends, strict=True)
+    }
 
 
 # --------------------------------------------------------------------------------------- the motion
