@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import bpy
 
 Motion = str | Path | Clip | Source
-_IMPORTED = (".fbx", ".glb", ".gltf")  # by Blender's importers
+_IMPORTED = (".fbx", ".glb", ".gltf", ".vrma")  # by Blender's importers
 
 
 def load(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-_LIMB = 3  # joints, as of thigh, shin and foot
+LIMB = 3  # joints, as of thigh, shin and foot
 _FORKS = 2  # from which limbs part in a body, as from hips and chest; a hand has one
 _SHARE = 0.5  # of the joints of the largest, that others have if none is a body
 
@@ -21,7 +21,7 @@ def is_body(parents: np.ndarray) -> bool:
     for joint in range(len(parents) - 1, -1, -1):
         if (parent := int(parents[joint])) >= 0:
             longest[parent] = max(longest[parent], longest[joint] + 1)
-            limbs[parent] += longest[joint] >= _LIMB
+            limbs[parent] += longest[joint] >= LIMB
     return int((limbs >= 2).sum()) >= _FORKS
 
 

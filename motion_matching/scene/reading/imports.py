@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -15,9 +16,10 @@ from ...engine.motion.bone_names import join_quoted
 from ...engine.motion.clip import Clip
 from ...engine.silence import silence_output
 from ..blender import actions
+from .gltf_skins import with_skins
 from .sampling import sample
 
-ENDINGS = (".fbx", ".glb", ".gltf")
+ENDINGS = (".fbx", ".glb", ".gltf", ".vrma")
 Moved = dict[bpy.types.Object, list[bpy.types.Action]]  # armatures, each with the actions it has
 Result = TypeVar("Result")
 _NUMBER = re.compile(r"\.\d{3}$")  # that Blender adds to names that are taken
@@ -146,12 +148,14 @@ def _read_settings(scene: bpy.types.Scene) -> list[tuple[Any, str, Any]]:
 def _import(path: Path) -> None:
     """Run Blender's importer for a file; raise MotionDataError if there is none, or it fails."""
     ops: Any = bpy.ops
-    run: Callable[..., Any] = ops.import_scene.gltf
     if path.suffix.lower() == ".fbx":
         run = ops.wm.fbx_import if "fbx_import" in dir(ops.wm) else ops.import_scene.fbx
+        readable: AbstractContextManager[Path] = nullcontext(path)
+    else:
+        run, readable = ops.import_scene.gltf, with_skins(path)
     try:
-        with silence_output():
-            run(filepath=str(path))
+        with silence_output(), readable as file:
+            run(filepath=str(file))
     except (RuntimeError, AttributeError) as error:
         message = str(error).strip().splitlines()[-1:] or [""]
         raise MotionDataError(

@@ -198,7 +198,7 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*IDLE, has_armature_if_any, in_object_mode)
 
-    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf")
+    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf;*.vrma")
 
     _was_invoked = False
 

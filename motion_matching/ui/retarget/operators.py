@@ -67,7 +67,7 @@ any names and rest pose; nothing else of the files is kept"""
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*CHARACTER, can_assign_action)
 
-    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf")
+    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf;*.vrma")
 
     _was_invoked = False
 
