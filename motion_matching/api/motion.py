@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     import bpy
 
 Motion = str | Path | Clip | Source
-_IMPORTED = (".fbx", ".glb", ".gltf", ".vrma")  # by Blender's importers
 
 
 def load(
@@ -181,7 +179,7 @@ def list_sources(
 ) -> list[Source]:
     """Return sources of clips, sources and paths, with those read that need Blender."""
     several = [given] if isinstance(given, str | Path | Clip | Source) else list(given)
-    sources = [source for one in several for source in _expand(one, character or "")]
+    sources = [source for one in several for source in _expand(one)]
     if character and any(source.file for source in sources):
         sources = choose_character(sources, character)
     files = [source.file for source in sources if source.needs_blender]
@@ -193,18 +191,13 @@ def list_sources(
     )[0]
 
 
-def _expand(given: Motion, character: str) -> list[Source]:
-    """Return the sources of one clip, source or path; `character` is that of an imported file."""
+def _expand(given: Motion) -> list[Source]:
+    """Return the sources of one clip, source or path."""
     if isinstance(given, Source):
         return [given]
     if isinstance(given, Clip):
         return [Source(clip=given)]
-    if Path(given).suffix.lower() not in _IMPORTED:
-        return find_sources([given])
-    check_blender(str(given))
-    imports = scene.reading.imports
-    choose = partial(imports.choose_if_several, Path(given), character)
-    return [Source(clip=clip) for clip in imports.import_clips(Path(given), choose)]
+    return find_sources([given])
 
 
 def check_blender(what: str) -> None:

@@ -21,6 +21,7 @@ from ..names import to_readable
 from .tags import TagRange, parse_frame_range, tag_from_dict
 
 BLEND, BVH = ".blend", ".bvh"
+IMPORTED = (".fbx", ".glb", ".gltf", ".vrma")  # by Blender's importers
 _FARTHEST = 1e5  # metres or radians
 
 
@@ -32,8 +33,8 @@ class Source:
     it to the build; a `loop` is a cycle whose last frame repeats its first. A `track` of the chosen
     frames replaces the simulation bone that would be computed. A Blender file has to be read first
     (`scene.reading.blend_sources`); `armature` and `action` name what to read from it, and
-    `character` the root to read from a BVH file with several. A `key` names the source in the
-    database, so that it can be tagged again.
+    `character` the root or armature to read from another file with several. A `key` names the
+    source in the database, so that it can be tagged again.
     """
 
     file: Path | None = None
@@ -65,13 +66,12 @@ class Source:
     @property
     def needs_blender(self) -> bool:
         """Whether Blender has to read this source."""
-        return self.clip is None and self.file is not None and self.file.suffix.lower() == BLEND
+        return self.clip is None and get_ending(self.file) in (BLEND, *IMPORTED)
 
     @property
     def is_of_armature(self) -> bool:
         """Whether its clip moves the bones of an armature, rather than those in a BVH file."""
-        from_blender = self.file is None or self.file.suffix.lower() == BLEND
-        return self.clip is not None and from_blender
+        return self.clip is not None and get_ending(self.file) in ("", BLEND, *IMPORTED)
 
     @property
     def name(self) -> str:
@@ -112,24 +112,30 @@ class Source:
 def choose_character(sources: Iterable[Source], name: str) -> list[Source]:
     """Return the sources with the character to read of BVH files that hold several.
 
-    Raises SettingsError if no file holds several, and MotionDataError if one cannot be read.
+    Files that Blender imports are looked at when they are read. Raises SettingsError if no file
+    holds several, and MotionDataError if one cannot be read.
     """
     chosen = [
-        replace(one, character=one.character or name) if _holds_several(one) else one
+        replace(one, character=one.character or name) if _may_hold_several(one) else one
         for one in sources
     ]
     if not any(one.character for one in chosen):
         raise SettingsError(
-            f"The character '{name}' is of BVH files that hold several, and none is given; leave "
-            "it out."
+            f"The character '{name}' is of files that hold several, and none is given; leave it "
+            "out."
         )
     return chosen
 
 
-def _holds_several(source: Source) -> bool:
-    if source.clip is not None or source.file is None or source.needs_blender:
+def _may_hold_several(source: Source) -> bool:
+    if source.clip is not None or source.file is None or get_ending(source.file) == BLEND:
         return False
-    return len(bvh_text.list_performers(source.file)) > 1
+    return source.needs_blender or len(bvh_text.list_performers(source.file)) > 1
+
+
+def get_ending(file: Path | None) -> str:
+    """Return the ending of a file in lower case, '' without a file."""
+    return file.suffix.lower() if file else ""
 
 
 def name_of_file(file: Path, character: str | None = None) -> str:
@@ -150,7 +156,7 @@ def _check_finite(clip: Clip) -> Clip:
 
 
 def find_sources(paths: Iterable[Path | str]) -> list[Source]:
-    """Return the sources of BVH and Blender files, folders (their BVH files) and JSON lists.
+    """Return the sources of files with motion, folders (their BVH files) and JSON lists.
 
     Raises SettingsError if a path or folder has none.
     """
@@ -182,7 +188,8 @@ def _find_bvh_files(folder: Path) -> list[Path]:
     return files
 
 
-_NAMES = {"armature": BLEND, "action": BLEND, "character": BVH}  # and where they are looked for
+# names of what is read, by the kinds of files in which they are looked for
+_NAMES = {"armature": (BLEND,), "action": (BLEND,), "character": (BVH, *IMPORTED)}
 _KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", *_NAMES}
 
 
@@ -208,11 +215,11 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
         raise EntryError(
             f"{where} names {file}, which does not exist; files are relative to the list"
         )
-    for key, ending in _NAMES.items():
-        if key in entry and (not isinstance(entry[key], str) or file.suffix.lower() != ending):
+    for key, endings in _NAMES.items():
+        if key in entry and not (isinstance(entry[key], str) and get_ending(file) in endings):
             raise EntryError(
                 f"'{key}' of {where} is {reprlib.repr(entry[key])}; give the name of one in a "
-                f"{ending} file"
+                f"{' or '.join(endings)} file"
             )
     mirror = entry.get("mirror")
     start, stop = parse_frame_range(entry, whole)

@@ -25,7 +25,9 @@ _MAGIC, _VERSION, _JSON = b"glTF", 2, b"JSON"
 _HUMANOID = "VRMC_vrm_animation"  # extension that names the nodes of a body
 _MOVING = ("translation", "rotation", "scale")
 # what data of another shape than glTF's raises where it is looked at
-_MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+_MALFORMED = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+_UNREADABLE = (OSError, SettingsError, struct.error, *_MALFORMED)
+_RATES, _ROUNDED = (10, 500), 0.01  # frames per second, and how far they may be off a whole number
 
 
 @contextmanager
@@ -47,16 +49,43 @@ def _add_skins_to_file(path: Path) -> bytes | None:
     What cannot be read is left to the importer and its error.
     """
     try:
-        content = path.read_bytes()
-        text, rest = _split_glb(content) if content.startswith(_MAGIC) else (content, None)
-        data = json_files.parse(text, "JSON of the file")
+        data, rest = _read(path)
         if not add_skins(data):
             return None
-    except (OSError, SettingsError, struct.error, *_MALFORMED):
+    except _UNREADABLE:
         return None
     _make_paths_absolute(data, path.absolute().parent)
     text = json.dumps(data).encode()
     return text if rest is None else _join_glb(text, rest)
+
+
+def find_rate(path: Path) -> int | None:
+    """Return the frames per second of a glTF file whose animation has a key on every frame."""
+    try:
+        data, _ = _read(path)
+        inputs = {
+            sampler["input"]
+            for animation in data.get("animations", ())
+            for sampler in animation["samplers"]
+        }
+        keys = [data["accessors"][number] for number in inputs]
+        rate = max((_measure_rate(one) for one in keys if one["count"] > 1), default=0.0)
+    except _UNREADABLE:
+        return None
+    whole = round(rate)
+    is_rate = _RATES[0] <= whole <= _RATES[1] and abs(rate - whole) < _ROUNDED
+    return whole if is_rate else None
+
+
+def _measure_rate(times: dict[str, Any]) -> float:
+    return float((times["count"] - 1) / (times["max"][0] - times["min"][0]))
+
+
+def _read(path: Path) -> tuple[dict[str, Any], bytes | None]:
+    """Return the JSON data of a glTF file, and the chunks that follow it if it is binary."""
+    content = path.read_bytes()
+    text, rest = _split_glb(content) if content.startswith(_MAGIC) else (content, None)
+    return json_files.parse(text, "JSON of the file"), rest
 
 
 def _split_glb(content: bytes) -> tuple[bytes, bytes]:

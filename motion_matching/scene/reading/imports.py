@@ -11,15 +11,16 @@ from typing import Any, TypeVar, cast
 
 import bpy
 
+from ...engine.database.sources import IMPORTED
 from ...engine.errors import MotionDataError
 from ...engine.motion.bone_names import join_quoted
 from ...engine.motion.clip import Clip
 from ...engine.silence import silence_output
 from ..blender import actions
-from .gltf_skins import with_skins
+from .gltf_skins import find_rate, with_skins
 from .sampling import sample
 
-ENDINGS = (".fbx", ".glb", ".gltf", ".vrma")
+ENDINGS = IMPORTED
 Moved = dict[bpy.types.Object, list[bpy.types.Action]]  # armatures, each with the actions it has
 Result = TypeVar("Result")
 _NUMBER = re.compile(r"\.\d{3}$")  # that Blender adds to names that are taken
@@ -110,6 +111,9 @@ def read_imported(
 ) -> Result:
     """Read a file as `import_character` imports it, and leave the scene as it was."""
     before, restore = collect_uids(), save_scene_settings()
+    if path.suffix.lower() != ".fbx" and (rate := find_rate(path)):
+        render = bpy.context.scene.render
+        render.fps, render.fps_base = rate, 1.0
     try:
         return read(*import_character(path, choose))
     finally:

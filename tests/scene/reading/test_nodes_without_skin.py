@@ -10,21 +10,19 @@ import pytest
 
 from motion_matching import api
 from motion_matching.engine.body import rig
+from motion_matching.engine.database import database as databases
 from motion_matching.engine.errors import MotionDataError
+from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.reading import imports
 from motion_matching.scene.retargeting import files
+from tests.command_line import run
 from tests.demo import generate_clips
 from tests.engine.sentences import check_sentence
 from tests.gltf_nodes import VRM_BONES, NodeFile, add_humanoid
 from tests.scene.rigs import assert_same, read_state
 
 FRAMES = 40
-
-
-@pytest.fixture(autouse=True)
-def rate() -> None:
-    bpy.context.scene.render.fps = 30
 
 
 def get_clip(name: str = "walk_curves") -> Clip:
@@ -127,6 +125,7 @@ def test_reading_leaves_the_scene_as_it_was(tmp_path):
     files.read_file(write_vrma(tmp_path / "walk.vrma", get_clip()))
     assert_same(before, read_state(obj))
     assert imports.collect_uids() == blocks
+    assert bpy.context.scene.render.fps == 24
 
 
 def test_nodes_of_no_body_are_refused_for_that(tmp_path):
@@ -150,6 +149,22 @@ def test_damaged_files_are_refused_in_one_sentence(change, tmp_path):
     with pytest.raises(MotionDataError) as caught:
         files.read_file(path)
     check_sentence(caught, path)
+
+
+def test_databases_are_built_from_vrm_animations_and_bvh(tmp_path):
+    base = get_clip()
+    write_vrma(tmp_path / "walk.vrma", base)
+    bvh.save(base, tmp_path / "walk.bvh")
+    found = []
+    for ending in ("vrma", "bvh"):
+        out = tmp_path / f"{ending}.npz"
+        assert run("build", tmp_path / f"walk.{ending}", "-o", out, "--quiet") == 0
+        found.append(databases.load(out))
+    ours, theirs = found
+    assert ours.frame_count == theirs.frame_count
+    assert ours.fps == theirs.fps
+    np.testing.assert_allclose(ours.track, theirs.track, atol=2e-3)
+    np.testing.assert_allclose(ours.features, theirs.features, atol=2e-2)
 
 
 def test_a_vrm_animation_makes_a_character_and_its_sources(tmp_path):
