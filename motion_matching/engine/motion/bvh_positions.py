@@ -15,8 +15,7 @@ from .bvh_text import Joint
 
 _SAMPLED = 32  # frames that the dialect is found from
 _LEFT = 0.5  # share of a body's bone lengths that positions keep in the one dialect or the other
-_HIPS = 0.25  # share of the height of a standing body at which its hips are at least
-_ON_GROUND = 0.15  # share of its height that a standing rest pose may be off the ground
+_ON_GROUND = 0.25  # share of the height of hips by which feet may be off the ground
 
 
 def compute_local_positions(
@@ -61,7 +60,7 @@ def find_added(
     `values` (F, C) and local `rotations` (F, B, 4) are those of some frames. Joints within the body
     are in the dialect in which more than half of their bone lengths is left. Carriers, which move
     the body over the ground, are judged apart, as files differ there too: theirs count from the
-    OFFSET if that lifts the rest pose onto the ground and the motion from as far below.
+    OFFSET if they are nearer to zero than to it, and the feet as far below the ground.
     """
     added = np.zeros(len(joints), dtype=bool)
     moved = np.array([bool(joint.get_columns("position")) for joint in joints])
@@ -71,20 +70,13 @@ def find_added(
     replaced = compute_local_positions(joints, axes, values, added)
     left = np.minimum(np.median(np.linalg.norm(replaced, axis=-1), axis=0), lengths)
     added[limbs] = left[limbs].sum() < _LEFT * lengths[limbs].sum()
-    lift = offsets[moved & carriers, 2].sum()
-    if lift > 0.0 and _is_lifted(lift, offsets, parents):
+    bearing = moved & carriers
+    lift = offsets[bearing, 2].sum()
+    if np.median(replaced[:, bearing, 2].sum(axis=1)) < _LEFT * lift:
         positions = compute_local_positions(joints, axes, values, added)
         lowest = np.median(quat.fk(rotations, positions, parents)[1][..., 2].min(axis=1))
-        added[moved & carriers] = abs(lowest + lift) < abs(lowest)
+        added[bearing] = abs(lowest + lift) < _ON_GROUND * lift
     return added
-
-
-def _is_lifted(lift: float, offsets: np.ndarray, parents: np.ndarray) -> bool:
-    """Return whether a rest pose of `offsets` (B, 3) stands on the ground as it is lifted."""
-    still = np.tile(quat.IDENTITY, (len(parents), 1))
-    heights = quat.fk(still, offsets, parents)[1][:, 2]
-    size = np.ptp(heights)
-    return bool(lift > _HIPS * size and abs(heights.min()) < _ON_GROUND * size)
 
 
 def find_carriers(parents: np.ndarray) -> np.ndarray:

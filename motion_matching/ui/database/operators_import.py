@@ -222,7 +222,9 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
         endings = (EXTENSION, *imports.ENDINGS)
         chosen = get_chosen_paths(self, endings)
         paths = [path for one in chosen for path in find_files(one, endings)]
-        obj, added, failed = get_active_armature(context), 0, []
+        obj, added = get_active_armature(context), 0
+        failed: list[str] = []
+        notes: list[str] = []
         uid: int | None = obj.session_uid if obj else None
         new: set[int] = set()  # session_uids
         before = (len(settings_of(obj).sources), settings_of(obj).source_index) if obj else (0, 0)
@@ -233,11 +235,14 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
                 try:
                     if uid is None:
                         present = imports.collect_uids()
-                        obj, actions = _import_character(context, paths[number:], self.character)
+                        obj, actions = _import_character(
+                            context, paths[number:], self.character, notes
+                        )
                         uid, new = obj.session_uid, imports.collect_uids() - present
                     else:
+                        steps = _import_actions_steps(path, uid, self.character, notes)
                         actions = yield from app.steps.scale_progress_steps(
-                            _import_actions_steps(path, uid, self.character), number, len(paths)
+                            steps, number, len(paths)
                         )
                         new |= {action.session_uid for action in actions}
                 except MotionMatchingError as error:
@@ -249,7 +254,7 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
             restore_scene_settings()
             raise
         app.status.invalidate()
-        for sentence in failed if added else failed[1:]:
+        for sentence in (*(failed if added else failed[1:]), *notes):
             self.tell("WARNING", sentence)
         if failed and not added:
             raise SettingsError(failed[0])
@@ -257,15 +262,16 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
 
 
 def _import_character(
-    context: bpy.types.Context, paths: Sequence[Path], character: str
+    context: bpy.types.Context, paths: Sequence[Path], character: str, notes: list[str]
 ) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
-    """Import the character of the first file, and its motion."""
+    """Import the character of the first file, and its motion; see `_import_actions_steps`."""
     path = paths[0]
     if path.suffix.lower() == EXTENSION:
         alike = [other for other in paths if other.suffix.lower() == EXTENSION]
         root = app.source_files.choose_character(path, character)
         obj = import_armature(alike, context, root)
-        return obj, app.steps.run_to_end(_import_actions_steps(path, obj.session_uid, character))
+        steps = _import_actions_steps(path, obj.session_uid, character, notes)
+        return obj, app.steps.run_to_end(steps)
     choose = partial(scene.reading.imports.choose_if_several, path, character)
     obj, actions = scene.reading.imports.import_character(path, choose)
     select_only(obj, context)
@@ -284,9 +290,9 @@ def _undo_import(uid: int | None, before: tuple[int, int], new: set[int]) -> Non
 
 
 def _import_actions_steps(
-    path: Path, uid: int, character: str
+    path: Path, uid: int, character: str, notes: list[str]
 ) -> app.steps.Steps[list[bpy.types.Action]]:
-    """Make actions of an armature from the motion in a file."""
+    """Make actions of an armature from the motion in a file; `notes` get what was assumed of it."""
     if path.suffix.lower() == EXTENSION:
         settings = settings_of(get_armature(uid))
         axes: Any = {"up": settings.up, "forward": settings.forward}
@@ -296,6 +302,7 @@ def _import_actions_steps(
             lambda report: engine.motion.bvh.load(path, **axes, scale=scale, root=root),
             f"Reading {path.name}",
         )
+        notes += clip.warnings
         clips = [replace(clip, name=engine.database.sources.name_of_file(path, root))]
     else:
         choose = partial(scene.reading.imports.choose_if_several, path, character)

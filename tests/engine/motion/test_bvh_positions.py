@@ -114,6 +114,14 @@ def test_hips_far_from_their_offset_stay_where_the_file_has_them(height, base, t
         assert_same(bvh.load(path), clip)
 
 
+def test_a_rest_pose_along_one_axis_says_nothing_of_the_ground(base, tmp_path):
+    laid = stretch(stand_ins.lay_rest_along_x(base), 0.02)
+    path = tmp_path / "laid.bvh"
+    bvh.save(laid, path)
+    count_from_offset(path, root=True)
+    assert_same(bvh.load(path), laid)
+
+
 def test_a_root_on_the_ground_may_carry_hips_that_count_from_their_offset(base, tmp_path):
     below = stretch(stand_ins.put_on_ground_root(base, "Reference"), 0.02)
     path = tmp_path / "reference.bvh"

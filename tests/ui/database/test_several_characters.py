@@ -85,6 +85,12 @@ def test_a_character_of_a_file_is_imported_as_actions(duo):
     assert [source.action.name for source in obj.motion_matching.sources] == ["duo B_Hips"]
 
 
+def test_what_is_assumed_of_an_imported_file_is_told(duo, capfd):
+    ops.import_motion(filepath=str(duo))
+    said = capfd.readouterr()
+    assert "holds 2 characters" in said.out + said.err
+
+
 @pytest.mark.parametrize("add", ["add_files", "add_folder"])
 def test_a_wrong_folder_is_refused_in_words_of_the_panel(add, tmp_path):
     (tmp_path / "empty").mkdir()
