@@ -37,8 +37,13 @@ VRM_BONES = {  # of the built-in skeleton, by the names of VRM
 
 
 def to_gltf(positions: np.ndarray) -> np.ndarray:
-    """Turn vectors (..., 3) from Z up to Y up; they may be those of quaternions."""
+    """Turn vectors (..., 3) from Z up to Y up."""
     return np.stack([positions[..., 0], positions[..., 2], -positions[..., 1]], axis=-1)
+
+
+def to_gltf_turns(rotations: np.ndarray) -> np.ndarray:
+    """Turn quaternions (..., 4), w first, from Z up to Y up with w last."""
+    return np.concatenate([to_gltf(rotations[..., 1:]), rotations[..., :1]], axis=-1)
 
 
 class NodeFile:
@@ -77,12 +82,12 @@ class NodeFile:
         named = names or [prefix + name for name in skeleton.names]
         for bone, name in enumerate(named):
             node = {"name": name, "translation": to_gltf(skeleton.rest_positions[bone]).tolist()}
+            node["rotation"] = to_gltf_turns(skeleton.rest_rotations[bone]).tolist()
             if children := skeleton.get_children(bone):
                 node["children"] = [first + child for child in children]
             self.nodes.append(node)
-            turns = clip.rotations[:, bone]
-            turns = np.concatenate([to_gltf(turns[:, 1:]), turns[:, :1]], axis=-1)
-            self.animate(first + bone, "rotation", times, self.add_values(turns, "VEC4"))
+            turns = self.add_values(to_gltf_turns(clip.rotations[:, bone]), "VEC4")
+            self.animate(first + bone, "rotation", times, turns)
             if np.ptp(clip.positions[:, bone], axis=0).max() > 1e-5:
                 places = self.add_values(to_gltf(clip.positions[:, bone]), "VEC3")
                 self.animate(first + bone, "translation", times, places)

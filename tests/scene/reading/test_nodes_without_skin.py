@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -12,6 +13,7 @@ from motion_matching import api
 from motion_matching.engine.body import rig
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.errors import MotionDataError
+from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.reading import imports
@@ -77,8 +79,7 @@ def test_nodes_without_a_skin_are_read(ending, buffer, tmp_path):
 def test_a_still_node_above_a_body_places_it(tmp_path):
     """Exporters put a scale and a turn of the axes above bones in centimetres with Z up."""
     base, file = get_clip(), NodeFile()
-    large = Clip(base.name, base.skeleton, base.positions, base.rotations, base.fps)
-    file.add_clip(large)
+    file.add_clip(base)
     for node in file.nodes:
         node["translation"] = [100 * value for value in node["translation"]]
     file.blob = scale_translations(file, 100.0)
@@ -100,6 +101,41 @@ def scale_translations(file: NodeFile, factor: float) -> bytes:
                 (factor * np.frombuffer(blob[part], np.float32)).astype(np.float32).tobytes()
             )
     return bytes(blob)
+
+
+def turn_frames(clip: Clip) -> Clip:
+    """Give each bone a frame of its own, as rigs have; joints rest and move as before."""
+    skeleton, rng = clip.skeleton, np.random.default_rng(5)
+    turns = quat.normalize(rng.normal(size=(skeleton.bone_count, 4)))
+    rest = quat.ik(turns, skeleton.compute_rest_world()[1].astype(float), skeleton.parents)
+    rotations, positions = (part.astype(float) for part in clip.compute_world())
+    moved = quat.ik(quat.mul(rotations, turns), positions, skeleton.parents)
+    (turned, places), (rotations, positions) = (
+        tuple(part.astype(np.float32) for part in pair) for pair in (rest, moved)
+    )
+    turned_skeleton = replace(skeleton, rest_positions=places, rest_rotations=turned, end_sites=())
+    return replace(
+        clip, skeleton=turned_skeleton, positions=positions, rotations=quat.unroll(rotations)
+    )
+
+
+def test_nodes_have_frames_of_their_own(tmp_path):
+    base, file = get_clip(), NodeFile()
+    turned = turn_frames(base)
+    nodes = file.add_clip(turned)
+    add_humanoid(file, turned, nodes)
+    mouth = len(file.nodes)  # an expression, which is a node that slides
+    file.nodes.append({"name": "happy"})
+    file.roots.append(mouth)
+    times = file.add_values(np.arange(FRAMES) / base.fps, "SCALAR")
+    file.animate(mouth, "translation", times, file.add_values(np.zeros((FRAMES, 3)), "VEC3"))
+    [motion] = files.read_file(file.write(tmp_path / "walk.vrma"))
+    names = {old: new for new, old in VRM_BONES.items()}
+    assert_is(motion.clip, base, names)
+    own = motion.clip.skeleton
+    rest = own.compute_rest_world()[1][[own.index(new) for new in names.values()]]
+    expected = base.skeleton.compute_rest_world()[1][[base.skeleton.index(old) for old in names]]
+    np.testing.assert_allclose(rest, expected, atol=1e-3)
 
 
 def test_two_bodies_of_nodes_are_two_characters(tmp_path):
