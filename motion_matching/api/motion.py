@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .. import scene
 from ..engine.control.take import Take
 from ..engine.database.build import BuildSettings
-from ..engine.database.sources import Source, find_sources
+from ..engine.database.sources import Source, choose_character, find_sources
 from ..engine.errors import SettingsError
 from ..engine.locomotion import locomotion
 from ..engine.motion import bvh
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import bpy
 
 Motion = str | Path | Clip | Source
-_IMPORTED = (".fbx", ".glb", ".gltf")  # by Blender's importers
 
 
 def load(
@@ -34,6 +33,7 @@ def load(
     armature: str | None = None,
     actions: Sequence[str] = (),
     bones: str | None = None,
+    character: str | None = None,
 ) -> list[Clip]:
     """Load motion capture as clips.
 
@@ -49,6 +49,9 @@ def load(
     armature, actions, bones : str, sequence of str, str, optional
         What to read from .blend files: the armature object, its actions, and its bones (``"all"``
         or ``"deform"``). By default the only armature, and all actions that move its bones.
+    character : str, optional
+        The root to read from BVH files that hold several characters, or the armature of FBX and
+        glTF files. By default the one with the most joints, or with the most actions.
 
     Returns
     -------
@@ -75,7 +78,9 @@ def load(
     (22, 3)
     """
     settings = BuildSettings(up=up, forward=forward, scale=scale)
-    sources = list_sources(paths, armature=armature, actions=actions, bones=bones)
+    sources = list_sources(
+        paths, armature=armature, actions=actions, bones=bones, character=character
+    )
     return [source.load(settings.get_axes()) for source in sources]
 
 
@@ -170,10 +175,13 @@ def list_sources(
     armature: str | None = None,
     actions: Sequence[str] = (),
     bones: str | None = None,
+    character: str | None = None,
 ) -> list[Source]:
     """Return sources of clips, sources and paths, with those read that need Blender."""
     several = [given] if isinstance(given, str | Path | Clip | Source) else list(given)
     sources = [source for one in several for source in _expand(one)]
+    if character and any(source.file for source in sources):
+        sources = choose_character(sources, character)
     files = [source.file for source in sources if source.needs_blender]
     if not files:
         return sources
@@ -189,10 +197,7 @@ def _expand(given: Motion) -> list[Source]:
         return [given]
     if isinstance(given, Clip):
         return [Source(clip=given)]
-    if Path(given).suffix.lower() not in _IMPORTED:
-        return find_sources([given])
-    check_blender(str(given))
-    return [Source(clip=clip) for clip in scene.reading.imports.import_clips(Path(given))]
+    return find_sources([given])
 
 
 def check_blender(what: str) -> None:

@@ -23,7 +23,7 @@ from .content import Content, content_steps
 from .library import get_file_digests, get_library
 from .settings import get_build_settings
 from .source_check import match_notes
-from .source_files import find_file
+from .source_files import find_file, get_reading
 from .sources import build_tag_ranges, diagnose, get_enabled_indices, get_label, get_source
 from .steps import (
     Steps,
@@ -175,6 +175,8 @@ def read_source(
     """
     speed, loop = round(source.speed, 6), source.loop
     result = Source(file=find_file(source), speed=speed, mirror=source.mirror, loop=loop)
+    if source.kind == "FILE":
+        result = replace(result, character=source.character or None)
     first, limits = 0, _get_limits(source)
     if source.kind == "ACTION":
         if sampled is None:
@@ -194,6 +196,6 @@ def _add_hand_path(result: Source, obj: bpy.types.Object, source: Any, first: in
     """Return a source with the path that was edited by hand; a file is read for its length."""
     axes = get_axes(settings_of(obj))
     if result.clip is None:
-        result = replace(result, clip=bvh.load(result.file or "", **axes))
+        result = replace(result, clip=bvh.load(result.file or "", **get_reading(source)))
     start, count = result.start or 0, result.load(axes).frame_count
     return replace(result, track=hand_path.read_path(source.path, obj, first + start, count))

@@ -15,11 +15,10 @@ from . import source_preview
 from .build import load_or_build_steps
 from .characters import get_armature
 from .content import content_steps
-from .frame_numbers import get_numbered_source
+from .frame_numbers import get_clip_name, get_numbered_source
 from .inspector import inspect_steps
 from .runtime import runtime
 from .settings import get_performer_settings
-from .source_files import find_file
 from .sources import find_first_frame, get_enabled_indices
 from .steps import Steps
 from .takes import BakeRequest, TakePart, perform_steps, prepare_takes_steps, read_parts_on_ground
@@ -87,8 +86,7 @@ def find_source_steps(obj: bpy.types.Object, database: Database, frame: int) -> 
     sources = settings_of(obj).sources
     if not named:  # a database of an earlier version
         for index in get_enabled_indices(obj):
-            file, source = find_file(sources[index]), sources[index]
-            if (file.stem if file else source.action.name) == origin.clip:
+            if get_clip_name(sources[index]) == origin.clip:
                 named.append(index)
     if not named:
         text = f"The clip '{origin.clip}' is not among the sources any more"

@@ -124,6 +124,8 @@ def _collect_source_settings(
     """
     use = {name: getattr(source, name) for name in ("kind", "mirror", "loop")}
     limits = [source.frame_start, source.frame_end] if source.use_range else None
+    if source.kind == "FILE" and source.character:
+        use["character"] = source.character
     if source.use_path:
         use["path"] = compute_fingerprint(source.path, obj)
     use |= {"range": limits, "speed": round(source.speed, 6)}

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from ..engine.database.database import Database, FrameSource
-from ..engine.names import to_readable
+from ..engine.database.sources import name_of_file
 from .source_files import find_file
 from .sources import find_first_frame, find_source_problem
 from .typed import settings_of
@@ -21,7 +21,7 @@ from .typed import settings_of
 def get_clip_name(source: Any) -> str:
     """Return the name of a source's clip; nothing if it has lost its action."""
     if source.kind == "FILE":
-        return to_readable(find_file(source).stem)
+        return name_of_file(find_file(source), source.character)
     return source.action.name if source.action else ""
 
 

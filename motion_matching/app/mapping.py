@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import bpy
@@ -22,9 +21,9 @@ from ..engine.retargeting import mapping_preset
 from ..engine.retargeting.bone_mapping import BoneMapping, map_bones
 from ..scene.reading import sampling
 from . import retargeting, source_skeletons
-from .characters import get_armature, get_axes, get_bone_choice
+from .characters import get_armature, get_bone_choice
 from .runtime import runtime
-from .source_files import find_file
+from .source_files import find_file, get_reading
 from .sources import find_source_problem, get_source
 from .steps import Steps, map_steps, run_in_background_steps
 from .typed import settings_of
@@ -175,11 +174,10 @@ def _is_same(obj: bpy.types.Object, source: Any, expected: frozenset[tuple[str, 
     """Return whether a source can be used without mapping, beside others with `expected` bones."""
     if source.kind == "ACTION":
         return source.performer in (None, obj)
-    file = find_file(source) or Path()
     try:
-        if source_skeletons.find_difference(obj, file)[0]:
+        if source_skeletons.find_difference(obj, source)[0]:
             return False
-        return source_skeletons.read_file_hierarchy(file).pairs == expected
+        return source_skeletons.read_file_hierarchy(source).pairs == expected
     except MotionMatchingError:  # it is left out
         return True
 
@@ -191,7 +189,7 @@ def _find_shared_bones(obj: bpy.types.Object, sources: Sequence[Any]) -> frozens
         return own.pairs if own else frozenset()
     for source in sources:
         with suppress(MotionMatchingError):
-            return source_skeletons.read_file_hierarchy(find_file(source) or Path()).pairs
+            return source_skeletons.read_file_hierarchy(source).pairs
     return frozenset()
 
 
@@ -233,7 +231,7 @@ def _fits(obj: bpy.types.Object, source: Any, skeleton: Skeleton, own: Skeleton)
     if source.kind == "ACTION":
         return source.performer in (None, obj)
     has_bones = skeleton.get_hierarchy() == own.get_hierarchy()
-    return has_bones and not source_skeletons.find_difference(obj, find_file(source) or Path())[0]
+    return has_bones and not source_skeletons.find_difference(obj, source)[0]
 
 
 def _make_key(skeleton: Skeleton, character: Character) -> tuple[Any, ...]:
@@ -266,8 +264,8 @@ def _read_steps(uid: int, index: int) -> Steps[Clip]:
     """Read the motion of a source on its own skeleton."""
     obj, source = get_source(uid, index)
     if source.kind == "FILE":
-        file, axes = find_file(source) or "", get_axes(settings_of(obj))
-        return (yield from run_in_background_steps(lambda _: bvh.load(file, **axes), _READING))
+        file, reading = find_file(source) or "", get_reading(source)
+        return (yield from run_in_background_steps(lambda _: bvh.load(file, **reading), _READING))
     owner = source.performer or obj
     steps = sampling.sample_steps(owner, source.action, bones=get_bone_choice(owner))
     finish = yield from map_steps(steps, lambda _: (_READING, 0.0))

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from ..engine.database.parts import BuildNote
+from ..engine.database.sources import name_of_file
 from ..engine.errors import MotionMatchingError
 from ..engine.names import to_readable
 from ..scene.blender import actions
@@ -75,7 +76,8 @@ def match_notes(obj: bpy.types.Object, notes: Collection[BuildNote]) -> list[Sou
     for source in settings_of(obj).sources if notes else ():
         if source.enabled:
             file = find_file(source)
-            names.setdefault(to_readable(file.stem) if file else get_label(source), source.name)
+            label = name_of_file(file, source.character) if file else get_label(source)
+            names.setdefault(label, source.name)
     return [
         SourceProblem(names.get(name, name), name, kind, to_readable(text.rstrip(".")))
         for name, text, kind in notes

@@ -13,6 +13,9 @@ from typing import Any
 
 import bpy
 
+from ..engine.errors import MotionDataError
+from ..engine.motion import bvh_text
+from .characters import get_axes
 from .typed import settings_of
 
 
@@ -27,6 +30,28 @@ def find_file(source: Any) -> Path | None:
         if os.path.isfile(moved):
             return moved
     return path
+
+
+def get_reading(source: Any) -> dict[str, Any]:
+    """Return how the file of a source is read, as `bvh.load` takes it: axes, scale and root."""
+    axes = get_axes(settings_of(source.id_data))
+    return axes | {"root": source.character} if source.character else axes
+
+
+def list_performers(source: Any) -> list[str]:
+    """Return the performers in the file of a source; none if it cannot be read."""
+    try:
+        return bvh_text.list_performers(find_file(source) or Path())
+    except MotionDataError:
+        return []
+
+
+def choose_character(path: Path, name: str) -> str:
+    """Return the character to read from a BVH file: a name counts in files that hold several.
+
+    Raises MotionDataError if the file cannot be read.
+    """
+    return name if name and len(bvh_text.list_performers(path)) > 1 else ""
 
 
 def _resolve_path(source: Any, path: str) -> Path:

@@ -25,9 +25,9 @@ from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
 from ..scene.reading import sampling
 from . import callbacks, mapping, retargeting
-from .characters import get_armature, get_axes, get_bone_choice, get_placement, get_roles
+from .characters import get_armature, get_bone_choice, get_placement, get_roles
 from .runtime import runtime
-from .source_files import find_file
+from .source_files import find_file, get_reading
 from .sources import check_source, get_source
 from .steps import Steps, map_steps, run_in_background_steps
 from .typed import settings_of
@@ -265,8 +265,8 @@ def _read_steps(uid: int, index: int) -> Steps[tuple[int, Clip]]:
     """Return the motion of a source without its range, and the frame at which it begins."""
     obj, source = get_source(uid, index)
     if source.kind == "FILE":
-        file, axes = find_file(source), get_axes(settings_of(obj))
-        clip = yield from run_in_background_steps(lambda _: bvh.load(file or "", **axes), _READING)
+        file, reading = find_file(source) or "", get_reading(source)
+        clip = yield from run_in_background_steps(lambda _: bvh.load(file, **reading), _READING)
         return 0, clip
     owner = source.performer or obj
     steps = sampling.sample_steps(owner, source.action, bones=get_bone_choice(owner))

@@ -24,9 +24,9 @@ from ..scene.rig.armature import (
 )
 from ..scene.rig.bone_choice import choose_bones
 from ..scene.rig.fitting import ArmatureState, find_misfit
-from .characters import get_axes, get_bone_choice, get_roles
+from .characters import get_bone_choice, get_roles
 from .runtime import runtime
-from .source_files import find_file
+from .source_files import find_file, get_reading
 from .typed import armature_of, settings_of
 
 
@@ -47,39 +47,48 @@ class _Skeletons(dict[tuple[Any, ...], Skeleton]):
     """Those of files that were read, by name, size, time and axes."""
 
 
-class _Hierarchies(dict[tuple[str, int, int], Hierarchy]):
-    """Those of files that were read, by name, size and time."""
+class _Hierarchies(dict[tuple[Any, ...], Hierarchy]):
+    """Those of files that were read, by name, size, time and root."""
 
 
 class _Misfits(dict[tuple[Any, ...], tuple[str, str]]):
     """What keeps skeletons from playing on an armature as they are, by both."""
 
 
-def read_file_hierarchy(file: Path) -> Hierarchy:
-    """Read the bones of a BVH file, once for each version of it."""
-    known = runtime.get_cache(_Hierarchies)
+def read_file_hierarchy(source: Any) -> Hierarchy:
+    """Read the bones of a source in a BVH file, once for each version of it."""
+    known, file, root = (
+        runtime.get_cache(_Hierarchies),
+        find_file(source) or Path(),
+        source.character,
+    )
     stat = file.stat()
-    version = str(file), stat.st_size, stat.st_mtime_ns
+    version = str(file), stat.st_size, stat.st_mtime_ns, root
     if version not in known:
-        joints, parents = bvh_text.read_joints(file)
+        joints, parents = bvh_text.read_joints(file, root or None)
         names = make_unique_names(joint.name for joint in joints)
         known[version] = Hierarchy(names, tuple(parents.tolist()))
     return known[version]
 
 
-def read_file_skeleton(file: Path, **axes: Any) -> Skeleton:
-    """Read the skeleton of a BVH file, once for each version of it."""
-    known, stat = runtime.get_cache(_Skeletons), file.stat()
-    version = str(file), stat.st_size, stat.st_mtime_ns, *axes.values()
+def read_file_skeleton(source: Any) -> Skeleton:
+    """Read the skeleton of a source in a BVH file, once for each version of it."""
+    known, file, reading = (
+        runtime.get_cache(_Skeletons),
+        find_file(source) or Path(),
+        get_reading(source),
+    )
+    stat = file.stat()
+    version = str(file), stat.st_size, stat.st_mtime_ns, *reading.values()
     if version not in known:
-        known[version] = bvh.load_skeleton(file, **axes)
+        known[version] = bvh.load_skeleton(file, **reading)
     return known[version]
 
 
 def read_source_skeleton(obj: bpy.types.Object, source: Any) -> Skeleton:
     """Read the skeleton of a source: of its file, or of the armature that its action moves."""
     if source.kind == "FILE":
-        return read_file_skeleton(find_file(source) or Path(), **get_axes(settings_of(obj)))
+        return read_file_skeleton(source)
     return read_own_skeleton(source.performer or obj)
 
 
@@ -97,14 +106,14 @@ def read_own_hierarchy(obj: bpy.types.Object) -> Hierarchy | None:
     return Hierarchy(names, tuple(parents.tolist()))
 
 
-def find_difference(obj: bpy.types.Object, file: Path) -> tuple[str, str]:
-    """Return how the skeleton of a file differs from the armature's, and in what.
+def find_difference(obj: bpy.types.Object, source: Any) -> tuple[str, str]:
+    """Return how the skeleton of a file among the sources differs from the armature's, and in what.
 
     It is 'bones', 'size' or 'rest'; nothing if it plays on the armature as it is.
     """
-    if missing := _find_missing_bones(obj, read_file_hierarchy(file)):
+    if missing := _find_missing_bones(obj, read_file_hierarchy(source)):
         return "bones", format_missing(missing)
-    skeleton = read_file_skeleton(file, **get_axes(settings_of(obj)))
+    skeleton = read_file_skeleton(source)
     return _find_misfit(obj, skeleton.with_names(to_blender_names(skeleton.names)))
 
 

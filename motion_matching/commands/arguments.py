@@ -40,8 +40,8 @@ _Groups = Mapping[str, Mapping[str, str]]
 
 _BUILD: _Groups = {
     "": {
-        "sources SOURCE...": "BVH files, folders of them (with their subfolders), Blender files, "
-        "or JSON lists of sources",
+        "sources SOURCE...": "BVH files, folders of them (with their subfolders), Blender, FBX and "
+        "glTF files (.vrma too), or JSON lists of sources",
         "-o --output FILE.npz (required)": "the database to write",
         "--mirror": "add the mirror image of every source",
         "--fps RATE": "frames per second of the database (default: the most common rate of the "
@@ -70,6 +70,10 @@ _BUILD: _Groups = {
         "--actions A,B": "its actions (default: all that move its bones)",
         "--bones {all,deform}": "read all bones, or only those that deform (default: deform on "
         "rigs with constraints, else all)",
+    },
+    "how files with several characters are read": {
+        "--character NAME": "the root of a BVH file, or the armature of an FBX or glTF file "
+        "(default: the one with the most joints, or actions)",
     },
     "how BVH files are read": {
         "--up AXIS": "the axis that points up (default: Y)",

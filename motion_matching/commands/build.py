@@ -12,7 +12,7 @@ from ..engine.database import postures
 from ..engine.database import tags as tagging
 from ..engine.database.build import BuildSettings, build
 from ..engine.database.features import load_schema
-from ..engine.database.sources import Source, find_sources
+from ..engine.database.sources import BLEND, Source, choose_character, find_sources, get_ending
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
 from ..engine.motion import contacts, simulation_bone
@@ -48,6 +48,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         scale=arguments.scale,
     )
     sources = find_sources(arguments.sources)
+    if arguments.character:
+        sources = choose_character(sources, arguments.character)
     read = [("the build", source.file) for source in sources]
     files.check_clashes(read, name_paths(arguments, *_TARGETS))
     sources, notes = _read_blend_sources(sources, arguments, out)
@@ -88,15 +90,16 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 def _read_blend_sources(
     sources: list[Source], arguments: argparse.Namespace, out: Output
 ) -> tuple[list[Source], list[str]]:
-    """Read the sources in Blender files; return all sources, and notes for the user."""
-    blends = [source.file for source in sources if source.needs_blender]
-    if not blends:
+    """Read the sources that Blender reads; return all sources, and notes for the user."""
+    read = [source.file for source in sources if source.needs_blender]
+    if not any(get_ending(file) == BLEND for file in read):
         for option in ("armature", "actions", "bones"):
             if getattr(arguments, option):
                 text = f"--{option} belongs to .blend files, and none is given; leave it out."
                 raise SettingsError(text)
+    if not read:
         return sources, []
-    check_blender(blends[0], "build")
+    check_blender(read[0], "build")
     with protect_blender_import():
         blend_sources = scene.reading.blend_sources
     return blend_sources.read_blend_sources(

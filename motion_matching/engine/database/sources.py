@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ import numpy as np
 from .. import json_files
 from ..errors import MotionDataError, SettingsError
 from ..json_files import EntryError
-from ..motion import bvh
+from ..motion import bvh, bvh_text
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack
 from ..names import to_readable
 from .tags import TagRange, parse_frame_range, tag_from_dict
 
-BLEND = ".blend"
+BLEND, BVH = ".blend", ".bvh"
+IMPORTED = (".fbx", ".glb", ".gltf", ".vrma")  # by Blender's importers
 _FARTHEST = 1e5  # metres or radians
 
 
@@ -31,8 +32,9 @@ class Source:
     `start` and `stop` choose source frames; `speed` 1.1 plays a tenth faster; `mirror` None leaves
     it to the build; a `loop` is a cycle whose last frame repeats its first. A `track` of the chosen
     frames replaces the simulation bone that would be computed. A Blender file has to be read first
-    (`scene.reading.blend_sources`); `armature` and `action` name what to read from it. A `key`
-    names the source in the database, so that it can be tagged again.
+    (`scene.reading.blend_sources`); `armature` and `action` name what to read from it, and
+    `character` the root or armature to read from another file with several. A `key` names the
+    source in the database, so that it can be tagged again.
     """
 
     file: Path | None = None
@@ -46,6 +48,7 @@ class Source:
     track: GroundTrack | None = None
     armature: str | None = None
     action: str | None = None
+    character: str | None = None
     key: str = ""
 
     def __post_init__(self) -> None:
@@ -63,17 +66,18 @@ class Source:
     @property
     def needs_blender(self) -> bool:
         """Whether Blender has to read this source."""
-        return self.clip is None and self.file is not None and self.file.suffix.lower() == BLEND
+        return self.clip is None and get_ending(self.file) in (BLEND, *IMPORTED)
 
     @property
     def is_of_armature(self) -> bool:
         """Whether its clip moves the bones of an armature, rather than those in a BVH file."""
-        from_blender = self.file is None or self.file.suffix.lower() == BLEND
-        return self.clip is not None and from_blender
+        return self.clip is not None and get_ending(self.file) in ("", BLEND, *IMPORTED)
 
     @property
     def name(self) -> str:
-        return self.clip.name if self.clip is not None else to_readable(Path(self.file or "").stem)
+        if self.clip is not None:
+            return self.clip.name
+        return name_of_file(Path(self.file or ""), self.character)
 
     def load(self, axes: Mapping[str, Any]) -> Clip:
         """Return the chosen frames of the clip.
@@ -85,7 +89,7 @@ class Source:
             raise MotionDataError(
                 f"{self.file} has not been read by Blender; build from it on the command line."
             )
-        clip = _check_finite(self.clip) if self.clip else bvh.load(self.file or "", **axes)
+        clip = _check_finite(self.clip) if self.clip else self._load_file(axes)
         start, stop, _ = slice(self.start, self.stop).indices(clip.frame_count)
         if stop <= start:
             end = "the end" if self.stop is None else self.stop
@@ -99,6 +103,44 @@ class Source:
                 f"{stop - start} frames of motion; give one position and yaw for each."
             )
         return clip if stop - start == clip.frame_count else clip.crop(start, stop)
+
+    def _load_file(self, axes: Mapping[str, Any]) -> Clip:
+        clip = bvh.load(self.file or "", root=self.character, **axes)
+        return replace(clip, name=self.name) if self.character else clip
+
+
+def choose_character(sources: Iterable[Source], name: str) -> list[Source]:
+    """Return the sources with the character to read of BVH files that hold several.
+
+    Files that Blender imports are looked at when they are read. Raises SettingsError if no file
+    holds several, and MotionDataError if one cannot be read.
+    """
+    chosen = [
+        replace(one, character=one.character or name) if _may_hold_several(one) else one
+        for one in sources
+    ]
+    if not any(one.character for one in chosen):
+        raise SettingsError(
+            f"The character '{name}' is of files that hold several, and none is given; leave it "
+            "out."
+        )
+    return chosen
+
+
+def _may_hold_several(source: Source) -> bool:
+    if source.clip is not None or source.file is None or get_ending(source.file) == BLEND:
+        return False
+    return source.needs_blender or len(bvh_text.list_performers(source.file)) > 1
+
+
+def get_ending(file: Path | None) -> str:
+    """Return the ending of a file in lower case, '' without a file."""
+    return file.suffix.lower() if file else ""
+
+
+def name_of_file(file: Path, character: str | None = None) -> str:
+    """Return the name of a source that is read from a file, and of its clip."""
+    return to_readable(f"{file.stem} {character}" if character else file.stem)
 
 
 def _check_finite(clip: Clip) -> Clip:
@@ -114,7 +156,7 @@ def _check_finite(clip: Clip) -> Clip:
 
 
 def find_sources(paths: Iterable[Path | str]) -> list[Source]:
-    """Return the sources of BVH and Blender files, folders (their BVH files) and JSON lists.
+    """Return the sources of files with motion, folders (their BVH files) and JSON lists.
 
     Raises SettingsError if a path or folder has none.
     """
@@ -146,7 +188,9 @@ def _find_bvh_files(folder: Path) -> list[Path]:
     return files
 
 
-_KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", "armature", "action"}
+# names of what is read, by the kinds of files in which they are looked for
+_NAMES = {"armature": (BLEND,), "action": (BLEND,), "character": (BVH, *IMPORTED)}
+_KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", *_NAMES}
 
 
 def read_source_list(path: Path) -> list[Source]:
@@ -171,11 +215,11 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
         raise EntryError(
             f"{where} names {file}, which does not exist; files are relative to the list"
         )
-    for key in ("armature", "action"):
-        if key in entry and (not isinstance(entry[key], str) or file.suffix.lower() != BLEND):
+    for key, endings in _NAMES.items():
+        if key in entry and not (isinstance(entry[key], str) and get_ending(file) in endings):
             raise EntryError(
                 f"'{key}' of {where} is {reprlib.repr(entry[key])}; give the name of one in a "
-                f"{BLEND} file"
+                f"{' or '.join(endings)} file"
             )
     mirror = entry.get("mirror")
     start, stop = parse_frame_range(entry, whole)
@@ -191,6 +235,7 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
         track=_parse_track(entry.get("track"), where),
         armature=entry.get("armature"),
         action=entry.get("action"),
+        character=entry.get("character"),
     )
 
 

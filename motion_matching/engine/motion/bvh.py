@@ -19,6 +19,14 @@ from ..files import replacing
 from ..maths import euler, quat
 from ..names import to_readable
 from .bone_names import make_unique_names
+from .bvh_positions import (
+    check_lengths,
+    compute_local_positions,
+    find_added,
+    find_bare_joints,
+    find_rest_positions,
+    sample_frames,
+)
 from .bvh_text import AXES, Joint, read, read_joints
 from .clip import Clip, check_size
 from .skeleton import Skeleton
@@ -48,11 +56,11 @@ def load(
     `scale` is in metres per unit of the file; None detects it from the longest chain of bones (see
     `_detect_scale`).
 
-    Rest positions are the OFFSETs; position channels replace them, component by component. Of
-    several roots, `root` is read, or the one with the most joints. Joints of equal name get '.001',
-    '.002' and so on. The clip's `warnings` say what had to be assumed, such as a truncated last
-    line. Raises MotionDataError for a file that cannot be used and SettingsError for impossible
-    axes or scales.
+    Rest positions are the OFFSETs; position channels replace them, component by component, or are
+    added to them, as `bvh_positions` finds. Of several roots, `root` is read, or the largest
+    performer. Joints of equal name get '.001', '.002' and so on. The clip's `warnings` say what had
+    to be assumed, such as a truncated last line. Raises MotionDataError for a file that cannot be
+    used and SettingsError for impossible axes or scales.
     """
     path = Path(path)
     axes = _compute_blender_axes(up, forward)
@@ -60,40 +68,57 @@ def load(
         _check_scale(scale)
     joints, parents, values, fps, notes = read(path, root)
     check_size(path.name, len(values), len(joints), "cut it into shorter files")
-    positions = _compute_local_positions(joints, axes, values)
+    rotations = _compute_local_rotations(joints, axes, values)
+    sample = sample_frames(len(values))
+    added = find_added(joints, parents, axes, values[sample], rotations[sample])
+    positions = compute_local_positions(joints, axes, values, added)
+    check_lengths(str(path), parents, positions)
     if scale is None:
         scale = _detect_scale(parents, positions, notes)
+    rest = find_rest_positions(joints, parents, axes, positions)
+    skeleton = _build_skeleton(joints, parents, rest, scale * axes.T, notes)
     positions *= np.float32(scale)
-    skeleton = _build_skeleton(joints, parents, scale * axes.T, notes)
-    rotations = quat.unroll(_compute_local_rotations(joints, axes, values)).astype(np.float32)
+    rotations = quat.unroll(rotations).astype(np.float32)
     warnings = tuple(f"'{path.name}' {note}" for note in notes)
     return Clip(to_readable(path.stem), skeleton, positions, rotations, fps, warnings)
 
 
 def load_skeleton(
-    path: str | Path, *, up: str = "Y", forward: str = "Z", scale: float | None = None
+    path: str | Path,
+    *,
+    up: str = "Y",
+    forward: str = "Z",
+    scale: float | None = None,
+    root: str | None = None,
 ) -> Skeleton:
     """Read the skeleton of a BVH file without its motion; a scale is detected from its OFFSETs.
 
-    Errors are those of `load`.
+    The motion is read where it holds the lengths of bones. Errors are those of `load`.
     """
     axes = _compute_blender_axes(up, forward)
     if scale is not None:
         _check_scale(scale)
-    joints, parents = read_joints(Path(path))
+    joints, parents = read_joints(Path(path), root)
+    if find_bare_joints(joints, parents).any():
+        return load(path, up=up, forward=forward, scale=scale, root=root).skeleton
+    offsets = np.array([joint.offset for joint in joints])
+    check_lengths(str(path), parents, offsets[None])
     if scale is None:
-        scale = _detect_scale(parents, np.array([[joint.offset for joint in joints]]), [])
-    return _build_skeleton(joints, parents, scale * axes.T, [])
+        scale = _detect_scale(parents, offsets[None], [])
+    return _build_skeleton(joints, parents, offsets, scale * axes.T, [])
 
 
 def _build_skeleton(
-    joints: list[Joint], parents: np.ndarray, to_blender: np.ndarray, notes: list[str]
+    joints: list[Joint],
+    parents: np.ndarray,
+    rest: np.ndarray,
+    to_blender: np.ndarray,
+    notes: list[str],
 ) -> Skeleton:
-    offsets = np.array([joint.offset for joint in joints])
     return Skeleton(
         make_unique_names([joint.name for joint in joints], notes),
         parents,
-        (offsets @ to_blender).astype(np.float32),
+        (rest @ to_blender).astype(np.float32),
         np.tile(quat.IDENTITY, (len(joints), 1)).astype(np.float32),
         tuple(
             (bone, tuple((np.array(site) @ to_blender).tolist()))
@@ -230,25 +255,6 @@ def _measure_longest_chain(parents: np.ndarray, lengths: np.ndarray) -> float:
 
 
 # -------------------------------------------------------------------------- channels to local poses
-
-
-def _compute_local_positions(
-    joints: list[Joint], axes: np.ndarray, values: np.ndarray
-) -> np.ndarray:
-    """Return positions (F, B, 3), float32, in Blender's axes and the file's unit."""
-    positions = np.empty((len(values), len(joints), 3), dtype=np.float32)
-    positions[:] = np.array([joint.offset for joint in joints]) @ axes.T
-    triples = [
-        (bone, axis, column)
-        for bone, joint in enumerate(joints)
-        for axis, column in joint.get_columns("position")
-    ]
-    if triples:
-        bones, source, columns = np.array(triples).T
-        target = np.argmax(np.abs(axes), axis=0)[source]  # axes are only permuted and negated
-        moved = values[:, columns] * axes[target, source]
-        positions.reshape(len(values), -1)[:, 3 * bones + target] = moved
-    return positions
 
 
 def _compute_local_rotations(

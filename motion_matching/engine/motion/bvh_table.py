@@ -16,11 +16,32 @@ _PLAIN = b"+-.0123456789"  # what most numbers consist of
 LARGEST_VALUE = 1e9  # far above any degrees or millimetres; keeps float32 finite
 
 
-def fail(path: Path, line: int, actual: str, expected: str) -> NoReturn:
+_DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?|[-+]?\d+,")
+_LIST = re.compile(r"[-+.\deE]*(?:([,;])[-+.\deE]*)+")  # of numbers, all with one separator
+_GLUED = re.compile(r"[-+]?[\d.]+(?:[-+]+[\d.]+)+")
+_UNDEFINED = re.compile(r"[-+]?(?:1\.#\w+|s?nan\S*|inf\S*)", re.IGNORECASE)
+_SEPARATORS = {",": "commas", ";": "semicolons"}
+
+
+def fail(path: Path, line: int, actual: str, expected: str, advice: str = "") -> NoReturn:
     """Raise the MotionDataError that a line has something else than was expected."""
+    more = f": {advice}" if advice else ""
     raise MotionDataError(
-        f"Cannot read '{path}': line {line} has {actual} where {expected} was expected"
+        f"Cannot read '{path}': line {line} has {actual} where {expected} was expected{more}"
     )
+
+
+def explain_word(word: str) -> str:
+    """Return what is wrong with a word that is no number and what to do; nothing if unknown."""
+    if _DECIMAL_COMMA.fullmatch(word):
+        return "it has a decimal comma; write numbers with decimal points"
+    if separated := _LIST.fullmatch(word):
+        return f"{_SEPARATORS[separated[1]]} separate its numbers; write spaces instead"
+    if _GLUED.fullmatch(word):
+        return "its numbers follow each other without a space; put one between them"
+    if _UNDEFINED.fullmatch(word):
+        return "it stands for a number that could not be computed; repair or delete that line"
+    return ""
 
 
 class BvhTable:
@@ -75,9 +96,24 @@ class BvhTable:
             self.body = self.body[: ends[-1]]
         elif len(wrong):
             row = rows[wrong[0]]
-            actual, each = f"{counts[row]} values", f"one for each of the {expected} channels"
-            fail(self.path, row + self.first_line, actual, each)
+            actual, each = _format_count(counts[row]), f"one for each of the {expected} channels"
+            before = counts[:row].sum()
+            words = _split_words(self.body, *(p[before:][: counts[row]] for p in (starts, ends)))
+            advice = self._explain_words(words) or self._explain_lines(counts[rows])
+            fail(self.path, row + self.first_line, actual, each, advice)
         return starts, ends, rows + self.first_line
+
+    def _explain_words(self, words: Iterator[bytes]) -> str:
+        """Return what is wrong with the first of some words that is no number, if it is known."""
+        explained = (explain_word(word.decode("latin-1")) for word in words)
+        return next(filter(None, explained), "")
+
+    def _explain_lines(self, counts: np.ndarray) -> str:
+        """Say if each frame runs over several lines, from the numbers of values in all lines."""
+        whole = np.flatnonzero(np.cumsum(counts) == len(self.channels))
+        if not (len(whole) and whole[0] and counts.sum() % len(self.channels) == 0):
+            return ""
+        return f"each frame runs over {whole[0] + 1} lines; write it in one"
 
     def _fail_at_bad_word(
         self, starts: np.ndarray, ends: np.ndarray, lines: np.ndarray
@@ -87,14 +123,19 @@ class BvhTable:
                 float(word)
             except ValueError:
                 frame, column = divmod(i, len(self.channels))
-                actual = f"{word[:40].decode('latin-1')!r} for {self.channels[column]}"
-                fail(self.path, lines[frame], actual, "a number")
+                text = word.decode("latin-1")
+                actual = f"{text[:40]!r} for {self.channels[column]}"
+                fail(self.path, lines[frame], actual, "a number", explain_word(text))
         # control characters or underscores, which are part of numbers for Python but not for numpy
         stray = re.search(rb"[^-+.0-9eE\s]", self.body)
         line = self.first_line + self.body.count(b"\n", 0, stray.start() if stray else None)
         raise MotionDataError(
             f"Cannot read '{self.path}': line {line} holds more than numbers; export the file again"
         )
+
+
+def _format_count(values: int) -> str:
+    return f"{values} value" if values == 1 else f"{values} values"
 
 
 def _split_words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> Iterator[bytes]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from ..errors import MotionDataError
-from .bvh_table import LARGEST_VALUE, BvhTable, fail
+from .bone_names import join_quoted, make_unique_names
+from .bvh_rate import read_frame_rate
+from .bvh_table import LARGEST_VALUE, BvhTable, explain_word, fail
+from .performers import find_performers
 
 AXES = "XYZ"
 _CHANNELS = {
@@ -21,12 +23,10 @@ _CHANNELS = {
 }
 _MOTION = re.compile(rb"^[ \t]*MOTION\b[^\n]*\n?", re.MULTILINE | re.IGNORECASE)
 _FIELD = re.compile(rb"\s*(Frames|Frame[ \t]+Time)[ \t]*:?([^\n]*)\n?", re.IGNORECASE)
-_SLOW_RATES = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 80, 90)
-_RATES = (*_SLOW_RATES, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300, 360, 480, 500, 1000)
-_BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
-_ASSUMED_RATE = 30.0
+_BEGINNING = re.compile(rb"\s*HIERARCHY(?!\S)", re.IGNORECASE)
+_HIERARCHY_LINE = re.compile(rb"^[ \t]*HIERARCHY\s", re.MULTILINE | re.IGNORECASE)
+_LONGEST_BEGINNING = 65536  # bytes in which HIERARCHY is looked for
 _LARGEST_FILE = 2 * 1024**3  # bytes; reading takes several times as much memory
-_LONGEST_FRAME = 1.0  # seconds
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Joint:
 
 
 class BvhText(NamedTuple):
-    """The character with the most joints, parents (B,) first, and channel values (F, C), float64.
+    """The joints of one performer, parents (B,) first, and channel values (F, C), float64.
 
     `notes` say what had to be assumed.
     """
@@ -63,35 +63,27 @@ class BvhText(NamedTuple):
 
 
 def read(path: Path, root: str | None = None) -> BvhText:
-    """Read a BVH file: the joints under a root, by default under that with the most of them.
+    """Read a BVH file: the joints under a root, by default those of the largest performer.
 
     Raises MotionDataError if it cannot be opened or used, or has no such root.
     """
     data, start, joints = _read_hierarchy(path)
     notes: list[str] = []
     values, fps = _read_motion(path, data, start, joints, notes)
-    if root is None:
-        return BvhText(*_find_largest_character(joints, notes), values, fps, notes)
-    counts = _count_joints(joints)
-    chosen = next((index for index in counts if joints[index].name == root), None)
-    if chosen is None:
-        names = ", ".join(f"'{joints[index].name}'" for index in counts)
-        raise MotionDataError(f"'{path}' has no root '{root}'; choose one of {names}.")
-    return BvhText(*_cut_out(joints, chosen, counts[chosen]), values, fps, notes)
+    return BvhText(*_choose_root(path, joints, root, notes), values, fps, notes)
 
 
-def count_joints_of_roots(path: Path) -> dict[str, int]:
-    """Return how many joints each root of a BVH file has, itself included; raise MotionDataError.
+def list_performers(path: Path) -> list[str]:
+    """Return the roots of the performers in a BVH file; raise MotionDataError.
 
-    A file with two characters has two roots.
+    A root of a camera or a prop is none. Of roots with one name, later ones have '.001' and so on.
     """
-    joints = _read_hierarchy(path)[2]
-    return {joints[root].name: count for root, count in _count_joints(joints).items()}
+    return find_performers(_split_by_root(_read_hierarchy(path)[2]))
 
 
-def read_joints(path: Path) -> tuple[list[Joint], np.ndarray]:
-    """Read joints and parents (B,) of a BVH file, but not its motion; raise MotionDataError."""
-    return _find_largest_character(_read_hierarchy(path)[2], [])
+def read_joints(path: Path, root: str | None = None) -> tuple[list[Joint], np.ndarray]:
+    """Read joints and parents (B,) as `read` does, but not the motion; raise MotionDataError."""
+    return _choose_root(path, _read_hierarchy(path)[2], root, [])
 
 
 def _read_hierarchy(path: Path) -> tuple[bytes, int, list[Joint]]:
@@ -116,13 +108,23 @@ def _read_bytes(path: Path) -> bytes:
     except OSError as error:
         raise MotionDataError(f"Cannot open '{path}': {error.strerror or error}") from error
     data = data.removeprefix(b"\xef\xbb\xbf")  # UTF-8 with a byte order mark
-    if not (word := re.match(rb"\s*(\S{0,10})", data)) or not word[1]:
+    data = data if b"\n" in data else data.replace(b"\r", b"\n")
+    if not data.strip():
         raise MotionDataError(f"Cannot read '{path}': the file is empty")
-    if word[1].upper() != b"HIERARCHY":
-        raise MotionDataError(
-            f"Cannot read '{path}': it is not a BVH file; line 1 should be HIERARCHY"
-        )
-    return data if b"\n" in data else data.replace(b"\r", b"\n")
+    if not _BEGINNING.match(data):
+        raise MotionDataError(f"Cannot read '{path}': {_explain_beginning(data)}")
+    return data
+
+
+def _explain_beginning(data: bytes) -> str:
+    """Return why a file does not begin as a BVH file does, and what to do where it could."""
+    if _BEGINNING.match(data[:_LONGEST_BEGINNING].lstrip(b"\xff\xfe").replace(b"\0", b"")):
+        return "its text is in UTF-16; save it as UTF-8"
+    if later := _HIERARCHY_LINE.search(data, 0, _LONGEST_BEGINNING):
+        first = _decode(data.lstrip().split(b"\n", 1)[0]).strip()[:40]
+        line = data.count(b"\n", 0, later.start()) + 1
+        return f"{first!r} stands before HIERARCHY; delete all that is above line {line}"
+    return "it is not a BVH file; line 1 should be HIERARCHY"
 
 
 def _decode(text: bytes) -> str:
@@ -228,7 +230,7 @@ class _Hierarchy:
         except ValueError:
             value = np.nan
         if not abs(value) < LARGEST_VALUE:
-            self._fail(line, "a number", word)
+            fail(self.path, line, repr(word[:40]), "a number", explain_word(word))
         return value
 
     def _read_channels(self, joint: Joint) -> None:
@@ -252,33 +254,40 @@ class _Hierarchy:
         return offset
 
 
-def _find_largest_character(
-    joints: list[Joint], notes: list[str]
+def _choose_root(
+    path: Path, joints: list[Joint], root: str | None, notes: list[str]
 ) -> tuple[list[Joint], np.ndarray]:
-    """Return the joints under the (first) root with the most of them, and their parents (B,)."""
-    counts = _count_joints(joints)
-    first = max(counts, key=lambda root: counts[root])
-    others = [joints[root].name for root in counts if root != first]
-    if others:
-        notes.append(
-            f"holds several roots: {joints[first].name} has the most joints and is read, "
-            f"{', '.join(others)} left out"
-        )
-    return _cut_out(joints, first, counts[first])
+    """Return the joints under a root or of the largest performer, and their parents (B,)."""
+    trees = _split_by_root(joints)
+    if root is None:
+        performers = find_performers(trees)
+        root = max(performers, key=lambda name: len(trees[name]))
+        if len(performers) > 1:
+            notes.append(
+                f"holds {len(performers)} characters, {join_quoted(performers)}: '{root}' is read; "
+                "choose another as its Character, or with --character"
+            )
+        if others := [name for name in trees if name not in performers]:
+            left = ", ".join(others)
+            notes.append(f"holds several roots: {root} is read, {left} left out")
+    elif root not in trees:
+        raise MotionDataError(f"'{path}' has no root '{root}'; choose one of {join_quoted(trees)}.")
+    first = sum(len(trees[name]) for name in list(trees)[: list(trees).index(root)])
+    return joints[first : first + len(trees[root])], trees[root]
 
 
-def _count_joints(joints: list[Joint]) -> dict[int, int]:
-    """Return the number of joints under each root, itself included, by its index."""
-    roots: list[int] = []
-    for i, joint in enumerate(joints):
-        roots.append(i if joint.parent < 0 else roots[joint.parent])
-    return {root: roots.count(root) for root in dict.fromkeys(roots)}
+def _split_by_root(joints: list[Joint]) -> dict[str, np.ndarray]:
+    """Return the parents (B,) of the joints under each root by its name, which is made unique.
 
-
-def _cut_out(joints: list[Joint], first: int, count: int) -> tuple[list[Joint], np.ndarray]:
-    """Return the joints under a root, which follow it without a gap, and their parents (B,)."""
-    chosen = joints[first : first + count]
-    return chosen, np.array([max(joint.parent - first, -1) for joint in chosen])
+    The joints under a root follow it without a gap.
+    """
+    firsts = [index for index, joint in enumerate(joints) if joint.parent < 0]
+    names = make_unique_names(joints[first].name for first in firsts)
+    ends = [*firsts[1:], len(joints)]
+    return {
+        name: np.array([max(joint.parent - first, -1) for joint in joints[first:end]])
+        for name, first, end in zip(names, firsts, ends, strict=True)
+    }
 
 
 # --------------------------------------------------------------------------------------- the motion
@@ -295,7 +304,7 @@ def _read_motion(
             float(value)
         except ValueError:
             line = data.count(b"\n", 0, match.start(2)) + 1
-            fail(path, line, repr(value[:40]), "a number")
+            fail(path, line, repr(value[:40]), "a number", explain_word(value))
         fields[name] = value
         start = match.end()
     first_line = data.count(b"\n", 0, start) + 1
@@ -308,32 +317,4 @@ def _read_motion(
     if float(fields.get("frames", "nan")) != len(values):
         announced = fields.get("frames", "no number of")
         notes.append(f"announces {announced} frames but holds {len(values)}, which are used")
-    fps = _parse_frame_rate(path, fields["time"]) if "time" in fields else None
-    if fps is None:
-        notes.append(f"has no usable frame time: {_ASSUMED_RATE:g} frames per second are assumed")
-    return values, fps or _ASSUMED_RATE
-
-
-def _parse_frame_rate(path: Path, text: str) -> float | None:
-    """Return the frames per second of a printed frame time; None if it is not a positive number.
-
-    Raises MotionDataError for less than one frame per second, which nobody can have meant.
-
-    A rounded or truncated time such as 0.0333333 or 0.0083 means the common rate that its last
-    digit allows.
-    """
-    time = float(text)
-    if not (np.isfinite(time) and time > 0):
-        return None
-    if time > _LONGEST_FRAME:
-        raise MotionDataError(
-            f"Cannot use '{path}': its frame time is {time:g} s; if milliseconds are written for "
-            f"seconds, change it to {time / 1000:g}"
-        )
-    last_digit = 10.0 ** int(Decimal(text).as_tuple().exponent)
-    tolerance = min(max(last_digit, 1e-6 * time), 0.025 * time)
-    for rates in (_RATES, _BROADCAST_RATES):
-        nearest = min(rates, key=lambda rate: abs(1 / rate - time))
-        if abs(1 / nearest - time) <= tolerance:
-            return float(nearest)
-    return 1 / time
+    return values, read_frame_rate(path, fields.get("time", "nan"), notes)

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import (
         blend_sources,
         contact_markers,
+        gltf_skins,
         hand_path,
         imports,
         library,

@@ -1,17 +1,19 @@
-"""The actions of an armature in Blender files, as clips that a database is built from."""
+"""Actions of armatures in files that Blender reads, as clips that a database is built from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import bpy
 
-from ...engine.database.sources import Source
+from ...engine.database.sources import BLEND, Source, get_ending
 from ...engine.errors import SettingsError
 from ..blender import actions
 from ..blender.files import find_armature, format_names, open_blend
+from .imports import choose_if_several, import_clips
 from .sampling import SampledClip, sample
 from .tag_markers import read_clip_tags
 
@@ -24,14 +26,14 @@ def read_blend_sources(
     bones: str | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> tuple[list[Source], list[str]]:
-    """Replace each Blender file among the sources by one source per action, with its tag markers.
+    """Replace each source that Blender reads by one source per action, with its tag markers.
 
-    Returns the sources, and a sentence about each file, which is opened in place of the one that is
-    open. `armature` and the `chosen` actions count where a source names none itself; by default
-    they are the file's only armature, and all actions that animate it. `bones` is as for
+    Returns the sources, and a sentence about each file. A Blender file is opened in place of the
+    one that is open. `armature` and the `chosen` actions count where a source names none itself; by
+    default they are the file's only armature, and all actions that animate it. `bones` is as for
     `read_skeleton`. Raises SettingsError if an armature or action is missing or has to be named, or
-    if tag markers do not pair up; MotionDataError if a file cannot be opened; and what sampling
-    raises.
+    if tag markers do not pair up; MotionDataError if a file cannot be opened or imported; and what
+    sampling raises.
     """
     replacements: dict[int, list[Source]] = {}
     notes = []
@@ -39,9 +41,12 @@ def read_blend_sources(
     for number, file in enumerate(files):
         if progress:
             progress("Reading Blender files", number / len(files))
-        open_blend(file)
+        if get_ending(file) == BLEND:
+            open_blend(file)
         for index, source in enumerate(sources):
-            if source.needs_blender and source.file == file:
+            if not (source.needs_blender and source.file == file):
+                continue
+            if get_ending(file) == BLEND:
                 obj = find_armature(file, source.armature or armature)
                 names = (source.action,) if source.action else tuple(chosen)
                 found = find_chosen_actions(file, obj, names)
@@ -49,6 +54,11 @@ def read_blend_sources(
                 pairs = zip(found, samples, strict=True)
                 replacements[index] = [_fill_source(source, *pair) for pair in pairs]
                 notes.append(_summarize(file, obj.name, samples))
+            else:
+                choose = partial(choose_if_several, file, source.character or "")
+                clips = import_clips(file, choose)
+                replacements[index] = [replace(source, clip=clip) for clip in clips]
+                notes.append(f"{file}: {_format_count(len(clips))}, imported.")
     lists = [replacements.get(index, [source]) for index, source in enumerate(sources)]
     return [source for several in lists for source in several], notes
 
@@ -87,7 +97,11 @@ def _summarize(file: Path, armature: str, samples: Sequence[SampledClip]) -> str
     if evaluated:
         part = "" if len(evaluated) == len(samples) else f"{len(evaluated)} of them "
         way = f"{part}evaluated, for {evaluated[0]}"
-    count = f"{len(samples)} action{'' if len(samples) == 1 else 's'}"
+    count = _format_count(len(samples))
     cycles = sum(s.cyclic for s in samples)
     loops = f", {cycles} as loops" if cycles else ""
     return f"{file}: {count} of armature '{armature}', {way}{loops}."
+
+
+def _format_count(actions: int) -> str:
+    return f"{actions} action{'' if actions == 1 else 's'}"

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import bpy
 
+from ...engine.database.sources import IMPORTED
 from ...engine.errors import MotionDataError
+from ...engine.motion.bone_names import join_quoted
 from ...engine.motion.clip import Clip
 from ...engine.silence import silence_output
 from ..blender import actions
+from .gltf_skins import find_rate, with_skins
 from .sampling import sample
 
-ENDINGS = (".fbx", ".glb", ".gltf")
+ENDINGS = IMPORTED
 Moved = dict[bpy.types.Object, list[bpy.types.Action]]  # armatures, each with the actions it has
 Result = TypeVar("Result")
+_NUMBER = re.compile(r"\.\d{3}$")  # that Blender adds to names that are taken
 _RATE = ("fps", "fps_base")
 _RANGE = ("frame_start", "frame_end", "frame_current")
 
@@ -25,6 +31,31 @@ _RANGE = ("frame_start", "frame_end", "frame_current")
 def choose_most_moved(moved: Moved) -> bpy.types.Object:
     """Return the armature that has the most actions."""
     return max(moved, key=lambda other: len(moved[other]))
+
+
+def name_characters(moved: Moved) -> dict[str, bpy.types.Object]:
+    """Return armatures by their names in the file, without the numbers that Blender gives."""
+    names = {_NUMBER.sub("", obj.name): obj for obj in moved}
+    if len(names) < len(moved):  # they differ by the numbers alone
+        names = {obj.name: obj for obj in moved}
+    return names
+
+
+def choose_named(path: Path, name: str, moved: Moved) -> bpy.types.Object:
+    """Return the armature of this name in a file. MotionDataError lists those that move."""
+    names = name_characters(moved)
+    if name not in names:
+        raise MotionDataError(
+            f"{path} has no character '{name}' that moves; choose {join_quoted(names)}."
+        )
+    return names[name]
+
+
+def choose_if_several(path: Path, name: str, moved: Moved) -> bpy.types.Object:
+    """Return the armature that moves; of several the one of this name, or that moves most."""
+    if name and len(moved) > 1:
+        return choose_named(path, name, moved)
+    return choose_most_moved(moved)
 
 
 def import_character(
@@ -60,7 +91,9 @@ def import_character(
     return obj, moved[obj]
 
 
-def import_clips(path: Path) -> list[Clip]:
+def import_clips(
+    path: Path, choose: Callable[[Moved], bpy.types.Object] = choose_most_moved
+) -> list[Clip]:
     """Read the motion in a file as `import_character` does, and leave the scene as it was."""
 
     def read(obj: bpy.types.Object, found: list[bpy.types.Action]) -> list[Clip]:
@@ -68,7 +101,7 @@ def import_clips(path: Path) -> list[Clip]:
         clips = [sampled.clip for sampled in sample(obj, found)]
         return [replace(clip, name=clip.name.rpartition("|")[2]) for clip in clips]
 
-    return read_imported(path, read)
+    return read_imported(path, read, choose)
 
 
 def read_imported(
@@ -78,6 +111,9 @@ def read_imported(
 ) -> Result:
     """Read a file as `import_character` imports it, and leave the scene as it was."""
     before, restore = collect_uids(), save_scene_settings()
+    if path.suffix.lower() != ".fbx" and (rate := find_rate(path)):
+        render = bpy.context.scene.render
+        render.fps, render.fps_base = rate, 1.0
     try:
         return read(*import_character(path, choose))
     finally:
@@ -116,12 +152,14 @@ def _read_settings(scene: bpy.types.Scene) -> list[tuple[Any, str, Any]]:
 def _import(path: Path) -> None:
     """Run Blender's importer for a file; raise MotionDataError if there is none, or it fails."""
     ops: Any = bpy.ops
-    run: Callable[..., Any] = ops.import_scene.gltf
     if path.suffix.lower() == ".fbx":
         run = ops.wm.fbx_import if "fbx_import" in dir(ops.wm) else ops.import_scene.fbx
+        readable: AbstractContextManager[Path] = nullcontext(path)
+    else:
+        run, readable = ops.import_scene.gltf, with_skins(path)
     try:
-        with silence_output():
-            run(filepath=str(path))
+        with silence_output(), readable as file:
+            run(filepath=str(file))
     except (RuntimeError, AttributeError) as error:
         message = str(error).strip().splitlines()[-1:] or [""]
         raise MotionDataError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,18 +10,16 @@ import bpy
 
 from ...engine.errors import MotionDataError, SettingsError
 from ...engine.motion import bvh
-from ...engine.motion.bvh_text import count_joints_of_roots
+from ...engine.motion.bvh_text import list_performers
 from ..blender import actions
 from ..blender.files import find_armature, open_blend
 from ..reading.blend_sources import find_chosen_actions
-from ..reading.imports import ENDINGS, Moved, read_imported
+from ..reading.imports import ENDINGS, Moved, choose_named, name_characters, read_imported
 from .sources import SourceMotion, read_actions
 
 BVH = ".bvh"
 BLEND = ".blend"
 READABLE = (BVH, *ENDINGS)
-_CHARACTER = 0.5  # a root is a character if it has this share of the joints of the largest
-_NUMBER = re.compile(r"\.\d{3}$")  # that Blender adds to names that are taken
 
 
 def read_bvh(
@@ -39,9 +36,7 @@ def read_bvh(
     are two and none is chosen.
     """
     if character is None:
-        counts = count_joints_of_roots(path)
-        least = _CHARACTER * max(counts.values())
-        _check_single(path, [name for name, count in counts.items() if count >= least])
+        _check_single(path, list_performers(path))
     return SourceMotion(bvh.load(path, up=up, forward=forward, scale=scale, root=character))
 
 
@@ -53,18 +48,10 @@ def read_imported_motions(path: Path, *, character: str | None = None) -> list[S
     """
 
     def choose(moved: Moved) -> bpy.types.Object:
-        names = {_NUMBER.sub("", obj.name): obj for obj in moved}
-        if len(names) < len(moved):  # they differ by the numbers alone
-            names = {obj.name: obj for obj in moved}
         if character is None:
-            _check_single(path, list(names))
+            _check_single(path, list(name_characters(moved)))
             return next(iter(moved))
-        if character not in names:
-            listed = ", ".join(f"'{name}'" for name in names)
-            raise MotionDataError(
-                f"{path} has no character '{character}' that moves; choose {listed}."
-            )
-        return names[character]
+        return choose_named(path, character, moved)
 
     def read(obj: bpy.types.Object, found: list[bpy.types.Action]) -> list[SourceMotion]:
         motions = read_actions(obj, _find_own(obj, found))

@@ -63,12 +63,13 @@ def create_character_body(
     return create_body(obj, skeleton, name)
 
 
-def load_for_character(paths: Sequence[Path]) -> list[Clip]:
+def load_for_character(paths: Sequence[Path], root: str | None = None) -> list[Clip]:
     """Load the first BVH file, and others that may hold a rest pose for its character.
 
-    Raises MotionDataError if the first cannot be read; others are left out then.
+    `root` is that of the character, if the first file holds several. Raises MotionDataError if it
+    cannot be read; others are left out then.
     """
-    clips, size = [bvh.load(paths[0])], paths[0].stat().st_size
+    clips, size = [bvh.load(paths[0], root=root)], paths[0].stat().st_size
     for path in sorted(paths[1:], key=_rank_by_name):
         with suppress(MotionDataError, OSError):
             size += path.stat().st_size

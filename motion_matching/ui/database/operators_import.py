@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,18 @@ class FilesOption:
     )
 
 
+class CharacterOption:
+    """A mixin of operators on files that may hold several characters."""
+
+    character: str = text(
+        "",
+        "Character",
+        "Which character of files that hold several: the armature, or the root of a BVH file; "
+        "empty for the only one",
+        options={"SKIP_SAVE"},
+    )
+
+
 def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Path]:
     """Return an operator's files, or its folder. SettingsError if none, or of another kind."""
     folder = Path(operator.directory) if operator.directory else None
@@ -74,6 +88,10 @@ def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Pa
         problem = f"'{operator.filepath}' does not exist"
         raise SettingsError(f"{problem}; choose {kinds} files, or a folder of them.")
     for path in chosen:
+        if not os.path.exists(path):
+            raise SettingsError(
+                f"{path} does not exist; choose {kinds} files, or a folder of them."
+            )
         if os.path.isfile(path) and path.suffix.lower() not in endings:
             problem = f"{path} is not a {kinds} file"
             raise SettingsError(f"{problem}; choose motion capture of that kind, or a folder.")
@@ -85,7 +103,7 @@ def find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
     if not os.path.isdir(path):
         return [path]
     files = (p for p in sorted(path.rglob("*")) if not p.name.startswith("."))
-    found = [p for p in files if p.suffix.lower() in endings]
+    found = [p for p in files if p.suffix.lower() in endings and p.is_file()]
     if not found:
         kinds = " or ".join(endings)
         raise SettingsError(f"The folder {path} holds no {kinds} file; choose another.")
@@ -95,7 +113,7 @@ def find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
 # BVH files, which stay files
 
 
-class _FilesOperator(MirrorOption, Operator):
+class _FilesOperator(CharacterOption, MirrorOption, Operator):
     requires = (*IDLE, has_armature_if_any)
 
     def get_paths(self) -> list[Path]:
@@ -103,13 +121,15 @@ class _FilesOperator(MirrorOption, Operator):
         raise NotImplementedError
 
     def run(self, context: bpy.types.Context) -> str:
-        sources = engine.database.sources.find_sources(self.get_paths())
-        paths = [source.file for source in sources if source.file]
-        obj = get_active_armature(context) or import_armature(paths, context)
-        present = {app.source_files.find_file(source) for source in settings_of(obj).sources}
-        new = [path for path in paths if path not in present]
-        for path in new:
-            add_source(obj, path.stem, kind="FILE", filepath=str(path), mirror=self.mirror)
+        paths = [file for path in self.get_paths() for file in find_files(path, (EXTENSION,))]
+        files, sources = app.source_files, engine.database.sources
+        found = {path: files.choose_character(path, self.character) for path in paths}
+        obj = get_active_armature(context) or import_armature(paths, context, found[paths[0]])
+        present = {(files.find_file(one), one.character) for one in settings_of(obj).sources}
+        new = [one for one in found.items() if one not in present]
+        for path, character in new:
+            name, uses = sources.name_of_file(path, character), {"mirror": self.mirror}
+            add_source(obj, name, kind="FILE", filepath=str(path), character=character, **uses)
         return describe_added(len(new), "file")
 
 
@@ -144,17 +164,22 @@ one is made from the first file"""
         return {"RUNNING_MODAL"}
 
     def get_paths(self) -> list[Path]:
+        if not os.path.isdir(self.directory):
+            problem = f"The folder '{self.directory}' does not exist"
+            raise SettingsError(f"{problem}; choose one that holds {EXTENSION} files.")
         return [Path(self.directory)]
 
 
-def import_armature(paths: Sequence[Path], context: bpy.types.Context) -> bpy.types.Object:
+def import_armature(
+    paths: Sequence[Path], context: bpy.types.Context, root: str = ""
+) -> bpy.types.Object:
     """Create a character with the skeleton of files, named after their folder, and select it.
 
-    Raises MotionDataError if the first cannot be read.
+    `root` chooses one of several in the first, and MotionDataError is raised if it cannot be read.
     """
     character, path = scene.staging.character, paths[0].absolute()
     name = to_readable(path.parent.name or path.stem)
-    obj = character.create_character(character.load_for_character(paths), name)
+    obj = character.create_character(character.load_for_character(paths, root or None), name)
     select_only(obj, context)
     return obj
 
@@ -163,7 +188,7 @@ def import_armature(paths: Sequence[Path], context: bpy.types.Context) -> bpy.ty
 
 
 class MOTION_MATCHING_OT_import_motion(  # type: ignore[misc]  # bpy's types of both differ
-    FilesOption, MirrorOption, SteppedOperator, bpy.types.Operator, ImportHelper
+    FilesOption, CharacterOption, MirrorOption, SteppedOperator, bpy.types.Operator, ImportHelper
 ):
     """Import motion capture (BVH, FBX or glTF) as actions of this armature, and add them as \
 sources. If no armature is selected, the character of an FBX or glTF file is used"""
@@ -173,7 +198,7 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*IDLE, has_armature_if_any, in_object_mode)
 
-    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf")
+    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf;*.vrma")
 
     _was_invoked = False
 
@@ -197,7 +222,9 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
         endings = (EXTENSION, *imports.ENDINGS)
         chosen = get_chosen_paths(self, endings)
         paths = [path for one in chosen for path in find_files(one, endings)]
-        obj, added, failed = get_active_armature(context), 0, []
+        obj, added = get_active_armature(context), 0
+        failed: list[str] = []
+        notes: list[str] = []
         uid: int | None = obj.session_uid if obj else None
         new: set[int] = set()  # session_uids
         before = (len(settings_of(obj).sources), settings_of(obj).source_index) if obj else (0, 0)
@@ -208,11 +235,14 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
                 try:
                     if uid is None:
                         present = imports.collect_uids()
-                        obj, actions = _import_character(context, paths[number:])
+                        obj, actions = _import_character(
+                            context, paths[number:], self.character, notes
+                        )
                         uid, new = obj.session_uid, imports.collect_uids() - present
                     else:
+                        steps = _import_actions_steps(path, uid, self.character, notes)
                         actions = yield from app.steps.scale_progress_steps(
-                            _import_actions_steps(path, uid), number, len(paths)
+                            steps, number, len(paths)
                         )
                         new |= {action.session_uid for action in actions}
                 except MotionMatchingError as error:
@@ -224,7 +254,7 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
             restore_scene_settings()
             raise
         app.status.invalidate()
-        for sentence in failed if added else failed[1:]:
+        for sentence in (*(failed if added else failed[1:]), *notes):
             self.tell("WARNING", sentence)
         if failed and not added:
             raise SettingsError(failed[0])
@@ -232,15 +262,18 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
 
 
 def _import_character(
-    context: bpy.types.Context, paths: Sequence[Path]
+    context: bpy.types.Context, paths: Sequence[Path], character: str, notes: list[str]
 ) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
-    """Import the character of the first file, and its motion."""
+    """Import the character of the first file, and its motion; see `_import_actions_steps`."""
     path = paths[0]
     if path.suffix.lower() == EXTENSION:
         alike = [other for other in paths if other.suffix.lower() == EXTENSION]
-        obj = import_armature(alike, context)
-        return obj, app.steps.run_to_end(_import_actions_steps(path, obj.session_uid))
-    obj, actions = scene.reading.imports.import_character(path)
+        root = app.source_files.choose_character(path, character)
+        obj = import_armature(alike, context, root)
+        steps = _import_actions_steps(path, obj.session_uid, character, notes)
+        return obj, app.steps.run_to_end(steps)
+    choose = partial(scene.reading.imports.choose_if_several, path, character)
+    obj, actions = scene.reading.imports.import_character(path, choose)
     select_only(obj, context)
     return obj, actions
 
@@ -256,18 +289,24 @@ def _undo_import(uid: int | None, before: tuple[int, int], new: set[int]) -> Non
     scene.reading.imports.remove_blocks(new)
 
 
-def _import_actions_steps(path: Path, uid: int) -> app.steps.Steps[list[bpy.types.Action]]:
-    """Make actions of an armature from the motion in a file."""
+def _import_actions_steps(
+    path: Path, uid: int, character: str, notes: list[str]
+) -> app.steps.Steps[list[bpy.types.Action]]:
+    """Make actions of an armature from the motion in a file; `notes` get what was assumed of it."""
     if path.suffix.lower() == EXTENSION:
         settings = settings_of(get_armature(uid))
         axes: Any = {"up": settings.up, "forward": settings.forward}
         scale = settings.file_scale or None
+        root = app.source_files.choose_character(path, character) or None
         clip = yield from app.steps.run_in_background_steps(
-            lambda report: engine.motion.bvh.load(path, **axes, scale=scale), f"Reading {path.name}"
+            lambda report: engine.motion.bvh.load(path, **axes, scale=scale, root=root),
+            f"Reading {path.name}",
         )
-        clips = [clip]
+        notes += clip.warnings
+        clips = [replace(clip, name=engine.database.sources.name_of_file(path, root))]
     else:
-        clips = scene.reading.imports.import_clips(path)
+        choose = partial(scene.reading.imports.choose_if_several, path, character)
+        clips = scene.reading.imports.import_clips(path, choose)
     return scene.staging.demo.add_demo_actions(get_armature(uid), clips)
 
 

@@ -192,6 +192,8 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
             column.prop(source, name)
         if source.kind == "ACTION":
             column.prop(source, "performer")
+        else:
+            column.prop(source, "character")
         column.prop(source, "loop")
         column.prop(source, "mirror")
         row = column.row(heading="Range")

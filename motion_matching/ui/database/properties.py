@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from ... import app
 from ...engine.motion.settings import SimulationBoneSettings
 from ..property_updates import invalidate_status
 from ..short_names import ListItem, named_by
@@ -22,6 +23,7 @@ from ..typed_properties import (
     number,
     pointer,
     settings_group,
+    suggest,
     switch,
     text,
     updates,
@@ -50,6 +52,10 @@ def _change_filepath(self: MotionMatchingSource, context: bpy.types.Context) -> 
     if self.filepath.startswith("//") and bpy.data.filepath:
         self.filepath = os.path.normpath(bpy.path.abspath(self.filepath))
     invalidate_status(self, context)
+
+
+def _list_characters(source: Any, context: bpy.types.Context, text: str) -> list[str]:
+    return app.source_files.list_performers(source)
 
 
 def is_armature(source: Any, obj: bpy.types.Object) -> bool:
@@ -81,6 +87,13 @@ class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
         "Blender file",
         subtype="FILE_PATH",
         update=_change_filepath,
+    )
+    character: str = text(
+        "",
+        "Character",
+        "Which character of a file that holds several: the root of its bones. Leave empty for the "
+        "only one, or the one with the most bones",
+        **suggest(_list_characters),
     )
     performer: bpy.types.Object = pointer(
         bpy.types.Object,

@@ -13,6 +13,7 @@ from ...app.typed import settings_of
 from ...engine.errors import SettingsError
 from ..database.operators_import import (
     EXTENSION,
+    CharacterOption,
     FilesOption,
     filter_files,
     find_files,
@@ -27,7 +28,6 @@ from ..operator_base import (
     in_object_mode,
     n_,
 )
-from ..typed_properties import text
 
 
 def has_retarget_action(context: bpy.types.Context) -> str:
@@ -57,7 +57,7 @@ pose"""
 
 
 class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of both differ
-    FilesOption, SteppedOperator, bpy.types.Operator, ImportHelper
+    FilesOption, CharacterOption, SteppedOperator, bpy.types.Operator, ImportHelper
 ):
     """Put the motion in BVH, FBX or glTF files onto this armature, as new actions. Bones may have \
 any names and rest pose; nothing else of the files is kept"""
@@ -67,14 +67,7 @@ any names and rest pose; nothing else of the files is kept"""
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*CHARACTER, can_assign_action)
 
-    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf")
-    character: str = text(
-        "",
-        "Character",
-        "Which character of files that hold several: the armature, or the root of a BVH file; "
-        "empty for the only one",
-        options={"SKIP_SAVE"},
-    )
+    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf;*.vrma")
 
     _was_invoked = False
 
