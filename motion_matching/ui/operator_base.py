@@ -33,6 +33,7 @@ else:
 
 _TICK = 0.02  # seconds between two slices
 _SLICE = 0.08  # seconds that a slice takes, or what a single step needs
+_LONGEST_SLICE = 1.0  # seconds that Esc waits at most, where a redraw takes longer than a slice
 _MOUSE = ("LEFTMOUSE", "MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "WHEELUPMOUSE", "WHEELDOWNMOUSE")
 
 
@@ -272,7 +273,7 @@ class SteppedOperator(Operator):
             return self.execute(context)
         app.steps.stop()
         self._steps, self._time_left = self.steps(context), app.steps.TimeLeft()
-        self._pace = app.steps.RedrawPace()
+        self._pace, self._slice_end = app.steps.RedrawPace(), time.perf_counter()
         app.steps.start(self._steps, context.window, type(self).bl_idname, self.bl_label, _TICK)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -321,14 +322,18 @@ class SteppedOperator(Operator):
         return runtime.work is not None and runtime.work.steps is self._steps
 
     def _run_slice(self) -> tuple[str, float]:
-        """Run steps as long as there is time for another one; return the progress."""
+        """Run steps as long as there is time for another one; return the progress.
+
+        Slow redraws get half of the time: a slice takes as long as the one before it took.
+        """
         now, longest = time.perf_counter(), 0.0
-        until = now + _SLICE
+        until = now + min(max(now - self._slice_end, _SLICE), _LONGEST_SLICE)
         self._pace.start_slice(now)
         while now + longest < until:
             progress, began = next(self._steps), now
             now = time.perf_counter()
             longest = max(longest, now - began)
+        self._slice_end = now
         return progress
 
     def _show_progress(self, context: bpy.types.Context, text: str, part: float) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy_extras.io_utils import ImportHelper
@@ -34,6 +34,9 @@ from .operators_sources import (
     describe_added,
     select_only,
 )
+
+if TYPE_CHECKING:
+    from ...engine.motion.clip import Clip
 
 # names of actions by the file that they are in, or None for all of them
 ActionNames = Mapping[Path, Sequence[str] | None]
@@ -229,9 +232,10 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
         new: set[int] = set()  # session_uids
         before = (len(settings_of(obj).sources), settings_of(obj).source_index) if obj else (0, 0)
         restore_scene_settings = imports.save_scene_settings()
+        read: list[list[Clip]] = []  # which become actions at the end: each time, Blender redraws
         try:
             for number, path in enumerate(paths):
-                yield f"Importing {path.name}", number / len(paths)
+                yield f"Reading {path.name}", number / len(paths)
                 try:
                     if uid is None:
                         present = imports.collect_uids()
@@ -239,16 +243,23 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
                             context, paths[number:], self.character, notes
                         )
                         uid, new = obj.session_uid, imports.collect_uids() - present
+                        added += add_action_sources(obj, actions, self.mirror)
                     else:
-                        steps = _import_actions_steps(path, uid, self.character, notes)
-                        actions = yield from app.steps.scale_progress_steps(
-                            steps, number, len(paths)
-                        )
-                        new |= {action.session_uid for action in actions}
+                        steps = _read_clips_steps(path, uid, self.character, notes)
+                        work = app.steps.scale_progress_steps(steps, number, len(paths))
+                        read.append((yield from work))
+                except MotionMatchingError as error:
+                    failed.append(str(error))
+            for number, clips in enumerate(read):
+                yield "Importing", number / len(read)
+                obj = get_armature(uid or 0)
+                try:
+                    actions = scene.staging.demo.add_demo_actions(obj, clips)
                 except MotionMatchingError as error:
                     failed.append(str(error))
                     continue
-                added += add_action_sources(get_armature(uid), actions, self.mirror)
+                new |= {action.session_uid for action in actions}
+                added += add_action_sources(obj, actions, self.mirror)
         except GeneratorExit:  # cancelled, which leaves nothing behind
             _undo_import(uid, before, new)
             restore_scene_settings()
@@ -264,14 +275,14 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
 def _import_character(
     context: bpy.types.Context, paths: Sequence[Path], character: str, notes: list[str]
 ) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
-    """Import the character of the first file, and its motion; see `_import_actions_steps`."""
+    """Import the character of the first file, and its motion; see `_read_clips_steps`."""
     path = paths[0]
     if path.suffix.lower() == EXTENSION:
         alike = [other for other in paths if other.suffix.lower() == EXTENSION]
         root = app.source_files.choose_character(path, character)
         obj = import_armature(alike, context, root)
-        steps = _import_actions_steps(path, obj.session_uid, character, notes)
-        return obj, app.steps.run_to_end(steps)
+        steps = _read_clips_steps(path, obj.session_uid, character, notes)
+        return obj, scene.staging.demo.add_demo_actions(obj, app.steps.run_to_end(steps))
     choose = partial(scene.reading.imports.choose_if_several, path, character)
     obj, actions = scene.reading.imports.import_character(path, choose)
     select_only(obj, context)
@@ -289,10 +300,10 @@ def _undo_import(uid: int | None, before: tuple[int, int], new: set[int]) -> Non
     scene.reading.imports.remove_blocks(new)
 
 
-def _import_actions_steps(
+def _read_clips_steps(
     path: Path, uid: int, character: str, notes: list[str]
-) -> app.steps.Steps[list[bpy.types.Action]]:
-    """Make actions of an armature from the motion in a file; `notes` get what was assumed of it."""
+) -> app.steps.Steps[list[Clip]]:
+    """Read the motion in a file for an armature; `notes` get what was assumed of it."""
     if path.suffix.lower() == EXTENSION:
         settings = settings_of(get_armature(uid))
         axes: Any = {"up": settings.up, "forward": settings.forward}
@@ -303,11 +314,9 @@ def _import_actions_steps(
             f"Reading {path.name}",
         )
         notes += clip.warnings
-        clips = [replace(clip, name=engine.database.sources.name_of_file(path, root))]
-    else:
-        choose = partial(scene.reading.imports.choose_if_several, path, character)
-        clips = scene.reading.imports.import_clips(path, choose)
-    return scene.staging.demo.add_demo_actions(get_armature(uid), clips)
+        return [replace(clip, name=engine.database.sources.name_of_file(path, root))]
+    choose = partial(scene.reading.imports.choose_if_several, path, character)
+    return scene.reading.imports.import_clips(path, choose)
 
 
 # Actions of other Blender files

@@ -391,10 +391,15 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
             read_state(),
             [SimpleNamespace(name="walk.glb"), SimpleNamespace(name="walk.fbx")],
         )
-        chosen = SimpleNamespace(filepath="", directory=str(folder), files=files, mirror=True)
+        chosen = SimpleNamespace(
+            filepath="", directory=str(folder), files=files, mirror=True, character=""
+        )
         work = Import.steps(chosen, bpy.context)
         assert "walk.glb" in next(work)[0]
         assert "walk.fbx" in next(work)[0]
+        assert "Importing" in next(work)[0]
+        assert read_state() == before, "all files are read before the first becomes an action"
+        next(work)
         assert read_state() != before
         work.close()
         assert read_state() == before, (before, read_state())
