@@ -129,7 +129,9 @@ def fetch(wheel: str) -> Path:
 def stage(folder: Path, platform: str, wheels: list[Path]) -> str:
     """Lay out in `folder` what the zip of a platform holds; return the extension's version."""
     ignore = shutil.ignore_patterns("__pycache__", "*.py[cod]", ".*")
-    shutil.copytree(ROOT / "motion_matching", folder, ignore=ignore)
+    # Blender runs commands by itself, without what `python -m` runs
+    left_out = shutil.ignore_patterns("__pycache__", "*.py[cod]", ".*", "__main__.py")
+    shutil.copytree(ROOT / "motion_matching", folder, ignore=left_out)
     shutil.copytree(ROOT / "presets", folder / "presets", ignore=ignore)
     shutil.copy(ROOT / "LICENSE", folder)
     (folder / "wheels").mkdir()

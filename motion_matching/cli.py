@@ -12,7 +12,7 @@ from types import FrameType
 
 from .commands.arguments import build_parser, join_negative_values
 from .commands.output import Output
-from .engine.errors import MotionMatchingError
+from .engine.errors import MotionMatchingError, to_missing_library
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,6 +73,10 @@ def _run(arguments: argparse.Namespace, out: Output) -> int:
         return 0
     except MotionMatchingError as error:
         return out.fail(str(error), 1)
+    except ImportError as error:
+        if interrupts.happened:
+            return out.fail_cancelled()
+        return out.fail(str(to_missing_library(error)), 1)
     except KeyboardInterrupt:
         return out.fail_cancelled()
     except BrokenPipeError:  # the reader of the output, such as `head`, closed it

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import build
-from building import environments, pins
+from building import environments, package, pins
 from building.environments import Environment
 from tests.conftest import CHECKOUT, read_allowed_skips
 
@@ -345,3 +345,15 @@ def test_first_cases_are_chosen_among_those_selected_and_where_no_blender_is_nee
     done = run_pytest_on(CASES, tmp_path, "--first-cases", "-vv", "-k", "not numbers or not 1")
     ran = [line.split("::")[1].split()[0] for line in done.stdout.splitlines() if "::" in line]
     assert ran == ["test_numbers[2]", "test_in_blender[1]", "test_in_blender[2]", "test_alone"]
+
+
+def test_the_extension_runs_no_code_from_texts(tmp_path):
+    package.stage(tmp_path / "staged", next(iter(pins.PLATFORMS)), [])
+    files = list((tmp_path / "staged").rglob("*.py"))
+    assert files
+    for file in files:
+        calls = (
+            node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)
+        )
+        names = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
+        assert not names & {"exec", "eval", "compile"}, file

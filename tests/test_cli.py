@@ -27,7 +27,7 @@ from motion_matching.engine.database import database as databases
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh, contacts, simulation_bone
 from motion_matching.engine.takes import takes
-from tests.command_line import run, run_line
+from tests.command_line import run, run_line, run_with_errors
 from tests.conftest import CHECKOUT
 
 # Three swinging bones: no legs, no feet.
@@ -1037,6 +1037,47 @@ def test_commands_in_the_manual_parse() -> None:
     assert len(shown) >= 2
     for line in shown:
         arguments.build_parser().parse_args(shlex.split(line))
+
+
+@pytest.mark.parametrize(
+    "line", ["build {} -o out.npz", "take {}", "inspect {}", "build clips -o {}", "demo-clips {}"]
+)
+def test_an_empty_name_of_a_file_is_none(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a shell's variable that is not set: it does not mean all of the current folder."""
+    (tmp_path / "walk.bvh").write_text("HIERARCHY")
+    monkeypatch.chdir(tmp_path)
+    assert run_line(line, "") == 2
+    assert "no file or folder is named" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == ["walk.bvh"]
+
+
+def test_devices_are_no_motion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "list.json").write_text('[{"file": "/dev/zero"}]')
+    for words in (
+        ("take", "/dev/zero"),
+        ("build", tmp_path / "list.json", "-o", tmp_path / "a.npz"),
+    ):
+        code, said = run_with_errors(*words)
+        assert (code, said.count("\n")) == (1, 1)
+        assert "/dev/zero" in said
+
+
+def test_demo_clips_replace_no_other_files_of_their_names(tmp_path: Path) -> None:
+    clips = tmp_path / "clips"
+    assert run("demo-clips", clips, "--quiet") == 0
+    made = list_files(clips)
+    assert run("demo-clips", clips, "--quiet") == 0, "these are its own"
+    assert list_files(clips) == made
+    edited = next(iter(made))
+    (clips / edited).write_text("motion capture of mine")
+    made = list_files(clips)
+    for seed in (0, 1):
+        code, said = run_with_errors("demo-clips", clips, "--seed", seed)
+        assert (code, said.count("\n")) == (1, 1)
+        assert "is there already" in said
+        assert list_files(clips) == made
 
 
 def test_the_demo_clips_are_those_of_the_generator(demo: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from motion_matching import api
+from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.motion import bvh
 from tests.command_line import check_refusals, run, run_with_errors
 
@@ -104,6 +106,32 @@ def test_variations_are_written_with_numbers(folder, tmp_path, capsys):
     report.write_bytes(b"before")
     wrong = ("direct", folder / "walk.npz", folder / "scene.json", "--bvh", out, "--variations", 30)
     check_refusals(run_with_errors, [(wrong, "--variations is 30")], report)
+
+
+def test_variations_replace_no_file_that_has_their_number(folder, tmp_path):
+    (tmp_path / "walk_2.bvh").write_bytes(b"motion capture")
+    words = ("--variations", 2, "--bvh", tmp_path / "walk.bvh")
+    wrong = ("direct", folder / "walk.npz", folder / "scene.json", *words)
+    check_refusals(run_with_errors, [(wrong, "is there already")], tmp_path / "walk_2.bvh")
+
+
+@pytest.mark.parametrize("kind", ["database", "archive", "text"])
+def test_a_file_of_the_name_of_the_table_is_not_written_over(kind, folder, tmp_path, capsys):
+    database, there = tmp_path / "walk.npz", tmp_path / "walk.jumps.npz"
+    shutil.copy(folder / "walk.npz", database)
+    if kind == "database":
+        shutil.copy(folder / "walk.npz", there)
+    elif kind == "archive":
+        np.savez(there, key=np.zeros(64, np.uint8), poses=np.zeros((30, 156)))
+    else:
+        there.write_text("jumps that I saw")
+    before = there.read_bytes()
+    assert not run("direct", database, folder / "scene.json", "--bvh", tmp_path / "a.bvh")
+    assert f"not kept, as {there} is another file" in capsys.readouterr().out
+    assert there.read_bytes() == before
+    with pytest.raises(DatabaseError, match="no table of jumps"):
+        api.open_director(api.open(database), there)
+    assert there.read_bytes() == before
 
 
 def test_ctrl_c_on_a_terminal_writes_the_best_so_far(folder, tmp_path, monkeypatch, capsys):

@@ -14,6 +14,7 @@ from ..engine.direct import from_performance, jump_table, shot_file, variations
 from ..engine.direct.director import Directed, Director
 from ..engine.direct.footage import make_footage
 from ..engine.direct.shot import Shot
+from ..engine.errors import DatabaseError
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
 from .takes import to_plain_values
@@ -55,7 +56,7 @@ def open_director(
     Raises
     ------
     DatabaseError
-        If no frame of the database may be entered.
+        If no frame of the database may be entered, or `table` is a file of another kind.
     SettingsError
         If there is no such setting, or a value is out of its limits.
 
@@ -68,6 +69,10 @@ def open_director(
     report = (lambda share: progress("Finding jumps", share)) if progress else None
     if table is None:
         jumps = jump_table.build_table(footage, report)
+    elif not jump_table.can_keep_table(Path(table)):
+        raise DatabaseError(
+            f"{table} is no table of jumps, and would be replaced; choose another name."
+        )
     else:
         jumps = jump_table.load_or_build_table(footage, Path(table), report)
     return Director(footage, jumps, chosen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..engine import presets
+from ..engine import json_files, presets
 from ..engine.database.fade_features import FADE_KINDS
 from ..engine.database.features import TIMED_KINDS, Feature, Schema, load_schema, schema_from_dict
 from ..engine.errors import SettingsError
@@ -43,6 +43,10 @@ def get_features_data(features: Any) -> dict[str, Any]:
 def set_features(features: Any, data: Any, preset: str) -> None:
     """Apply a preset's JSON data. SettingsError if it is wrong; nothing is changed then."""
     schema = schema_from_dict(data, f"The preset '{preset}'")
+    with json_files.name_file(f"preset '{preset}'"):
+        for feature in schema.features:
+            if feature.bone:
+                json_files.expect_name(feature.bone, f"the bone of a {feature.kind}")
     features.items.clear()
     inherited = len(features.items)  # a library override keeps linked items: they get new values
     for index, feature in enumerate(schema.features):

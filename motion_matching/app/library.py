@@ -6,6 +6,7 @@ from pathlib import Path
 
 import bpy
 
+from ..engine import own_files
 from ..engine.errors import DatabaseError
 from ..scene.reading import library, library_moving
 from . import preferences
@@ -14,15 +15,17 @@ from .steps import Steps
 
 
 def get_folder() -> Path:
-    """Return the folder of databases: that of the preferences, or one in Blender's user folder.
+    """Return the folder of databases: our own in that of the preferences, or in Blender's.
 
     Raises DatabaseError if it cannot be made.
     """
     chosen = preferences.get_preferences()
     if not (chosen and chosen.folder):
         return library.get_folder()
-    folder = Path(bpy.path.abspath(chosen.folder))
+    given = Path(bpy.path.abspath(chosen.folder))
+    folder = own_files.get_own_folder(given)
     try:
+        given.mkdir(exist_ok=True)  # not those above: its disk may not be connected
         folder.mkdir(exist_ok=True)
     except OSError as cause:
         raise DatabaseError(
@@ -37,8 +40,8 @@ def move_steps(target: Path | None) -> Steps[str]:
 
     Raises DatabaseError if that cannot be; then nothing has changed.
     """
-    chosen, source = preferences.get_preferences(), get_folder()
-    goal = target or library.get_folder()
+    chosen, source = preferences.get_preferences(), get_library().folder
+    goal = own_files.get_own_folder(target) if target else library.get_folder()
     if chosen is None:
         raise DatabaseError("The folder is a preference; enable the extension to choose another.")
     if source.resolve() == goal.resolve():
@@ -48,6 +51,7 @@ def move_steps(target: Path | None) -> Steps[str]:
     bpy.context.preferences.is_dirty = True
     runtime.library = None  # whose files are open
     left = library_moving.remove_files(files)
+    own_files.remove_own_folder(source)
     kept = f"; {left} in use stay in the old folder, too" if left else ""
     return f"Moved {len(files)} files to {goal}{kept}"
 
@@ -57,6 +61,8 @@ def get_library() -> library.Library:
     folder, chosen = get_folder(), preferences.get_preferences()
     if runtime.library is None or runtime.library.folder != folder:
         runtime.library = library.Library(folder)
+        if folder.name == own_files.FOLDER:
+            library_moving.adopt_files(folder.parent, folder)
     limit = round(chosen.limit * library.GIGABYTE) if chosen else library.DEFAULT_LIMIT
     runtime.library.limit = limit
     return runtime.library

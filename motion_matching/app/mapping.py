@@ -116,7 +116,8 @@ def reset(obj: bpy.types.Object, source: Any) -> bool:
 
 def collect_preset(obj: bpy.types.Object, source: Any) -> tuple[dict[str, Any], Any]:
     """Return what a preset keeps of how a source is mapped, and the group that it is from."""
-    state = runtime.statuses.by_uid[obj.session_uid].states.get(source.name, SAME)
+    status = runtime.statuses.by_uid.get(obj.session_uid)
+    state = status.states.get(source.name, SAME) if status else SAME
     if state.mapping is None:
         raise SettingsError(f"The bones of '{source.name}' are not mapped, so there is no preset.")
     data: dict[str, Any] = {"version": mapping_preset.VERSION}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import bpy
 
 from .. import app, live, scene  # whose modules load on use: Blender starts with `refresh`
+from ..engine import own_files
 from ..engine.control import performance
 from ..engine.errors import MotionMatchingError
 from ..live import recovery
@@ -68,7 +69,7 @@ def recover(path: Path) -> bpy.types.Action:
             )
         action = scene.writing.recording.write_take(obj, _rename(ticks))
         app.takes.list_take(obj, action)
-    path.unlink(missing_ok=True)
+    own_files.remove(path)
     refresh()
     return action
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from ..engine import json_files
 from ..engine.control.ground import Ground, Wall
 from ..engine.control.performance import Performance
 from ..engine.control.settings import BY_DATA, PerformerSettings, Speeds
@@ -78,10 +79,12 @@ def resolve_preset_roles(
     root may be missing.
     """
     names = data.get("roles")
-    is_object = isinstance(names, dict) and all(isinstance(name, str) for name in names.values())
-    if not is_object or not names:
+    if not isinstance(names, dict) or not names:
         text = f"The preset '{preset}' has no 'roles'; give an object of bones by role."
         raise SettingsError(text)
+    with json_files.name_file(f"preset '{preset}'"):
+        for role, name in names.items():
+            json_files.expect_name(name, f"the bone of {role}")
     bones = armature_of(obj).bones
     prefix = _find_prefix(set(bones.keys()), {name.rpartition(":")[2] for name in names.values()})
     result = {}

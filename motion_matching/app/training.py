@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import bpy
 
 from .. import engine  # whose modules load on use: panels need this one, and no scipy (0.3 s)
+from ..engine import own_files
 from ..engine.database.tags import parse_names
 from ..engine.errors import MotionMatchingError, SettingsError
 from ..engine.field import quality
@@ -217,6 +218,8 @@ def _train(
                 with suppress(SettingsError):  # what is damaged is made anew
                     training.resume(before)
         is_there = training.is_finished and file.exists()
+        for each in (file, stopped):
+            own_files.make_way(each, own_files.FIELD)
         recorded = -1.0
 
         def record(stage: str, part: float) -> None:
@@ -236,8 +239,7 @@ def _train(
                 training.save(stopped)
                 runtime.stop_message = _CAN_RESUME
             raise
-        with suppress(OSError):
-            stopped.unlink(missing_ok=True)
+        own_files.remove(stopped)
     return function, engine.field.field_controller.summarize(function)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -283,8 +283,18 @@ weights takes a number for each feature that 'inspect' lists, such as weights=1,
 labels takes 'ready', or JSON: [{"tags": ["start"], "settings": {"clamp_distance": 0.3}}]."""
 
 _REQUIRED = " (required)"
-_TYPES: dict[str, type] = {  # by the first word of what an option takes; all else is text
-    **dict.fromkeys(("FIELD", "FILE", "FOLDER", "SOURCE"), Path),
+
+
+def _read_path(text: str) -> Path:
+    """Return the path that an argument names; none is the current folder, as for `Path`."""
+    if not text:
+        raise argparse.ArgumentTypeError("no file or folder is named; is a variable empty?")
+    return Path(text)
+
+
+# by the first word of what an option takes; all else is text
+_TYPES: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("FIELD", "FILE", "FOLDER", "SOURCE"), _read_path),
     **dict.fromkeys(("COUNT", "FRAME", "SEED"), int),
     **dict.fromkeys(("0", "FACTOR", "METRES", "RATE", "SECONDS", "SHARE", "VALUE"), float),
 }
@@ -379,7 +389,7 @@ def _read_value(value: str) -> dict[str, Any]:
     if value == "A,B":
         return {"metavar": value, "default": ""}
     if value.endswith("..."):
-        return {"metavar": value.removesuffix("..."), "nargs": "+", "type": Path}
+        return {"metavar": value.removesuffix("..."), "nargs": "+", "type": _read_path}
     return {"metavar": value, "type": _TYPES.get(value.partition(".")[0], str)}
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 
+from ..engine import own_files
 from ..engine.errors import SettingsError
 from ..engine.locomotion import locomotion
 from ..engine.motion import bvh
+from ..engine.motion.clip import Clip
 from .checks import check_seed
 from .output import Output
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
-    """Generate clips into a folder."""
+    """Generate clips into a folder, in which they replace nothing but themselves."""
     check_seed(arguments.seed)
     try:
         arguments.folder.mkdir(parents=True, exist_ok=True)
@@ -22,8 +26,23 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         ) from cause
     out.show_progress("Generating clips")
     clips = locomotion.generate(arguments.seed)
+    _check_names(clips, arguments.folder)
     for number, clip in enumerate(clips):
         out.show_progress("Writing clips", number / len(clips))
         bvh.save(clip, arguments.folder / f"{clip.name}.bvh")
     frames = sum(clip.frame_count for clip in clips)
     out.say(f"{arguments.folder}: {len(clips)} clips, {frames} frames.")
+
+
+def _check_names(clips: Sequence[Clip], folder: Path) -> None:
+    """Raise SettingsError if a folder has other files of the names of clips."""
+    others = []
+    with own_files.make_temporary_folder() as made:
+        for clip in clips:
+            name = f"{clip.name}.bvh"
+            if (folder / name).is_file():
+                bvh.save(clip, made / name)
+                if (folder / name).read_bytes() == (made / name).read_bytes():
+                    continue
+            others.append(folder / name)
+    own_files.check_unnamed(others, f"demo-clips {folder}")

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..engine import files, json_files
+from ..engine import files, json_files, own_files
 from ..engine.control import performance as performances
 from ..engine.control.performance import Performance
 from ..engine.direct import director as directors
@@ -50,6 +50,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     path = jump_table.get_table_path(arguments.database)
     report_part = partial(out.show_progress, "Finding jumps")
     table = jump_table.load_or_build_table(footage, path, report_part)
+    if not jump_table.can_keep_table(path):
+        out.say(f"The jumps are not kept, as {path} is another file; rename it to save time.")
     director = Director(footage, table, settings)
     solved, is_early = _find_best(director, shot, arguments, out)
     if is_early:
@@ -145,6 +147,9 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         check_number("--variations", arguments.variations, 1, MOST_VARIATIONS)
     for each in _list_outputs(arguments):
         check_targets(each, _TARGETS, read)
+        if arguments.variations is not None:
+            numbered = [path for _, path in name_paths(each, *_TARGETS) if path]
+            own_files.check_unnamed(numbered, "--variations")
     check_blend(arguments)
     check_blender(arguments.output, "direct")
     check_seed(arguments.seed)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from ..engine import own_files
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.field.field_controller import METRICS, summarize
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         if training.share_done > 0:
             _save_unfinished(training, unfinished, out)
         raise
-    unfinished.unlink(missing_ok=True)
+    own_files.remove(unfinished)
     out.say(f"{arguments.output}: {summarize(function)}.")
     if arguments.plot:
         try:
@@ -115,6 +116,8 @@ def _save_unfinished(training: Training, unfinished: Path, out: Output) -> None:
     """Save what is done beside the field, or else in a temporary folder, and report where."""
     done = f"keeps the {training.share_done:.0%} that are done"
     try:
+        if not own_files.is_free(unfinished, own_files.FIELD):
+            raise SettingsError(f"{unfinished} is another file by now.")
         training.save(unfinished)
         out.say(f"{unfinished} {done}; the same command goes on from there.")
     except SettingsError:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         maths,
         motion,
         names,
+        own_files,
         presets,
         progress,
         retargeting,

@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from .errors import MotionMatchingError, shorten
-from .files import open_at_once, replacing
+from .files import open_regular, replacing
 
 # Smaller files are read as a whole. Where one is mapped that another program writes over in place,
 # the system ends this process; Windows refuses the writing instead. To read larger ones takes long.
@@ -91,7 +91,7 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
     """
     path = Path(path)
     try:
-        with open(path, "rb", opener=open_at_once) as stream, zipfile.ZipFile(stream) as archive:
+        with open(path, "rb", opener=open_regular) as stream, zipfile.ZipFile(stream) as archive:
             members, identity = archive.infolist(), _Identity.from_stream(path, stream)
             _check_members(identity)
             buffer = _load_buffer(stream, identity.size)

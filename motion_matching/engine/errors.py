@@ -18,6 +18,24 @@ class MotionMatchingError(Exception):
         super().__init__(readable if readable.endswith((".", "?", "!")) else f"{readable}.")
 
 
+_LIBRARIES = ("numpy", "scipy")  # that the zips bring along, or Blender
+
+
+class MissingLibraryError(MotionMatchingError):
+    """A library is not installed for this Python."""
+
+
+def to_missing_library(error: ImportError) -> MissingLibraryError:
+    """Return the error that a library is missing, from what its import raised; raise any other."""
+    library = (error.name or "").partition(".")[0]
+    if library not in _LIBRARIES:
+        raise error
+    return MissingLibraryError(
+        f"{library} is missing: reinstall the extension for this platform, or install {library} "
+        "for this Python."
+    )
+
+
 class MotionDataError(MotionMatchingError):
     """A motion file or clip cannot be used."""
 

@@ -18,7 +18,8 @@ from .errors import MotionMatchingError, SettingsError
 
 _LONGEST_STEM = 100  # bytes of a name that the name of a temporary file starts with
 _MARK = ".unfinished-"  # in the names of temporary files
-_ABANDONED = 24 * 3600.0  # seconds after which the writer of a temporary file is surely gone
+_TEMPORARY = re.compile(rf"\.(.*){re.escape(_MARK)}[0-9a-f]{{8}}", re.DOTALL)
+ABANDONED = 24 * 3600.0  # seconds after which the writer of a temporary file is surely gone
 
 
 # ---------------------------------------------------------------- writing
@@ -50,7 +51,8 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
         if os.name != "nt":  # where folders cannot be opened
             with suppress(OSError):  # some file systems cannot flush them
                 _flush(target.parent, os.O_RDONLY)
-        _sweep_abandoned(target)
+        if not _TEMPORARY.fullmatch(target.stem):  # else that which it is for does it
+            _sweep_abandoned(target)
     except OSError as cause:
         reason = cause.strerror or str(cause)
         raise error(
@@ -99,8 +101,12 @@ def _create_temporary(target: Path, mode: int) -> Path:
 
 
 def _split_temporary_name(target: Path) -> tuple[str, str]:
-    """Return what the names of a target's temporary files start and end with."""
-    stem = target.stem
+    """Return what the names of a target's temporary files start and end with.
+
+    Those of a temporary file are named like itself, so that they are swept with it.
+    """
+    nested = _TEMPORARY.fullmatch(target.stem)
+    stem = nested[1] if nested else target.stem
     while len(os.fsencode(stem)) > _LONGEST_STEM:  # names that grow must not become too long
         stem = stem[:-1]
     return f".{stem}{_MARK}", target.suffix
@@ -118,12 +124,14 @@ def _flush(path: Path, flags: int) -> None:
 def _sweep_abandoned(target: Path) -> None:
     """Remove temporary files of a target that a killed program left; one with '@' is Blender's."""
     start, end = _split_temporary_name(target)
-    name = re.compile(f"{re.escape(start)}[0-9a-f]{{8}}{re.escape(end)}@?")
+    # earlier versions named that of a temporary file after it, with another mark
+    again = rf"(?:{re.escape(_MARK)}[0-9a-f]{{8}})?"
+    name = re.compile(rf"\.?{re.escape(start)}[0-9a-f]{{8}}{again}{re.escape(end)}@?")
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if name.fullmatch(entry.name):
                 with suppress(OSError):  # it is gone, or somebody else's
-                    if time.time() - entry.stat().st_mtime > _ABANDONED:
+                    if time.time() - entry.stat().st_mtime > ABANDONED:
                         os.unlink(entry)
 
 
@@ -136,6 +144,16 @@ def open_at_once(path: str, flags: int) -> int:
     if hasattr(os, "O_NONBLOCK"):
         os.set_blocking(handle, True)
     return handle
+
+
+def open_regular(path: str, flags: int) -> int:
+    """Open a file as `open` does. ValueError for a pipe, or a device, which may have no end."""
+    handle = open_at_once(path, flags)
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # `open` itself refuses a folder
+        return handle
+    os.close(handle)
+    raise ValueError("it is a device or pipe")
 
 
 # ---------------------------------------------------------------- files that are the same

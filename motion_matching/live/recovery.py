@@ -20,7 +20,8 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from ..engine import json_files
+from ..engine import json_files, own_files
+from ..engine.array_files import LARGEST_VALUE
 from ..engine.control import performance
 from ..engine.control.performance import Performance
 from ..engine.errors import MotionMatchingError, SettingsError
@@ -149,7 +150,11 @@ def _write_all(stream: IO[bytes], data: bytes) -> None:
 
 def find_unfinished(folder: Path) -> list[Path]:
     """Return the recovery files of interrupted recordings in a folder, oldest first."""
-    return [path for path in sorted(folder.glob(f"*{SUFFIX}")) if not _is_locked(path)]
+    return [
+        path
+        for path in sorted(folder.glob(f"*{SUFFIX}"))
+        if own_files.find_kind(path) == own_files.RECORDING and not _is_locked(path)
+    ]
 
 
 def read_origin(path: Path) -> Origin | None:
@@ -216,8 +221,8 @@ def read(path: Path) -> RecoveredTake:
             numbers = np.frombuffer(payload, np.float32, offset=start)
             rows.append(numbers.reshape(-1, width))
         channels = np.concatenate(rows)
-        if not np.all(np.isfinite(channels)):
-            raise ValueError("a pose without numbers")
+        if not np.all(np.abs(channels) <= LARGEST_VALUE):  # False for what is no number
+            raise ValueError("a pose without numbers, or farther away than anything is")
         recorded = performance.concatenate(parts)
         lead_in = expect_whole_number(header.get("lead_in"), "'lead_in'", 0)
         if lead_in >= len(recorded.intents):
@@ -287,8 +292,9 @@ def _lock(path: Path) -> IO[bytes]:
 
 def _unlock(lock: IO[bytes]) -> None:
     lock.close()
-    with contextlib.suppress(OSError):
-        Path(lock.name).unlink()
+    path = Path(lock.name)
+    if own_files.find_kind(path) == own_files.EMPTY:  # it may have been there, with something in it
+        own_files.remove(path)
 
 
 def _is_locked(path: Path) -> bool:

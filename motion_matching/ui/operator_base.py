@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal
 
 import bpy
@@ -13,7 +14,7 @@ from ..app.characters import get_active_armature, get_active_settings
 from ..app.items import get_active
 from ..app.runtime import runtime
 from ..app.typed import settings_of
-from ..engine.errors import MotionMatchingError
+from ..engine.errors import MotionMatchingError, to_missing_library
 from ..engine.names import to_readable
 from .database.properties import MotionMatchingSource
 from .panel_base import TAB
@@ -184,7 +185,7 @@ class Operator(_Base):
     def execute(self, context: bpy.types.Context) -> set[Any]:
         try:
             return self._finish(self.run(context))
-        except MotionMatchingError as error:
+        except (MotionMatchingError, ImportError) as error:
             return self._fail(error)
         except NothingToDoError as reason:
             if str(reason):
@@ -200,7 +201,10 @@ class Operator(_Base):
             self.tell("INFO", message)
         return {"FINISHED"}
 
-    def _fail(self, error: MotionMatchingError) -> set[Any]:
+    def _fail(self, error: MotionMatchingError | ImportError) -> set[Any]:
+        """Report an error of the project's own, or that a library is missing; raise others."""
+        if isinstance(error, ImportError):
+            error = to_missing_library(error)
         self.tell("ERROR", str(error))
         return {"CANCELLED"}
 
@@ -255,16 +259,15 @@ class SteppedOperator(Operator):
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         """Run all steps at once, as scripts expect."""
-        steps = self.steps(context)
         try:
-            while True:
-                runtime.progress = next(steps)
+            with closing(self.steps(context)) as steps:
+                while True:
+                    runtime.progress = next(steps)
         except StopIteration as done:
             return self._finish(done.value)
-        except MotionMatchingError as error:
+        except (MotionMatchingError, ImportError) as error:
             return self._fail(error)
         finally:
-            steps.close()
             runtime.progress = None
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event | None) -> set[Any]:
@@ -272,7 +275,11 @@ class SteppedOperator(Operator):
         if bpy.app.background or context.window is None:
             return self.execute(context)
         app.steps.stop()
-        self._steps, self._time_left = self.steps(context), app.steps.TimeLeft()
+        try:
+            self._steps = self.steps(context)
+        except (MotionMatchingError, ImportError) as error:
+            return self._fail(error)
+        self._time_left = app.steps.TimeLeft()
         self._pace, self._slice_end = app.steps.RedrawPace(), time.perf_counter()
         app.steps.start(self._steps, context.window, type(self).bl_idname, self.bl_label, _TICK)
         context.window_manager.modal_handler_add(self)
@@ -305,7 +312,7 @@ class SteppedOperator(Operator):
             return self._finish(done.value)
         except app.steps.EndedEarly:
             return self._cancel()
-        except MotionMatchingError as error:
+        except (MotionMatchingError, ImportError) as error:
             app.steps.stop()
             return self._fail(error)
         except BaseException:

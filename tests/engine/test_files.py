@@ -181,3 +181,19 @@ def test_other_files_may_be_written(tmp_path: Path):
     with pytest.raises(SettingsError) if is_case_ignored else nullcontext():
         check_clashes(inputs, outputs)
     assert not (tmp_path / "b.json").exists()
+
+
+def test_a_temporary_file_of_a_temporary_one_is_swept_with_it(tmp_path: Path):
+    """As of a report that is written together with others."""
+    file, day = tmp_path / "take.json", 24 * 3600
+    with suppress(SystemExit), replacing(file, SettingsError) as outer:
+        with replacing(outer, SettingsError) as inner:
+            names = [inner.name, outer.name]
+        raise SystemExit
+    # as earlier versions named it
+    names.append(f".{outer.stem}.unfinished-0123abcd.json")
+    for name in names:
+        (tmp_path / name).write_text("half")
+        os.utime(tmp_path / name, (time.time() - 2 * day,) * 2)
+    write_text(file, "whole", SettingsError)
+    assert os.listdir(tmp_path) == ["take.json"]

@@ -273,10 +273,27 @@ def test_a_strange_recovery_file_is_refused_and_stays(tmp_path: Path) -> None:
         with pytest.raises(MotionMatchingError, match="odd"):
             recovery.read(odd)
     assert odd.exists()
-    # poses that are no numbers
-    payload = records[1][1][:-4] + np.float32("nan").tobytes()
-    head = recovery._RECORD.pack(b"T", len(payload), zlib.crc32(payload))
-    first = len(whole) - len(records[1][1]) - recovery._RECORD.size
-    odd.write_bytes(whole[:first] + head + payload)
-    with pytest.raises(MotionMatchingError, match="odd"):
-        recovery.read(odd)
+    # poses that are no numbers, or far away
+    for number in ("nan", "inf", "-2e9", "2e9"):
+        payload = records[1][1][:-4] + np.float32(number).tobytes()
+        head = recovery._RECORD.pack(b"T", len(payload), zlib.crc32(payload))
+        first = len(whole) - len(records[1][1]) - recovery._RECORD.size
+        odd.write_bytes(whole[:first] + head + payload)
+        with pytest.raises(MotionMatchingError, match="odd"):
+            recovery.read(odd)
+
+
+def test_only_recordings_are_listed_and_locks_of_others_stay(tmp_path: Path) -> None:
+    (tmp_path / f"mine{recovery.SUFFIX}").write_text("Has notes of mine")
+    (tmp_path / "2026.lock").write_text("mine too")
+    stage = Stage()
+    stage.run(3)
+    stage.session.record(RecordingPlan("Odd", 1.0, 1.0, recovery=tmp_path))
+    stage.run(round(1.5 * FPS))
+    [path] = (each for each in tmp_path.glob("2*") if each.suffix == recovery.SUFFIX)
+    cut_off = tmp_path / f"2026{recovery.SUFFIX}"
+    cut_off.write_bytes(path.read_bytes())
+    stage.session.stop()
+    assert recovery.find_unfinished(tmp_path) == [cut_off]
+    assert (tmp_path / "2026.lock").read_text() == "mine too"
+    assert (tmp_path / f"mine{recovery.SUFFIX}").read_text() == "Has notes of mine"

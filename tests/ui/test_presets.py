@@ -12,6 +12,7 @@ import bpy
 import pytest
 
 from motion_matching.app import features as feature_list
+from motion_matching.app.runtime import runtime
 from motion_matching.app.settings import get_controller_data
 from motion_matching.engine import presets
 from motion_matching.engine.control.settings import PerformerSettings
@@ -173,3 +174,56 @@ def test_a_name_that_no_preset_can_have_is_refused(name):
     create_character()
     expect_refusal(bpy.ops.motion_matching.remove_preset, kind="features", name=name)
     expect_refusal(bpy.ops.motion_matching.apply_preset, kind="features", filepath=name)
+
+
+HALF = "\ud800"  # of a character, as JSON may hold
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("rigs", {"roles": {"hips": HALF}}),
+        ("rigs", {"roles": {"hips": "Hips", "left_foot": f"Foot{HALF}"}}),
+        ("rigs", {"roles": {HALF: "Hips"}}),
+        ("features", {"features": [{"kind": "bone_position", "bone": HALF}]}),
+        (
+            "features",
+            {
+                "features": [
+                    {"kind": "bone_position", "bone": "left_foot"},
+                    {"kind": "bone_velocity", "bone": f"x{HALF}"},
+                ]
+            },
+        ),
+        ("mappings", {"version": 1, "source": {"hips": HALF}, "target": {"hips": HALF}}),
+        ("controllers", {"settings": {HALF: 1}}),
+    ],
+)
+def test_half_characters_in_a_preset_are_refused_and_nothing_changes(kind, data, tmp_path):
+    obj = create_character()
+    ops, settings = bpy.ops.motion_matching, obj.motion_matching
+    ops.apply_preset(kind="features", filepath="holden")
+    before = list_values(settings)
+    file = tmp_path / "half.json"
+    file.write_text(json.dumps(data))
+    expect_refusal(ops.apply_preset, "half", kind=kind, filepath=str(file))
+    assert list_values(settings) == before
+
+
+def list_values(settings):
+    """Return what presets set of a character."""
+    features, roles = settings.features, settings.roles
+    listed = [(item.name, item.kind, item.bone, item.weight) for item in features.items]
+    chosen = {name: getattr(roles, name) for name in roles.bl_rna.properties.keys()}  # noqa: SIM118
+    pairs = [(pair.name, pair.target) for pair in settings.retarget.pairs]
+    state = str(chosen), features.preset, roles.preset, settings.controller.preset
+    return listed, pairs, state, get_controller_data(settings.controller)
+
+
+def test_bones_that_were_not_looked_at_make_no_preset():
+    """Before anything asks how the database stands, as in a script."""
+    create_character(clips=("walk_curves",))
+    bpy.ops.motion_matching.add_actions()
+    runtime.statuses.by_uid.clear()
+    save = bpy.ops.motion_matching.save_preset
+    expect_refusal(save, "are not mapped", kind="mappings", for_source=True, name="Mine")

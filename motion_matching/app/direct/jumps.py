@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import bpy
 
@@ -51,31 +50,24 @@ class TakeJump:
 
 
 def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
-    """Return the jumps of a directed take in order; none of other takes."""
+    """Return the jumps of a directed take in order; none of other takes, or if they were edited."""
     told = stored_shots.read_jumps(action) if action else []
-    if not action or not told:
+    frame = stored_shots.find_frame(action) if action and told else None
+    if not action or frame is None:
         return []
-    frame, rate = stored_shots.read_frame(action), get_scene_fps(bpy.context.scene)
-    kept = stored_shots.read_kept(action)
+    rate, kept = get_scene_fps(bpy.context.scene), stored_shots.read_kept(action)
     return [
         TakeJump(
-            round(frame + float(each["second"]) * rate),
-            float(each["second"]),
-            str(each["from"]),
-            str(each["to"]),
-            each["price"],
-            any(_is_same(jump, float(each["second"]), each["from"], each["to"]) for jump in kept),
-            _read_runner_up(each.get("runner_up")),
+            round(frame + each.second * rate),
+            each.second,
+            each.source,
+            each.target,
+            each.price,
+            any(_is_same(jump, each.second, each.source, each.target) for jump in kept),
+            each.runner_up,
         )
         for each in told
     ]
-
-
-def _read_runner_up(told: Any) -> tuple[str, float] | None:
-    """Return the runner-up of a jump as it was stored; None without one, or if it was edited."""
-    if not isinstance(told, dict) or not isinstance(told.get("dearer"), float):
-        return None
-    return str(told.get("to")), told["dearer"]
 
 
 def _is_same(kept: KeptJump, second: float, source: str, target: str) -> bool:
@@ -124,10 +116,10 @@ def list_kept(obj: bpy.types.Object, start: int, end: int) -> tuple[KeptJump, ..
     takes = settings_of(obj)
     active = get_active(takes.takes, takes.take_index)
     action, rate = active.action if active else None, get_scene_fps(bpy.context.scene)
-    if not stored_shots.is_directed(action):
+    frame = stored_shots.find_frame(action) if action else None
+    if action is None or frame is None:
         return ()
-    kept = stored_shots.read_kept(action)
-    later = (stored_shots.read_frame(action) - start) / rate if kept else 0.0
+    kept, later = stored_shots.read_kept(action), (frame - start) / rate
     moved = [replace(each, time=each.time + later) for each in kept]
     return tuple(each for each in moved if 0.0 < each.time < (end - start) / rate)
 

@@ -13,6 +13,7 @@ from typing import Any
 import bpy
 
 from ... import app, live, scene  # whose modules load on use: every undo calls this
+from ...engine import own_files
 from ...engine.errors import MotionMatchingError
 from .. import callbacks
 from ..runtime import runtime
@@ -53,7 +54,7 @@ def _recover_unless_present(path: Path) -> list[str]:
     takes = filter(recording.has_performance, bpy.data.actions)
     parts = (part for action in takes for part in recording.read_recorded_parts(action))
     if any((part["frame"], part["lead_in"], part["performance"]) == same for part in parts):
-        path.unlink(missing_ok=True)
+        own_files.remove(path)
         app.recordings.refresh()
         return []
     return [app.recordings.recover(path).name]

@@ -141,6 +141,8 @@ def _find_given(
                 part = role.replace("_", " ")
                 raise RigError(f"The bone '{name}' given for the {part} does not exist; {hint}")
         given[role] = tuple(known[name] for name in wanted)
+    if given.get("hips") == ():
+        raise RigError("No body can do without hips; choose their bone, or have it found.")
     _check_unique(skeleton, given)
     return given
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import array_files, json_files
 from ..body.rig import Roles
-from ..body.toe_ends import list_toe_ends
+from ..body.toe_ends import list_toe_ends, measure_size
 from ..control.feet_apart import measure_feet_apart
 from ..control.idling import Idles
 from ..control.knee_limit import measure_knees
@@ -550,13 +550,15 @@ def _check_skeleton(parents: np.ndarray, rotations: np.ndarray) -> None:
 
 
 def _check_legs(skeleton: Skeleton, roles: Roles) -> None:
-    """Raise EntryError unless each leg is a chain below the simulation bone."""
+    """Raise EntryError unless each leg is a chain below the simulation bone, and has a length."""
     for leg in roles.legs:
         chain = skeleton.get_chain_to_root(leg.toe)
         parts = [leg.foot, leg.shin, leg.thigh, 0]
         places = [chain.index(bone) for bone in parts if bone in chain]
         if len(places) != len(parts) or places != sorted(set(places)):
             raise EntryError(f"the leg of '{skeleton.names[leg.toe]}' is no chain of bones")
+    if measure_size(skeleton, roles) <= 0.0:
+        raise EntryError("the legs have no length")
 
 
 def _check_ranges(starts: np.ndarray, stops: np.ndarray, frames: int) -> None:

@@ -8,6 +8,7 @@ from ..errors import SettingsError
 from .database import Database
 
 _MIRRORED = "mirrored"
+_MOST_DIGITS = 18  # of a frame's number; Python refuses to read thousands
 
 
 def find_frame(database: Database, text: str, which: int | None = None) -> int:
@@ -19,7 +20,7 @@ def find_frame(database: Database, text: str, which: int | None = None) -> int:
     words = text.rsplit(":", 2)
     mirrored = len(words) == 3 and words[-1] == _MIRRORED
     clip, _, number = (text.removesuffix(f":{_MIRRORED}") if mirrored else text).rpartition(":")
-    if not number.isdecimal() or not clip:
+    if not number.isdecimal() or len(number) > _MOST_DIGITS or not clip:
         raise SettingsError(
             f"'{text}' is not a frame of a clip; write CLIP:FRAME, such as walk_01:120, or "
             f"CLIP:FRAME:{_MIRRORED}."

@@ -161,7 +161,10 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
     Raises SettingsError if a path or folder has none.
     """
     sources: list[Source] = []
-    for path in map(Path, paths):
+    for given in paths:
+        if not os.fspath(given):
+            raise SettingsError("No file or folder is named to build from; give one.")
+        path = Path(given)
         if os.path.isdir(path):
             sources += [Source(file=file) for file in _find_bvh_files(path)]
         elif path.suffix.lower() == ".json":

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from .. import array_files
+from .. import array_files, own_files
 from ..errors import DatabaseError
 from ..progress import ReportShare
 from .footage import Footage
@@ -33,6 +34,11 @@ _CROWDED = 100.0  # added to what more of a kind cost, so that others come first
 BARRED = 1e3  # what a jump costs that may not be taken
 _OTHER = 1.0 / 3.0  # seconds within which another jump leads to the same moment
 _VERSION = 1
+_ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {  # name: (type, shape); N frames, K jumps
+    "key": (np.uint8, ("L",)),
+    "targets": (np.int32, ("N", "K")),
+    "prices": (np.float32, ("N", "K")),
+}
 
 
 @dataclass(frozen=True)
@@ -58,10 +64,7 @@ def build_table_steps(footage: Footage) -> Iterator[tuple[float, JumpTable]]:
 
     count = footage.frame_count
     points = _compute_points(footage)
-    every = max(round(footage.fps / _RATE), 1)
-    allowed = np.flatnonzero(footage.candidates & (np.arange(count) % every == 0))
-    if not len(allowed):
-        allowed = np.flatnonzero(footage.candidates)
+    allowed = _find_targets(footage)
     if not len(allowed):
         raise DatabaseError(
             "No frame of the database may be entered, so nothing can be directed with it; tag less "
@@ -78,6 +81,14 @@ def build_table_steps(footage: Footage) -> Iterator[tuple[float, JumpTable]]:
         chosen, prices = _choose(footage, frames, targets, kinds, kept)
         table.targets[frames], table.prices[frames] = chosen, prices
         yield (first + len(frames)) / count, table
+
+
+def _find_targets(footage: Footage) -> np.ndarray:
+    """Return the frames (T,) that jumps may lead to, at most so many a second."""
+    every = max(round(footage.fps / _RATE), 1)
+    in_turn = np.arange(footage.frame_count) % every == 0
+    allowed = np.flatnonzero(footage.candidates & in_turn)
+    return allowed if len(allowed) else np.flatnonzero(footage.candidates)
 
 
 def price_jumps(footage: Footage, left: np.ndarray, to: np.ndarray) -> np.ndarray:
@@ -179,13 +190,19 @@ def get_table_path(database: Path) -> Path:
 def load_or_build_table(
     footage: Footage, path: Path, progress: ReportShare | None = None
 ) -> JumpTable:
-    """Return the table of footage from its file, or build it and keep it if that can be written."""
+    """Return the table of footage from its file, or build it, and keep it if `can_keep_table`."""
     table = load_table(footage, path)
     if table is None:
         table = build_table(footage, progress)
-        with suppress(DatabaseError):
-            save_table(table, footage, path)
+        if can_keep_table(path):
+            with suppress(DatabaseError):
+                save_table(table, footage, path)
     return table
+
+
+def can_keep_table(path: Path) -> bool:
+    """Return whether a table may be written to a file: it may not replace one of another kind."""
+    return own_files.is_free(path, own_files.JUMPS)
 
 
 def compute_key(footage: Footage) -> str:
@@ -205,11 +222,19 @@ def save_table(table: JumpTable, footage: Footage, path: Path) -> None:
 
 
 def load_table(footage: Footage, path: Path) -> JumpTable | None:
-    """Return the table of footage in a file, or None if there is none, or that of other data."""
+    """Return the table of footage in a file; None if there is none, or it is of other data.
+
+    None, too, if it is damaged: with targets that are no frames, or prices below zero.
+    """
+    known = np.frombuffer(compute_key(footage).encode(), np.uint8)
+    allowed = _find_targets(footage)
+    sizes = {"N": footage.frame_count, "L": len(known), "K": min(KEPT, len(allowed))}
     try:
         arrays = array_files.map_arrays(path, DatabaseError)
-        key, targets, prices = (arrays[name] for name in ("key", "targets", "prices"))
-    except (DatabaseError, KeyError):
+        found = array_files.expect_arrays(arrays, _ARRAYS, sizes, path, DatabaseError)
+    except DatabaseError:
         return None
-    known = np.frombuffer(compute_key(footage).encode(), np.uint8)
-    return JumpTable(targets, prices) if np.array_equal(key, known) else None
+    targets, prices = found["targets"], found["prices"]
+    is_same = np.array_equal(found["key"], known)
+    is_sound = np.isin(targets, allowed).all() and (prices >= 0.0).all()
+    return JumpTable(targets, prices) if is_same and is_sound else None

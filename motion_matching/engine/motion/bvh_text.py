@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -100,7 +101,10 @@ def _read_hierarchy(path: Path) -> tuple[bytes, int, list[Joint]]:
 def _read_bytes(path: Path) -> bytes:
     """Return the bytes of a BVH file, with line feeds."""
     try:
-        if path.stat().st_size > _LARGEST_FILE:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):  # a device may have no end
+            raise MotionDataError(f"Cannot read '{path}': it is no regular file; give a .bvh file")
+        if found.st_size > _LARGEST_FILE:
             raise MotionDataError(
                 f"Cannot read '{path}': it is larger than 2 GB; cut it into shorter files"
             )

@@ -143,7 +143,7 @@ def leave_out(database: Database, spare: np.ndarray) -> Database:
     for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
         for a, b in find_runs(left[start:stop]).tolist():
             first = origin.first_source_frame + a * origin.source_frames_per_frame
-            is_whole = b - a == stop - start
+            is_whole = b - a == int(stop - start)  # a plain flag, which a file can hold
             ranges.append(replace(origin, first_source_frame=first, loop=origin.loop and is_whole))
             starts.append(count)
             count += b - a

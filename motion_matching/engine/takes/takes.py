@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, replace
@@ -40,6 +39,7 @@ from ..motion import bvh
 from ..motion.attachment import detach
 from ..motion.clip import Clip
 from ..motion.simulation_bone import SimulationBoneSettings
+from ..own_files import make_temporary_folder
 from ..progress import ReportShare
 from . import baking, metrics, recovery
 from .metrics import BodyMotion, Frames
@@ -128,8 +128,8 @@ def report(
     `live` is the same take before its feet were baked; what its feet did is reported as well.
     """
     if bvh_file is None:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "take.bvh"
+        with make_temporary_folder() as folder:
+            file = folder / "take.bvh"
             write_bvh(take, file)
             return report(take, database, file, live=live)
     bones = database.source_bones

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import bpy
 
+from ...engine.array_files import LARGEST_VALUE
 from ...engine.direct import shot_file
-from ...engine.direct.shot import KeptJump, Shot
-from ...engine.errors import MotionMatchingError
-from ...engine.json_files import EntryError, expect_number, expect_text
+from ...engine.direct.shot import LONGEST_SHOT, KeptJump, Shot
+from ...engine.errors import MotionMatchingError, SettingsError
+from ...engine.json_files import (
+    EntryError,
+    expect_list,
+    expect_name,
+    expect_number,
+    expect_object,
+    parse,
+)
 from ..blender import id_properties
 from ..blender.actions import MAX_FRAME
 from ..blender.handle import fit_name
 
 SHOT = "motion_matching_shot"  # custom property of a directed take's action
 TEXT = ".shot.json"  # in the name of its text
-_JUMP = {"second", "from", "to", "price"}  # what each jump has
+_MOST_DIGITS = 18  # of a seed, which are far fewer
 _TEXT_BYTES = len(TEXT) + len(".001")
+_Read = TypeVar("_Read")
 
 
 def store_shot(
@@ -34,27 +43,65 @@ def store_shot(
     store_kept(action, shot.current.kept)
 
 
+class StoredJump(NamedTuple):
+    """A jump of a take as its report has it: the runner-up is another target, and how much dearer.
+
+    Prices are in metre-seconds.
+    """
+
+    second: float
+    source: str
+    target: str
+    price: float | None
+    runner_up: tuple[str, float] | None
+
+
 def is_directed(action: bpy.types.Action | None) -> bool:
     """Return whether an action is a directed take, even if its shot was deleted."""
     return action is not None and id_properties.has(action, SHOT)
 
 
+def _read_entry(action: bpy.types.Action, name: str) -> Any:
+    """Return an entry of what is stored on an action; None if there is none."""
+    stored = id_properties.read(action, SHOT) if is_directed(action) else None
+    return stored.get(name) if isinstance(stored, dict) else None
+
+
+def _read_list(action: bpy.types.Action, name: str, read: Callable[[Any], _Read]) -> list[_Read]:
+    """Return the entries of a list that is stored as JSON; none of them if it was edited."""
+    text = _read_entry(action, name)
+    try:
+        listed = parse(text, name) if isinstance(text, str) else []
+        return [read(each) for each in expect_list(listed, name)]
+    except (EntryError, SettingsError):
+        return []
+
+
 def find_text(action: bpy.types.Action) -> bpy.types.Text | None:
     """Return the text with the shot of a directed take; None if there is none."""
-    stored = id_properties.read(action, SHOT) if is_directed(action) else None
-    text = stored.get("shot") if isinstance(stored, dict) else None
+    text = _read_entry(action, "shot")
     return text if isinstance(text, bpy.types.Text) else None
 
 
-def read_jumps(action: bpy.types.Action) -> list[dict[str, Any]]:
-    """Return the jumps of a directed take, as its report has them; none if they were edited."""
-    stored = id_properties.read(action, SHOT) if is_directed(action) else None
-    text = stored.get("jumps") if isinstance(stored, dict) else None
-    try:
-        listed = json.loads(text) if isinstance(text, str) else []
-    except ValueError:
-        return []
-    return [each for each in listed if isinstance(each, dict) and each.keys() >= _JUMP]
+def read_jumps(action: bpy.types.Action) -> list[StoredJump]:
+    """Return the jumps of a directed take; none if they were edited."""
+    return _read_list(action, "jumps", _read_jump)
+
+
+def _read_jump(data: Any) -> StoredJump:
+    """Read a jump of a report. Raises EntryError."""
+    expect_object(data, "a jump")
+    second = expect_number(data.get("second"), "'second'", 0.0, LONGEST_SHOT)
+    source, target = (expect_name(data.get(name), name) for name in ("from", "to"))
+    price, other = data.get("price"), data.get("runner_up")
+    if price is not None:
+        price = expect_number(price, "'price'", 0.0, LARGEST_VALUE)
+    if other is None:
+        return StoredJump(second, source, target, price, None)
+    expect_object(other, "'runner_up'")
+    dearer = expect_number(other.get("dearer"), "'dearer'", -LARGEST_VALUE, LARGEST_VALUE)
+    runner_up = expect_name(other.get("to"), "'to' of 'runner_up'"), dearer
+    return StoredJump(second, source, target, price, runner_up)
 
 
 def store_kept(action: bpy.types.Action, kept: Sequence[KeptJump]) -> None:
@@ -65,49 +112,38 @@ def store_kept(action: bpy.types.Action, kept: Sequence[KeptJump]) -> None:
 
 def read_kept(action: bpy.types.Action) -> list[KeptJump]:
     """Return the jumps of a directed take that later solves keep; none if they were edited."""
-    stored = id_properties.read(action, SHOT) if is_directed(action) else None
-    text = stored.get("kept") if isinstance(stored, dict) else None
-    try:
-        listed = json.loads(text) if isinstance(text, str) else []
-        return [shot_file.read_kept(each, "a kept jump") for each in listed]
-    except (ValueError, TypeError, EntryError):
-        return []
+    return _read_list(action, "kept", lambda each: shot_file.read_kept(each, "a kept jump"))
 
 
 def read_seed(action: bpy.types.Action) -> int | None:
     """Return the seed of a directed take; None if it is not known."""
-    stored = id_properties.read(action, SHOT) if is_directed(action) else None
-    text = stored.get("seed") if isinstance(stored, dict) else None
-    return int(text) if isinstance(text, str) and text.isdecimal() else None
+    text = _read_entry(action, "seed")
+    is_known = isinstance(text, str) and text.isdecimal() and len(text) <= _MOST_DIGITS
+    return int(text) if is_known else None
 
 
-def read_frame(action: bpy.types.Action) -> int:
-    """Return the first frame of a directed take. MotionMatchingError if damaged."""
-    stored = id_properties.read(action, SHOT)
+def find_frame(action: bpy.types.Action) -> int | None:
+    """Return the first frame of a directed take; None if it was edited."""
     try:
-        return round(expect_number(stored.get("frame"), "a frame", -MAX_FRAME, MAX_FRAME))
+        number = expect_number(_read_entry(action, "frame"), "a frame", -MAX_FRAME, MAX_FRAME)
     except EntryError:
-        raise MotionMatchingError(_describe_edited(action)) from None
-
-
-def _describe_edited(action: bpy.types.Action) -> str:
-    return (
-        f"The take '{action.name}' does not hold its shot, because its property '{SHOT}' was "
-        "edited; set marks, and solve them."
-    )
+        return None
+    return round(number)
 
 
 def read_shot(action: bpy.types.Action) -> tuple[Shot, int]:
     """Return the shot of a directed take, and its first frame. MotionMatchingError if damaged."""
-    text = find_text(action)
+    text, frame = find_text(action), find_frame(action)
     if text is None:
         raise MotionMatchingError(
             f"The take '{action.name}' does not hold its shot, because its text was deleted; set "
             "marks, and solve them."
         )
-    frame = read_frame(action)
-    try:
-        content = expect_text(text.as_string(), "the text")
-    except EntryError:
-        raise MotionMatchingError(_describe_edited(action)) from None
+    content = text.as_string()
+    if frame is None or not content:
+        edited = "text" if frame is not None else f"property '{SHOT}'"
+        raise MotionMatchingError(
+            f"The take '{action.name}' does not hold its shot, because its {edited} was edited; "
+            "set marks, and solve them."
+        )
     return shot_file.from_json(content, f"of the take '{action.name}'"), frame

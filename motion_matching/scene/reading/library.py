@@ -9,19 +9,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
 
-from ...engine import database, files
+from ...engine import database, files, own_files
 from ...engine.errors import DatabaseError, MotionDataError, SettingsError
 from ...engine.names import get_child
+from ...engine.own_files import DATABASE, NOTE
 from ..blender import actions
 from ..blender.curves import LINEAR
 from ..rig.armature import read_rest_bytes
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 GIGABYTE = 1024**3
 DEFAULT_LIMIT = 4 * GIGABYTE
 _PACKAGE = __package__.rpartition(".")[0]
-_ABANDONED = 3600.0  # seconds after which nobody goes on writing an unfinished file
 _KEYS_VERSION = 3  # how keys are made
 _ROUND = 5  # decimals of a rig's measures that count
 _BONE_FLAGS = ("use_deform", "use_connect", "use_inherit_rotation", "use_local_location")
@@ -91,6 +91,7 @@ class Library:
         return self.load(key) if self.has(key) else built
 
     def _save(self, key: str, built: Database, motion: str) -> None:
+        own_files.make_way(self.get_path(key), DATABASE)
         database.database.save(built, self.get_path(key))
         if motion:
             self._replace_base(motion, key)
@@ -113,7 +114,8 @@ class Library:
             del self._tagged[tagged]
         if before not in ("", key):
             self._loaded.pop(before, None)
-            _remove_file(self.get_path(before))
+            own_files.remove(self.get_path(before))
+        own_files.make_way(self._get_note_path(motion), NOTE)
         with files.replacing(self._get_note_path(motion), DatabaseError) as note:
             note.write_text(key, encoding="ascii")
 
@@ -149,50 +151,48 @@ class Library:
         return self.get_path(key)
 
     def clear(self) -> tuple[int, int]:
-        """Delete all files; return the bytes freed, and the number of files in use, which stay."""
+        """Delete all that is our own; return the bytes freed, and the number of files in use.
+
+        Those stay, as does what is not recognised as a file of the library.
+        """
         self._loaded.clear()
         self._tagged.clear()
-        for note in self.folder.glob("*.base"):
-            _remove_file(note)
-        removed = [(size, _remove_file(path)) for path, size, _ in self._list_files()]
+        stored = self._list_files()
+        removed = [(file.size, own_files.remove(file.path)) for file in stored]
         freed = [size for size, is_gone in removed if is_gone]
-        return sum(freed), len(removed) - len(freed)
+        return sum(freed) + own_files.sweep(self.folder), len(removed) - len(freed)
 
     def make_room(self, newest: str) -> None:
         """Delete what was used longest ago, except one key, until the rest is within the limit."""
-        stored = sorted(self._list_files(), key=lambda file: file[2])
-        total = sum(size for _, size, _ in stored)
+        own_files.sweep(self.folder)
+        stored = sorted(self._list_files(), key=lambda file: file.used)
+        total = sum(file.size for file in stored)
         for path, size, _ in stored:
             if total <= self.limit:
                 break
-            if path.stem != newest:
+            if path.suffix == ".npz" and path.stem != newest:
                 self._loaded.pop(path.stem, None)
-                total -= size if _remove_file(path) else 0
-        for note in self.folder.glob("*.base"):
-            if not self.find_base(note.stem):
-                _remove_file(note)
+                total -= size if own_files.remove(path) else 0
+        for path, _, _ in stored:
+            if path.suffix == ".base" and not self.find_base(path.stem):
+                own_files.remove(path)
 
-    def _list_files(self) -> list[tuple[Path, int, float]]:
-        """Return every file with its size in bytes and when it was last used.
-
-        Without files that another Blender may be writing now: unfinished ones that are not old.
-        """
-        found, now = [], time.time()
-        for path in self.folder.glob("*.npz"):
+    def _list_files(self) -> list[_StoredFile]:
+        """Return all files of the library, without those that may be written now."""
+        found = []
+        for path in own_files.list_stored(self.folder):
             with suppress(OSError):
-                stat = path.stat()
-                if not path.name.startswith(".") or now - stat.st_mtime > _ABANDONED:
-                    found.append((path, stat.st_size, stat.st_mtime))
+                state = path.stat()
+                found.append(_StoredFile(path, state.st_size, state.st_mtime))
         return found
 
 
-def _remove_file(path: Path) -> bool:
-    """Delete a file; return whether that worked, for some systems refuse while it is mapped."""
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        return False
-    return True
+class _StoredFile(NamedTuple):
+    """A file of a library, its bytes, and when it was last used."""
+
+    path: Path
+    size: int
+    used: float
 
 
 def get_folder() -> Path:
@@ -234,8 +234,10 @@ class FileDigests:
     def compute(self, file: Path) -> bytes:
         """Return the digest of a file's bytes; raise MotionDataError if it cannot be read."""
         try:
-            stat = file.stat()
-            version = str(file), stat.st_size, stat.st_mtime_ns
+            found = file.stat()
+            if not stat.S_ISREG(found.st_mode):  # a device may have no end
+                raise OSError(0, "it is no regular file")
+            version = str(file), found.st_size, found.st_mtime_ns
             if version not in self._by_version:
                 with open(file, "rb") as stream:
                     self._by_version[version] = hashlib.file_digest(stream, "blake2b").digest()

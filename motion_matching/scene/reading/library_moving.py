@@ -12,33 +12,30 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from ...engine import own_files
 from ...engine.errors import DatabaseError
 
-_ENDINGS = (".npz", ".base")  # databases with fields, and notes of what was tagged
 _CHUNK = 16 * 1024**2  # bytes copied at once
-
-
-def list_files(folder: Path) -> list[Path]:
-    """Return the files of a library."""
-    return sorted(path for path in folder.glob("*") if path.suffix in _ENDINGS and path.is_file())
 
 
 def copy_steps(source: Path, target: Path) -> Generator[tuple[str, float], None, list[Path]]:
     """Bring the files of a library into another folder too, and return them in the old one.
 
     A file that has the same name and size there counts as the same, for names are keys of contents.
-    Raises DatabaseError if the folder cannot be used; then, and if the steps are closed early, the
-    new folder is left as it was.
+    Raises DatabaseError if the folder cannot be used, or has another file of such a name; then, and
+    if the steps are closed early, the new folder is left as it was.
     """
     created: list[Path] = []
     done = False
     try:
         target.mkdir(parents=True, exist_ok=True)
-        files = list_files(source)
+        files = own_files.list_stored(source)
         sizes = {path: path.stat().st_size for path in files}
         total, copied = max(sum(sizes.values()), 1), 0
         for path in files:
             goal = target / path.name
+            if not own_files.is_free(goal, own_files.find_kind(path)):
+                raise FileExistsError(0, f"{goal.name} is another file there")
             if not (goal.is_file() and goal.stat().st_size == sizes[path]):
                 created.append(goal)
                 for count in _copy_file(path, goal):
@@ -56,17 +53,24 @@ def copy_steps(source: Path, target: Path) -> Generator[tuple[str, float], None,
         for path in () if done else created:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
+        if not done:
+            own_files.remove_own_folder(target)
 
 
 def remove_files(files: list[Path]) -> int:
     """Delete files; return how many stay, as some systems keep those that are in use."""
-    left = 0
-    for path in files:
-        try:
-            path.unlink(missing_ok=True)
-        except OSError:
-            left += 1
-    return left
+    return sum(not own_files.remove(path) for path in files)
+
+
+def adopt_files(chosen: Path, folder: Path) -> None:
+    """Take over what earlier versions stored in the very folder that the user chose.
+
+    That is named by its content, and recognised.
+    """
+    for path in own_files.list_stored(chosen):
+        with suppress(OSError):  # it is in use, or another Blender was faster
+            if not (goal := folder / path.name).exists():
+                path.rename(goal)
 
 
 def _copy_file(path: Path, goal: Path) -> Iterator[int]:

@@ -11,7 +11,6 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,6 +21,7 @@ import bpy
 
 from ...engine.errors import MotionMatchingError
 from ...engine.files import replacing
+from ...engine.own_files import make_temporary_folder
 from ..blender.files import save_copy
 
 Progress = Callable[[float], None]
@@ -78,10 +78,10 @@ def render(
     kind = path.suffix.lower()
     with (
         replacing(path, MotionMatchingError) as unfinished,
-        tempfile.TemporaryDirectory() as folder,
+        make_temporary_folder() as folder,
     ):
         # Blender reads # and // in the name of what it renders as more than a name
-        output, file = Path(folder) / f"take{kind}", Path(folder) / "take.blend"
+        output, file = folder / f"take{kind}", folder / "take.blend"
         _set_output(bpy.context.scene, output)
         save_copy(file)
         reason = "no graphics and no Cycles"

@@ -126,8 +126,8 @@ any time"""
 
 
 class MOTION_MATCHING_OT_move_databases(SteppedOperator, bpy.types.Operator):
-    """Choose another folder for databases and trained motion fields, and move what is there. \
-Other Blenders that are open look there after a restart"""
+    """Choose another folder, and move databases and trained motion fields into 'Motion Matching \
+Databases' in it. Other Blenders that are open look there after a restart"""
 
     bl_idname = "motion_matching.move_databases"
     bl_label = "Move Databases"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ... import app, live
+from ... import app, engine, live
 from ...app.characters import get_active_armature, get_active_settings, get_armature
 from ...app.runtime import runtime
 from ...app.typed import settings_of
@@ -66,7 +66,7 @@ class _LiveOperator(SteppedOperator):
         context = bpy.context
         try:
             live = self.begin(get_armature(self._uid), preferences.create_devices(), 0.0)
-        except MotionMatchingError as error:
+        except (MotionMatchingError, ImportError) as error:
             return self._fail(error)
         # time starts now: to begin may take seconds, as on rigs that are slow
         self._began, self._live, self._last, self._heading = time.perf_counter(), live, 0.0, 0.0
@@ -318,11 +318,8 @@ deleted"""
 
     def run(self, context: bpy.types.Context) -> None:
         path = app.recordings.find_foremost()
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as cause:
-            raise SettingsError(
-                f"{path} cannot be deleted ({cause.strerror}); make sure that you may write there."
-            ) from cause
-        finally:
-            app.recordings.refresh()
+        is_gone = engine.own_files.remove(path)
+        app.recordings.refresh()
+        if not is_gone:
+            text = f"{path} cannot be deleted; make sure that you may write there."
+            raise SettingsError(text)

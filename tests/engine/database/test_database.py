@@ -408,3 +408,14 @@ def test_changed_features_equal_those_of_a_new_build(name: str):
 def test_a_mapped_database_computes_the_same_features(database: Database, saved: Path):
     schema = load_schema("holden")
     assert_same(load(saved).with_schema(schema).features, database.with_schema(schema).features)
+
+
+def test_legs_without_a_length_are_refused(saved: Path):
+    rewrite_arrays(
+        saved, lambda arrays: arrays.update(rest_positions=np.zeros_like(arrays["rest_positions"]))
+    )
+    expect_refusal(saved, "no length")
+
+
+def test_a_device_without_an_end_is_no_database():
+    expect_refusal(Path("/dev/zero"), "device")

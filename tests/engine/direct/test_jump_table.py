@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from motion_matching.engine.array_files import save_arrays
 from motion_matching.engine.database.tags import NO_USE
 from motion_matching.engine.direct.footage import make_footage
 from motion_matching.engine.direct.jump_price import HALFLIFE, RATE, compute_prices
@@ -89,8 +90,50 @@ def test_a_table_is_kept_beside_its_database(footage, table, tmp_path):
     assert np.array_equal(loaded.prices, table.prices)
     others = replace(footage, candidates=~footage.candidates)
     assert load_table(others, path) is None
+    path.write_bytes(path.read_bytes()[:-1000])
+    assert load_table(footage, path) is None
+    load_or_build_table(footage, path)
+    assert load_table(footage, path) is not None, "what is damaged is made anew"
     path.write_bytes(b"no archive")
     assert load_table(footage, path) is None
+    load_or_build_table(footage, path)
+    assert path.read_bytes() == b"no archive", "it is somebody else's"
+
+
+def _widen(array: np.ndarray) -> np.ndarray:
+    return np.concatenate([array, array[:, :1]], axis=1)
+
+
+WRONG = {
+    "targets beyond the end": lambda t: {"targets": t.targets + 100_000},
+    "targets below zero": lambda t: {"targets": t.targets - 100_000},
+    "targets that may not be entered": lambda t: {"targets": np.full_like(t.targets, -1)},
+    "too few rows": lambda t: {"targets": t.targets[:-1], "prices": t.prices[:-1]},
+    "too many rows": lambda t: {"targets": np.vstack([t.targets] * 2)},
+    "prices that are too narrow": lambda t: {"prices": t.prices[:, :-1]},
+    "too few jumps": lambda t: {"targets": t.targets[:, :1], "prices": t.prices[:, :1]},
+    "too many jumps": lambda t: {"targets": _widen(t.targets), "prices": _widen(t.prices)},
+    "prices below zero": lambda t: {"prices": t.prices - 1.0},
+    "other numbers": lambda t: {"targets": t.targets.astype(np.float32)},
+    "texts": lambda t: {"targets": t.targets.astype("U8")},
+    "dates": lambda t: {"prices": t.prices.astype("datetime64[s]")},
+    "one number": lambda t: {"targets": np.int32(7)},
+    "a key of numbers": lambda t: {"key": np.float32(7)},
+    "no prices": lambda t: {"prices": None},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_table_of_wrong_content_is_made_anew(footage, table, tmp_path, wrong):
+    path = tmp_path / "walk.jumps.npz"
+    save_table(table, footage, path)
+    arrays = dict(np.load(path)) | WRONG[wrong](table)
+    kept = {name: np.asarray(each) for name, each in arrays.items() if each is not None}
+    save_arrays(path, kept, DatabaseError)
+    assert load_table(footage, path) is None
+    found = load_or_build_table(footage, path)
+    assert np.array_equal(found.targets, table.targets)
+    assert np.array_equal(found.prices, table.prices)
 
 
 def test_without_a_frame_to_enter_there_is_a_sentence(walking):

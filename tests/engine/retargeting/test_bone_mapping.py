@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from motion_matching.engine.errors import RigError
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.retargeting.bone_mapping import map_bones
 from tests.engine import characters, named_rigs
@@ -72,3 +73,10 @@ def test_a_mapping_is_the_same_text_whenever_it_is_made() -> None:
     assert pairs["left_shin"]["target"] == ["calf_l"]
     other = map_bones(source, target, target_overrides={"left_toe": ""})
     assert other.to_json() != map_bones(source, target).to_json()
+
+
+def test_a_body_without_hips_is_refused_in_a_sentence() -> None:
+    skeleton = build_humanoid_skeleton()
+    for given in ({"source_overrides": {"hips": ""}}, {"target_overrides": {"hips": []}}):
+        with pytest.raises(RigError, match="without hips"):
+            map_bones(skeleton, skeleton, **given)

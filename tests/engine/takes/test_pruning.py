@@ -155,3 +155,25 @@ def test_motion_that_nobody_plays_stays_by_how_unlike_it_is(demo_database):
     assert 0.3 <= result.kept < 0.32
     assert result.covered == 0.0
     assert np.isfinite(result.farthest)
+
+
+def test_loops_stay_and_are_stored(tmp_path):
+    clips = generate_clips()[:3]
+    sources = [
+        Source(clip=clips[0], start=70, stop=130, loop=True),
+        *(Source(clip=clip) for clip in clips[1:]),
+    ]
+    whole = build(sources, BuildSettings(mirror=True))[0]
+    spare = np.zeros(whole.frame_count, bool)
+    looped = [index for index, origin in enumerate(whole.ranges) if origin.loop]
+    assert looped
+    for index, (start, stop) in enumerate(zip(whole.starts, whole.stops, strict=True)):
+        spare[start + (stop - start) // 2 : stop] = index not in looped
+    file = tmp_path / "small.npz"
+    databases.save(pruning.leave_out(whole, spare), file)
+    smaller = databases.load(file)
+    assert sum(origin.loop for origin in smaller.ranges) == len(looped)
+    # a loop that is cut is none any more
+    spare[whole.starts[looped[0]]] = True
+    databases.save(pruning.leave_out(whole, spare), file)
+    assert sum(origin.loop for origin in databases.load(file).ranges) == len(looped) - 1

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from motion_matching.app import status
@@ -18,7 +19,7 @@ from motion_matching.app.runtime import runtime
 from motion_matching.engine.database import database
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
-from motion_matching.engine.errors import DatabaseError, SettingsError
+from motion_matching.engine.errors import DatabaseError, MotionDataError, SettingsError
 from motion_matching.scene.blender import actions
 from motion_matching.scene.reading import library
 from tests.demo import generate_clips
@@ -233,29 +234,30 @@ def test_the_oldest_databases_go_when_space_is_short(tmp_path):
     folder = tmp_path / "databases"
     made = build([Source(clip=clip) for clip in generate_clips()[:3]], BuildSettings())[0]
     databases = library.Library(folder)
-    databases.store("a", made)
-    size = (folder / "a.npz").stat().st_size
+    a, b, c, d, e = keys = [letter * 32 for letter in "abcde"]
+    databases.store(a, made)
+    size = (folder / f"{a}.npz").stat().st_size
     databases.limit = 3 * size
-    for key in "bc":
+    for key in (b, c):
         databases.store(key, made)
-    for number, key in enumerate("abc"):
+    for number, key in enumerate(keys[:3]):
         os.utime(databases.get_path(key), (1000 + number, 1000 + number))
-    databases.load("a")  # used again: now b is the oldest
-    databases.store("d", made)
-    assert {p.stem for p in folder.iterdir()} == set("acd")
+    databases.load(a)  # used again: now b is the oldest
+    databases.store(d, made)
+    assert {p.stem for p in folder.iterdir()} == {a, c, d}
     assert sum(p.stat().st_size for p in folder.iterdir()) <= databases.limit
     databases.limit = 1
-    databases.store("e", made)
-    assert {p.stem for p in folder.iterdir()} == {"e"}, (
+    databases.store(e, made)
+    assert {p.stem for p in folder.iterdir()} == {e}, (
         "the newest stays, however little room there is"
     )
-    assert databases.load("e").frame_count == made.frame_count
+    assert databases.load(e).frame_count == made.frame_count
     with pytest.raises(DatabaseError) as caught:  # no longer in the library
-        databases.load("a")
-    assert "a.npz" in str(caught.value)
+        databases.load(a)
+    assert f"{a}.npz" in str(caught.value)
     assert databases.clear() == (size, 0)
     assert not list(folder.iterdir())
-    assert not databases.has("e")
+    assert not databases.has(e)
 
     # outside an extension they lie only in Blender's user folder
     where = library.get_folder()
@@ -323,3 +325,37 @@ def test_a_note_of_a_base_removes_no_file_elsewhere(demo_database, tmp_path):
         stored.store("0" * 32, demo_database, motion)
         assert victim.exists()
         assert stored.find_base(motion) == "0" * 32
+
+
+def test_a_library_never_touches_files_of_the_user(demo_database, tmp_path):
+    """Neither when it is cleared, nor when it makes room, nor at any build."""
+    np.savez(tmp_path / "thesis.npz", poses=np.zeros((30, 156)))
+    content = (tmp_path / "thesis.npz").read_bytes()
+    database.save(demo_database, tmp_path / "walk.npz")  # made for -o
+    mine = {"walk.npz": (tmp_path / "walk.npz").read_bytes(), ".hidden.npz": content}
+    mine |= {"thesis.npz": content, f"{'1' * 32}.npz": content, f"field-{'2' * 32}.npz": content}
+    mine |= {"notes.base": b"notes", f"{'3' * 32}.base": b"notes", "song.npz.part": b"half"}
+    for name, written in mine.items():
+        (tmp_path / name).write_bytes(written)
+        os.utime(tmp_path / name, (1000, 1000))
+
+    def read() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    stored = library.Library(tmp_path, limit=1)
+    for number, motion in (("4", "5"), ("6", "5"), ("7", "8")):
+        stored.store(number * 32, demo_database, motion * 32)
+    ours = {f"{'7' * 32}.npz", f"{'8' * 32}.base"}
+    assert {name: each for name, each in read().items() if name not in ours} == mine
+    stored.clear()
+    assert read() == mine
+    # nor where a database of that very key belongs
+    stored.store("1" * 32, demo_database, "3" * 32)
+    assert stored.load("1" * 32).frame_count == demo_database.frame_count
+    assert (tmp_path / f"{'1' * 32}.npz.kept1").read_bytes() == content
+    assert (tmp_path / f"{'3' * 32}.base.kept1").read_bytes() == b"notes"
+
+
+def test_a_source_that_is_a_device_is_refused(tmp_path):
+    with pytest.raises(MotionDataError, match="regular file"):
+        library.FileDigests().compute(Path("/dev/zero"))

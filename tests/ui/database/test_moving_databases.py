@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from motion_matching.app import library, status
 from motion_matching.app.content import compute_key
 from motion_matching.app.recordings import get_folder as get_recordings_folder
+from motion_matching.app.runtime import runtime
+from motion_matching.engine.own_files import FOLDER
 from motion_matching.scene.reading import library as libraries
 from tests.ui.characters import create_character, expect_refusal
 
@@ -37,8 +41,9 @@ def test_databases_are_found_where_they_were_moved(built, tmp_path):
     assert Path(chosen.location) == before
     target = tmp_path / "more space"
     assert ops.move_databases(directory=f"{target}/") == {"FINISHED"}
-    assert Path(chosen.location) == target == library.get_library().folder
-    assert (target / f"{key}.npz").is_file()
+    folder = target / FOLDER
+    assert Path(chosen.location) == folder == library.get_library().folder
+    assert (folder / f"{key}.npz").is_file()
     assert not list(before.glob("*.npz"))
     assert status.refresh(obj).kind == "fresh"
     assert library.get_library().load(key).frame_count > 10
@@ -46,15 +51,16 @@ def test_databases_are_found_where_they_were_moved(built, tmp_path):
     # built where it is now
     obj.motion_matching.speed = 1.25
     ops.build()
-    assert (target / f"{compute_key(obj)}.npz").is_file()
-    assert ops.move_databases(directory=f"{target}/") == {"FINISHED"}, "it is there already"
-    assert len(list(target.glob("*.npz"))) == 2
+    assert (folder / f"{compute_key(obj)}.npz").is_file()
+    for given in (target, folder):
+        assert ops.move_databases(directory=f"{given}/") == {"FINISHED"}, "it is there already"
+    assert len(list(folder.glob("*.npz"))) == 2
 
     assert ops.move_databases_back() == {"FINISHED"}
     assert chosen.folder == ""
     assert library.get_library().folder == before
     assert len(list(before.glob("*.npz"))) == 2
-    assert not list(target.glob("*.npz"))
+    assert not list(target.iterdir()), "what was made there is gone"
     assert status.refresh(obj).kind == "fresh"
 
 
@@ -75,4 +81,36 @@ def test_a_folder_on_a_missing_disk_is_named(built, tmp_path):
     expect_refusal(ops.build, "connect its disk")
     (tmp_path / "unplugged").mkdir()
     assert ops.build() == {"FINISHED"}
-    assert list((tmp_path / "unplugged" / "databases").glob("*.npz"))
+    assert list((tmp_path / "unplugged" / "databases" / FOLDER).glob("*.npz"))
+
+
+def test_a_folder_of_the_user_keeps_all_that_is_in_it(built, tmp_path):
+    """Whatever becomes of the databases there, which earlier versions stored in that very folder."""
+    obj, chosen = built
+    np.savez(tmp_path / "thesis.npz", poses=np.zeros((30, 156)))
+    (tmp_path / "notes.base").write_text("notes")
+    os.utime(tmp_path / "thesis.npz", (0, 0))
+    mine = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def read() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+
+    assert ops.move_databases(directory=f"{tmp_path}/") == {"FINISHED"}
+    chosen.limit = 0.05
+    obj.motion_matching.speed = 1.25
+    assert ops.build() == {"FINISHED"}
+    assert read() == mine
+    # as an earlier version left it
+    folder = tmp_path / FOLDER
+    for path in folder.iterdir():
+        path.rename(tmp_path / path.name)
+    folder.rmdir()
+    runtime.library = None
+    status.invalidate()
+    assert status.refresh(obj).kind == "fresh"
+    assert library.get_library().has(compute_key(obj))
+    assert read() == mine
+    assert ops.clear_cache() == {"FINISHED"}
+    assert list(folder.iterdir()) == []
+    assert ops.move_databases_back() == {"FINISHED"}
+    assert read() == mine
