@@ -391,7 +391,9 @@ def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
             read_state(),
             [SimpleNamespace(name="walk.glb"), SimpleNamespace(name="walk.fbx")],
         )
-        chosen = SimpleNamespace(filepath="", directory=str(folder), files=files, mirror=True)
+        chosen = SimpleNamespace(
+            filepath="", directory=str(folder), files=files, mirror=True, character=""
+        )
         work = Import.steps(chosen, bpy.context)
         assert "walk.glb" in next(work)[0]
         assert "walk.fbx" in next(work)[0]
