@@ -34,9 +34,7 @@ def find_other_performer(
     An action belongs to those that play it, or have it as a source or a take.
     """
     owners = [
-        other
-        for other in bpy.data.objects
-        if other.type == "ARMATURE" and action in _list_actions(other)
+        other for other in scene.blender.files.list_armatures() if action in _list_actions(other)
     ]
     if obj in owners:
         return None

@@ -85,7 +85,7 @@ def retarget_into_copy(
     """
     check_clashes([("'onto'", onto)], [("'path'", path)])
     open_blend(onto)
-    obj = find_armature(onto, armature, "--armature")
+    obj = find_armature(onto, armature, "--armature", takes_keys=True)
     start = bpy.context.scene.frame_start if frame_start is None else frame_start
     options = replace(options, frame_start=start)
     with save_after(path):

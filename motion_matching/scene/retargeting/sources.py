@@ -13,7 +13,7 @@ from ...engine.maths import quat
 from ...engine.motion.clip import Clip
 from ..blender import actions
 from ..blender.evaluation import compute_world_matrix
-from ..blender.files import format_names
+from ..blender.files import format_names, list_armatures
 from ..blender.transforms import Transform, compose, decompose_similarity, invert
 from ..reading.sampling import SampledClip, sample, sample_steps
 
@@ -84,8 +84,7 @@ def find_source_armature(
     It is the one that plays it, else the one whose bones it moves. Objects with one armature count
     as one. Raises SettingsError, which says what to do, if there is none, or more than one.
     """
-    armatures = [obj for obj in bpy.data.objects if obj.type == "ARMATURE"]
-    fitting = [obj for obj in armatures if action in actions.find_actions(obj)]
+    fitting = [obj for obj in list_armatures() if action in actions.find_actions(obj)]
     others = [obj for obj in fitting if obj != target]
     players = [obj for obj in others if action in dict(actions.get_played_actions(obj))]
     found = players or others
