@@ -55,7 +55,7 @@ def load(
     axes or scales.
     """
     path = Path(path)
-    axes = _compute_blender_axes(up, forward)
+    axes = compute_blender_axes(up, forward)
     if scale is not None:
         _check_scale(scale)
     joints, parents, values, fps, notes = read(path, root)
@@ -77,7 +77,7 @@ def load_skeleton(
 
     Errors are those of `load`.
     """
-    axes = _compute_blender_axes(up, forward)
+    axes = compute_blender_axes(up, forward)
     if scale is not None:
         _check_scale(scale)
     joints, parents = read_joints(Path(path))
@@ -121,7 +121,7 @@ def save(
     MotionDataError if it cannot be written and SettingsError for options that make no sense.
     """
     path = Path(path)
-    axes = _compute_blender_axes(up, forward)
+    axes = compute_blender_axes(up, forward)
     _check_scale(scale)
     if sorted(order.upper()) != list(AXES):
         raise SettingsError(
@@ -155,7 +155,7 @@ def sanitize_names(names: Sequence[str]) -> tuple[str, ...]:
 # ----------------------------------------------------------------------------------- axes and units
 
 
-def _compute_blender_axes(up: str, forward: str) -> np.ndarray:
+def compute_blender_axes(up: str, forward: str) -> np.ndarray:
     """Return the rotation C (3, 3) that takes the file's `up` to +Z and its `forward` to -Y."""
     z, ahead = _parse_axis(up, "up"), _parse_axis(forward, "forward")
     if z @ ahead != 0:

@@ -18,11 +18,12 @@ from ...engine.motion.resampling import resample
 from ..blender import actions
 from ..blender.channels import STILL, find_unlocked_components, has_motion
 from ..blender.curves import build_bone_path, create_curve
-from ..blender.evaluation import EvaluationCopy
+from ..blender.evaluation import EvaluationCopy, compute_world_matrix
 from ..blender.rotation_modes import get_rotation_property, to_mode
 from ..blender.smooth_keys import write_smooth_keys
-from ..blender.transforms import REST, Transform
+from ..blender.transforms import REST, Transform, decompose_similarity
 from ..rig.armature import compute_rest_frame
+from ..rig.carried import take_off_carrying
 from .control_rig import ControlRig, Switch, matches
 from .deform import check_bones, compute_deform_poses
 from .effects import find_above, find_causes, list_effects
@@ -92,13 +93,20 @@ class _ControlBake:
 
     @classmethod
     def prepare(
-        cls, obj: bpy.types.Object, rig: ControlRig, clip: Clip, settings: ControlSettings
+        cls,
+        obj: bpy.types.Object,
+        rig: ControlRig,
+        clip: Clip,
+        settings: ControlSettings,
+        start_frame: int,
     ) -> _ControlBake:
         """Check that the rig can be keyed; raise RigError if it cannot."""
         check_editable(obj)
         check_existing(obj, rig)
         check_bones(clip, rig, obj.name)
         clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
+        standing = decompose_similarity(compute_world_matrix(obj), obj.name)[:2]
+        clip = take_off_carrying(clip, obj, standing, start_frame)
         modes, both = choose_modes(rig, settings.legs, settings.arms), settings.match_both
         by_fk = frozenset(n for n, mode in modes.items() if both or mode == "FK")
         by_ik = frozenset(
@@ -132,7 +140,7 @@ def bake_controls(
     puts at rest get a key if they are not. Frame, mode, selection and other actions stay as they
     are; on an error nothing is left behind. Raises RigError if the rig cannot be keyed.
     """
-    job = _ControlBake.prepare(obj, rig, clip, settings or ControlSettings())
+    job = _ControlBake.prepare(obj, rig, clip, settings or ControlSettings(), start_frame)
     resting = find_resting(obj, rig)
     with open_graph(obj, job.switches, resting) as graph:
         channels, tracks = _build_all(job, graph)
