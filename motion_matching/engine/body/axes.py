@@ -24,11 +24,12 @@ from .rig import Roles
 _MOST_FRAMES = 120  # of a clip that are looked at
 _STEP = 1.0 / 30.0  # seconds over which speeds are measured
 _REST_ALONG, _ALONG = 0.85, 0.7  # cosines of a body's way up to an axis, at rest and in motion
-_TRUNK = 0.7  # cosine of the way from the hips to the head to the legs' way up: else nothing stands
+_HANGS = -0.3  # cosine to it of the way to the head, below which legs and trunk run the same way
 # of the length of the legs: height over the floor of what rests on it, and its speed per second
 _NEAR, _SLOW = 0.1, 0.35
 _LOWEST = 10  # percentile of the height of the lowest bone, which is that of the floor
-_WALKS = 0.2  # share of frames in which feet rest on the floor under other axes: runs have few
+_GOES = 0.1  # share of frames in which the hips are faster than what rests: else nothing tells
+_WALKS = 0.2  # share of these in which feet rest on the floor under other axes: runs have few
 _FLOATS = 0.34  # times as often as that, anything rests on the ground as it is read
 _FOUND = re.compile(r"(-?[XYZ]) up and (-?[XYZ]) forward")
 
@@ -47,6 +48,10 @@ class FileAxes(NamedTuple):
         """Return the axes that a sentence names as `str` does, or None."""
         found = _FOUND.search(text)
         return cls(*found.groups()) if found else None
+
+    def get_items(self) -> list[tuple[str, str]]:
+        """Return their names and values."""
+        return list(self._asdict().items())
 
     @property
     def options(self) -> str:
@@ -120,8 +125,11 @@ def find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
     feet = [bone for leg in roles.legs for bone in (leg.foot, leg.toe)]
     body = [roles.hips, *clip.skeleton.get_descendants(roles.hips)]
     leg = _measure_leg(rest, roles)
+    goes = speeds[:, roles.hips] >= _SLOW * leg
+    if goes.mean() < _GOES:
+        return None
     walks, rests = (
-        _measure_support(heads @ way, speeds, leg, body, supporting)
+        _find_support(heads @ way, speeds, leg, body, supporting)[goes].mean()
         for way, supporting in ((up, feet), (np.eye(3)[2], body))
     )
     return up if walks >= _WALKS and rests <= _FLOATS * walks else None
@@ -130,11 +138,11 @@ def find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
 def stands_along(rest: np.ndarray, roles: Roles, up: np.ndarray) -> bool:
     """Return whether heads (B, 3) of a rest pose are those of a body that stands along an axis."""
     ways = [quat.normalize_vectors(rest[leg.thigh] - rest[leg.foot]) for leg in roles.legs]
-    if min(float(way @ up) for way in ways) < _TRUNK or np.mean(ways, axis=0) @ up < _REST_ALONG:
+    if min(float(way @ up) for way in ways) < _ALONG or np.mean(ways, axis=0) @ up < _REST_ALONG:
         return False
-    if roles.head is None or len(roles.legs) > 2:
+    if roles.head is None:
         return True
-    return float(quat.normalize_vectors(rest[roles.head] - rest[roles.hips]) @ up) >= _TRUNK
+    return float(quat.normalize_vectors(rest[roles.head] - rest[roles.hips]) @ up) > _HANGS
 
 
 def _compute_heads(clip: Clip, frames: np.ndarray) -> np.ndarray:
@@ -161,16 +169,16 @@ def _measure_leg(rest: np.ndarray, roles: Roles) -> float:
     return float(np.mean([np.linalg.norm(np.diff(each, axis=0), axis=-1).sum() for each in joints]))
 
 
-def _measure_support(
+def _find_support(
     heights: np.ndarray, speeds: np.ndarray, leg: float, body: list[int], supporting: list[int]
-) -> float:
-    """Return the share of frames in which one of some bones of a body rests on its floor.
+) -> np.ndarray:
+    """Return in which frames (F,) one of some bones of a body rests on its floor.
 
     Heights and speeds are (F, B).
     """
     floor = np.percentile(heights[:, body].min(axis=1), _LOWEST)
     near = np.abs(heights[:, supporting] - floor) < _NEAR * leg
-    return float(np.mean((near & (speeds[:, supporting] < _SLOW * leg)).any(axis=1)))
+    return (near & (speeds[:, supporting] < _SLOW * leg)).any(axis=1)
 
 
 def _find_left(skeleton: Skeleton, roles: Roles) -> np.ndarray:
