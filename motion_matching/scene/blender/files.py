@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -78,7 +78,7 @@ def find_armature(
     return named[0]
 
 
-def find_named(blocks: Sequence[_Block], name: str) -> list[_Block]:
+def find_named(blocks: Iterable[_Block], name: str) -> list[_Block]:
     """Return the blocks of a name: the file's own come before linked ones, which may share it.
 
     A linked one can be told apart by its full name, such as 'Hero [library.blend]'.

@@ -88,8 +88,8 @@ def find_steady_world(obj: bpy.types.Object, frames: Sequence[float]) -> np.ndar
     return None if np.ptp(worlds, axis=0).max() > _STILL else worlds[0]
 
 
-def find_steady_axes(obj: bpy.types.Object) -> tuple[np.ndarray, float] | None:
-    """Return the tilt (4,) and scale of an object whose animation changes these; None of others.
+def find_steady_axes(obj: bpy.types.Object) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the tilt (4,) and scale () of an object whose animation changes these, else None.
 
     Its tilt at rest is not known then. Up is the armature's axis that mostly points up.
     """
@@ -104,13 +104,13 @@ def find_steady_axes(obj: bpy.types.Object) -> tuple[np.ndarray, float] | None:
     if max(np.ptp(ups, axis=0).max(), np.ptp(scales) / scales[0]) <= _STILL:
         return None
     axis = _AXES[int(np.argmax(_AXES @ ups.mean(axis=0)))]
-    return quat.between(axis, np.array([0.0, 0.0, 1.0])), float(np.median(scales))
+    return quat.between(axis, np.array([0.0, 0.0, 1.0])), np.median(scales, keepdims=True)[0]
 
 
 def _list_frames(obj: bpy.types.Object) -> list[int]:
     """Return the frames in which an object, or what places it, is animated; else the scene's."""
     played = [
-        action.frame_range
+        tuple(action.frame_range)
         for one in (obj, *_iterate_leaders(obj))
         for action, _ in actions.get_played_actions(one)
     ]

@@ -126,7 +126,7 @@ def compute_rest_frame(obj: bpy.types.Object) -> tuple[np.ndarray, float]:
     It is the same on all frames, whatever moves the object.
     """
     if steady := find_steady_axes(obj):
-        return steady
+        return steady[0], float(steady[1])
     rotation, _, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
     return quat.normalize(quat.inv_mul(extract_turn_about_z(rotation), rotation)), float(scale)
 
