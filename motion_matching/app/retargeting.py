@@ -16,6 +16,7 @@ from ..engine.body.axes import FileAxes, describe_mistake, find_all_better_axes
 from ..engine.body.body_roles import BODY_ROLES, BodyRoles
 from ..engine.errors import RigChangedError, SettingsError
 from ..engine.motion.skeleton import Skeleton
+from ..engine.names import to_readable
 from ..engine.progress import ReportProgress
 from ..engine.retargeting import mapping_preset
 from ..engine.retargeting.bone_mapping import LEAST_CONFIDENCE, BoneMapping
@@ -170,7 +171,8 @@ def retarget_files_steps(
     files are kept in mind, with those under which they would stand.
     """
     axes = get_axes(settings_of(obj)) | (file_axes._asdict() if file_axes else {})
-    read_with = FileAxes(axes["up"], axes["forward"])
+    have_axes = all(path.suffix.lower() == files.BVH for path in paths)
+    read_with = FileAxes(axes["up"], axes["forward"]) if have_axes else None
 
     def read() -> Steps[list[SourceMotion]]:
         motions: list[SourceMotion] = []
@@ -189,10 +191,12 @@ def retarget_files_steps(
     group, settings = settings_of(obj).retarget, settings_of(obj)
     if file_axes:
         settings.up, settings.forward = file_axes
-    better = [axes for _, axes in lying]
-    is_common = len(set(better)) == 1 and all(path.suffix.lower() == files.BVH for path in paths)
-    group.better_axes = str(better[0]) if is_common else ""
-    kept = list(map(str, paths)), [character] if character else []
+    better = {axes for _, axes in lying}
+    is_common = have_axes and len(better) == 1
+    group.better_axes = str(*better) if is_common else ""
+    names = {name for name, _ in lying}
+    lying_paths = [str(path) for path in paths if to_readable(path.stem) in names]
+    kept = lying_paths, [character] if character else []
     group.lying_files = json.dumps(kept, ensure_ascii=False) if is_common else ""
     return told
 

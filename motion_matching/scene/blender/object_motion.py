@@ -107,17 +107,17 @@ def find_steady_axes(obj: bpy.types.Object) -> tuple[np.ndarray, np.ndarray] | N
     return quat.between(axis, np.array([0.0, 0.0, 1.0])), np.median(scales, keepdims=True)[0]
 
 
-def _list_frames(obj: bpy.types.Object) -> list[int]:
+def _list_frames(obj: bpy.types.Object) -> range:
     """Return the frames in which an object, or what places it, is animated; else the scene's."""
-    played = [
-        tuple(action.frame_range)
+    played: list[Any] = [
+        action.frame_range
         for one in (obj, *_iterate_leaders(obj))
         for action, _ in actions.get_played_actions(one)
     ]
     scene = bpy.context.scene
     ranges = played or [(scene.frame_start, scene.frame_end)]
     first, last = min(r[0] for r in ranges), max(r[1] for r in ranges)
-    return list(range(int(first), int(last) + 1))
+    return range(int(first), int(last) + 1)
 
 
 def _choose(frames: Sequence[float]) -> list[float]:

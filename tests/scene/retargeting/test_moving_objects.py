@@ -20,6 +20,7 @@ from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake
 from tests.command_line import run_with_errors
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk
+from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import assert_alike, assert_same, read_state
 
 FIRST, LAST = 1, 40
@@ -206,6 +207,24 @@ def test_a_character_that_is_moved_does_in_the_world_what_it_is_given(how):
         bpy.context.scene.frame_set(frame)
         api.retarget_action(action, hero, source=walker)
         np.testing.assert_allclose(show(hero, names), wanted, atol=2e-3)
+
+
+@pytest.mark.parametrize("how", ["parent", "tilting parent", "Child Of"])
+def test_a_control_rig_that_is_moved_does_in_the_world_what_it_is_given(how):
+    walker, action = add_walker(frames=LAST)
+    rig = create_rigify_rig("basic_human")
+    names = [bone.name for bone in rig.data.bones if bone.name.startswith(("DEF-spine", "DEF-thi"))]
+    api.retarget_action(action, rig, source=walker, legs="fk")
+    plain = show(rig, names)
+    rig.animation_data.action = None
+    move(rig, how)
+    bpy.context.scene.frame_set(FIRST)
+    stands = np.array(rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+    wanted = plain @ stands[:3, :3].T + stands[:3, 3]
+    for frame in SHOWN:
+        bpy.context.scene.frame_set(frame)
+        api.retarget_action(action, rig, source=walker, legs="fk")
+        np.testing.assert_allclose(show(rig, names), wanted, atol=5e-3)
 
 
 @pytest.mark.parametrize(
