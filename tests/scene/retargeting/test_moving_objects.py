@@ -209,6 +209,7 @@ def test_a_character_that_is_moved_does_in_the_world_what_it_is_given(how):
         np.testing.assert_allclose(show(hero, names), wanted, atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["parent", "tilting parent", "Child Of"])
 def test_a_control_rig_that_is_moved_does_in_the_world_what_it_is_given(how):
     walker, action = add_walker(frames=LAST)
