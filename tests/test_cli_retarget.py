@@ -103,6 +103,25 @@ def test_settings_frame_and_bones_can_be_given(folder, tmp_path):
     assert ways[0] / ways[1] == pytest.approx(2.0, rel=0.05)
 
 
+def test_the_options_for_other_axes_are_named_and_right(folder, tmp_path, capsys):
+    out, path = tmp_path / "out.blend", tmp_path / "other.bvh"
+    bvh.save(make_walk(30), path, up="Z", forward="-Y")
+    onto = "--onto", folder / "hero.blend", "-o", out
+    assert run("retarget", path, *onto) == 0
+    said = capsys.readouterr().out
+    assert "Warning: 'other' lies or stands on its head" in said
+    assert "(--up Z --forward -Y)." in said
+    assert run("retarget", path, *onto, "--up", "Z", "--forward", "-Y") == 0
+    assert "Warning" not in capsys.readouterr().out
+    found = read_heads(out, "Hero")[1]
+    assert run("retarget", folder / "walk.bvh", *onto) == 0
+    assert "Warning" not in capsys.readouterr().out
+    np.testing.assert_allclose(found, read_heads(out, "Hero")[1], atol=1e-3)
+    database = tmp_path / "walk.npz"
+    assert run("build", path, "-o", database) == 0
+    assert "(--up Z --forward -Y)." in capsys.readouterr().out
+
+
 def test_what_goes_wrong_is_one_sentence(folder, tmp_path):
     out = tmp_path / "out.blend"
     out.write_bytes(b"kept")

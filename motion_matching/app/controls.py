@@ -94,14 +94,16 @@ def get_control_settings(obj: bpy.types.Object) -> ControlSettings:
     return replace(settings, fewer_keys=True, distance=distance) if distance else settings
 
 
-def solve_take_steps(obj: bpy.types.Object, rig: ControlRig, take: Take) -> Steps[WriteAction]:
-    """Solve a take for the controls of an armature, and return what writes it.
+def solve_take_steps(
+    obj: bpy.types.Object, rig: ControlRig, take: Take, frame: int
+) -> Steps[WriteAction]:
+    """Solve a take that begins at a frame for an armature's controls, and return what writes it.
 
     Raises RigError if they cannot be keyed.
     """
     clip, settings = remove_toe_ends(take.to_clip()), get_control_settings(obj)
     stage = "Finding Fewer Keys" if settings.fewer_keys else "Solving Controls"
-    steps = solve_bake_steps(obj, rig, clip, settings)
+    steps = solve_bake_steps(obj, rig, clip, settings, frame)
     return map_steps(steps, lambda part: (stage, part or 0.0))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,9 +11,12 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from ..engine import json_files
+from ..engine.body.axes import FileAxes, describe_mistake, find_all_better_axes
 from ..engine.body.body_roles import BODY_ROLES, BodyRoles
 from ..engine.errors import RigChangedError, SettingsError
 from ..engine.motion.skeleton import Skeleton
+from ..engine.names import to_readable
 from ..engine.progress import ReportProgress
 from ..engine.retargeting import mapping_preset
 from ..engine.retargeting.bone_mapping import LEAST_CONFIDENCE, BoneMapping
@@ -141,7 +145,8 @@ def retarget_action_steps(obj: bpy.types.Object, source: ActionSource) -> Steps[
     def read() -> Steps[list[SourceMotion]]:
         return _read_action_steps(source)
 
-    return _retarget_steps(obj, read)
+    told, _ = yield from _retarget_steps(obj, read)
+    return told
 
 
 def _read_action_steps(source: ActionSource) -> Steps[list[SourceMotion]]:
@@ -155,10 +160,19 @@ def _read_action_steps(source: ActionSource) -> Steps[list[SourceMotion]]:
 
 
 def retarget_files_steps(
-    obj: bpy.types.Object, paths: Sequence[Path], character: str | None
+    obj: bpy.types.Object,
+    paths: Sequence[Path],
+    character: str | None,
+    file_axes: FileAxes | None = None,
 ) -> Steps[str]:
-    """Retarget all motion in files of one skeleton onto an armature, and describe what was made."""
-    axes = get_axes(settings_of(obj))
+    """Retarget all motion in files of one skeleton onto an armature, and describe what was made.
+
+    With `file_axes`, the settings have these from then on. If bodies lie because of the axes, the
+    files are kept in mind, with those under which they would stand.
+    """
+    axes = get_axes(settings_of(obj)) | (file_axes._asdict() if file_axes else {})
+    have_axes = all(path.suffix.lower() == files.BVH for path in paths)
+    read_with = FileAxes(axes["up"], axes["forward"]) if have_axes else None
 
     def read() -> Steps[list[SourceMotion]]:
         motions: list[SourceMotion] = []
@@ -171,7 +185,46 @@ def retarget_files_steps(
                 motions += files.read_imported_motions(path, character=character)
         return motions
 
-    return _retarget_steps(obj, read)
+    uid = obj.session_uid
+    told, lying = yield from _retarget_steps(obj, read, read_with)
+    obj = get_armature(uid)
+    group, settings = settings_of(obj).retarget, settings_of(obj)
+    if file_axes:
+        settings.up, settings.forward = file_axes
+    better = {axes for _, axes in lying}
+    is_common = have_axes and len(better) == 1
+    group.better_axes = str(*better) if is_common else ""
+    names = {name for name, _ in lying}
+    lying_paths = [str(path) for path in paths if to_readable(path.stem) in names]
+    kept = lying_paths, [character] if character else []
+    group.lying_files = json.dumps(kept, ensure_ascii=False) if is_common else ""
+    return told
+
+
+def retarget_again_steps(obj: bpy.types.Object) -> Steps[str]:
+    """Retarget the files that lie with the axes under which they stand. SettingsError without."""
+    axes, (paths, character) = get_better_axes(obj), _read_lying_files(obj)
+    return retarget_files_steps(obj, paths, character, axes)
+
+
+def get_better_axes(obj: bpy.types.Object) -> FileAxes | None:
+    """Return the axes under which the files that were retargeted last would stand, or None."""
+    return FileAxes.from_text(settings_of(obj).retarget.better_axes)
+
+
+def _read_lying_files(obj: bpy.types.Object) -> tuple[list[Path], str | None]:
+    text = settings_of(obj).retarget.lying_files
+    try:
+        lists = json_files.expect_list(json_files.parse(text, "files"), "the files", 2)
+        paths, characters = (
+            [json_files.expect_text(name, "a file") for name in json_files.expect_list(part, "it")]
+            for part in lists
+        )
+    except (ValueError, SettingsError, json_files.EntryError) as error:
+        raise SettingsError(
+            "It is not known any more which files were retargeted; retarget them again."
+        ) from error
+    return list(map(Path, paths)), next(iter(characters), None)
 
 
 def _read_bvh_steps(path: Path, character: str | None, axes: Any) -> Steps[SourceMotion]:
@@ -182,23 +235,35 @@ def _read_bvh_steps(path: Path, character: str | None, axes: Any) -> Steps[Sourc
 
 
 def _retarget_steps(
-    obj: bpy.types.Object, read: Callable[[], Steps[list[SourceMotion]]]
-) -> Steps[str]:
-    """Read motion, retarget it onto an armature, and write it."""
+    obj: bpy.types.Object,
+    read: Callable[[], Steps[list[SourceMotion]]],
+    read_with: FileAxes | None = None,
+) -> Steps[tuple[str, list[tuple[str, FileAxes]]]]:
+    """Read motion, retarget it onto an armature, and write it.
+
+    Returns a description, and the names of clips that lie because of their axes, with better ones.
+    """
     uid, request = obj.session_uid, get_request(obj)
     target = _read_target(obj, request)
     motions = yield from read()
     request = _leave_out_others(motions, request)
 
-    def run(report: ReportProgress) -> Retargeted:
-        return transfer.retarget(motions, target, request, report)
+    def run(report: ReportProgress) -> tuple[Retargeted, list[tuple[str, FileAxes]]]:
+        clips = [motion.clip for motion in motions]
+        better = find_all_better_axes(clips, read_with or FileAxes())
+        lying = [(clip.name, one) for clip, one in zip(clips, better, strict=True) if one]
+        return transfer.retarget(motions, target, request, report), lying
 
-    retargeted = yield from run_in_background_steps(run, "Retargeting")
+    retargeted, lying = yield from run_in_background_steps(run, "Retargeting")
     yield "Writing", 1.0
     obj = _find_unchanged(uid, target, request)
     made = writing.write_retargeted(obj, retargeted, get_write_options(obj))
     show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, target.skeleton)
-    return describe(made, retargeted.mapping)
+    told = describe(made, retargeted.mapping)
+    if lying:
+        name, axes = lying[0]
+        told += f". {describe_mistake(name, axes if read_with else None).rstrip('.')}"
+    return told, lying
 
 
 def describe(made: Sequence[bpy.types.Action], mapping: BoneMapping) -> str:

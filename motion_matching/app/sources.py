@@ -9,12 +9,13 @@ import bpy
 
 from .. import engine, scene  # whose modules load on use: panels need this one
 from ..engine.errors import SettingsError
-from . import items
+from . import items, warnings
 from .characters import get_armature
 from .source_files import find_file
 from .typed import settings_of, to_plain_value
 
 if TYPE_CHECKING:
+    from ..engine.body.axes import FileAxes
     from ..engine.database.tags import TagRange
     from ..ui.database.properties import MotionMatchingSource
     from ..ui.tags.properties import MotionMatchingTag
@@ -34,9 +35,7 @@ def find_other_performer(
     An action belongs to those that play it, or have it as a source or a take.
     """
     owners = [
-        other
-        for other in bpy.data.objects
-        if other.type == "ARMATURE" and action in _list_actions(other)
+        other for other in scene.blender.files.list_armatures() if action in _list_actions(other)
     ]
     if obj in owners:
         return None
@@ -72,6 +71,20 @@ def get_source(uid: int, index: int) -> tuple[bpy.types.Object, MotionMatchingSo
     if index >= len(settings_of(obj).sources):
         raise SettingsError("The sources changed meanwhile; start again.")
     return obj, settings_of(obj).sources[index]
+
+
+def use_axes(obj: bpy.types.Object, up: str, forward: str) -> FileAxes:
+    """Have files read with other axes, and forget what was told of those before.
+
+    Raises SettingsError for axes that are not perpendicular.
+    """
+    axes = engine.body.axes.FileAxes(up, forward)
+    engine.motion.bvh.compute_blender_axes(*axes)
+    settings = settings_of(obj)
+    settings.up, settings.forward = axes
+    notes = warnings.parse_notes(settings.built_notes)
+    settings.built_notes = warnings.notes_to_text(n for n in notes if n.kind != "axes")
+    return axes
 
 
 def find_source_problem(source: MotionMatchingSource) -> str:

@@ -308,13 +308,15 @@ def _solve_steps(
     bones, rig = request.find_keyed_bones(obj), controls.find_rig(obj)
     if rig and bones is not None:
         raise controls.describe_partial(obj, rig)
-    write_controls = (yield from controls.solve_take_steps(obj, rig, taken)) if rig else None
+    write_controls = (
+        (yield from controls.solve_take_steps(obj, rig, taken, request.frame)) if rig else None
+    )
 
     def write(obj: bpy.types.Object) -> bpy.types.Action:
         settings, name = settings_of(obj), find_free_name(request.name)
         track = name if settings.use_nla else None
         if write_controls:
-            return write_controls(request.frame, name, track)
+            return write_controls(name, track)
         root, root_bone = get_root_target(obj)
         return bake(
             taken.to_clip(),

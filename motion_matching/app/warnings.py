@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from .. import engine  # whose modules load on use: panels need this one
 from ..engine import json_files
 from ..engine.errors import SettingsError
 from .runtime import runtime
@@ -82,6 +83,7 @@ _WHOLE = Button("Whole Range", _EDIT, "FULLSCREEN_ENTER", (("edit", "whole"),))
 _NO_LOOP = Button("Do Not Loop", _EDIT, "X", (("edit", "no_loop"),))
 _COMPUTED = Button("Back to Computed", "motion_matching.use_computed_paths", "LOOP_BACK")
 _SPINE = Button("Use Spine and Hips", "motion_matching.smooth_path", "BONE_DATA")
+_USE_AXES = "motion_matching.use_axes"
 _OF_SOURCES = (_EDIT, _COMPUTED.operator)  # operators that are given the names
 _LACKS = "that this armature lacks"
 _ELSEWHERE = "import motion of another character on its own, with Import Motion Capture"
@@ -133,6 +135,13 @@ SOURCE_KINDS = {
         "database", "has a tag on none of its frames", "have tags on no frame", "Empty Tags", False
     ),
     "file": _Kind("database", "may be read wrongly", "may be read wrongly", "Check Import", False),
+    "axes": _Kind(
+        "database",
+        "lies or stands on its head",
+        "lie or stand on their head",
+        "Check Axes",
+        is_left_out=False,
+    ),
     "root": _Kind(
         "database",
         "has a root that stays still",
@@ -195,6 +204,8 @@ def _describe_sources(kind: str, alike: Sequence[SourceProblem]) -> WarningItem:
     if button := words.button:
         given = listed if button.operator in _OF_SOURCES else ()
         buttons.append(button._replace(properties=(*button.properties, *given)))
+    if axes := engine.body.axes.FileAxes.from_text(reason):
+        buttons.append(Button("Use These Axes", _USE_AXES, "EMPTY_AXIS", tuple(axes.get_items())))
     return WarningItem(kind, text, words.area, names, tuple(buttons))
 
 

@@ -6,7 +6,7 @@ import argparse
 
 from .. import scene
 from ..engine import files
-from ..engine.body import rig
+from ..engine.body import axes, rig
 from ..engine.database import database as databases
 from ..engine.database import postures
 from ..engine.database import tags as tagging
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         noun = "source" if count == 1 else "sources"
         out.say(f"Retargeted {count} {noun} of other skeletons: {parts} parts of the body.")
     for warning in report.warnings[:_MAX_WARNINGS]:
-        out.say(f"Warning: {warning.text.rstrip('.')}.")
+        out.say(f"Warning: {axes.add_options(warning.text)}")
     more = len(report.warnings) - _MAX_WARNINGS
     if more > 0:
         out.say(f"Warning: there are {more} more warnings like these.")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import scene
+from ..engine.body import axes
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.retargeting import mapping_preset
@@ -21,6 +23,7 @@ from .values import parse_changes
 from .writing import write_together
 
 if TYPE_CHECKING:
+    from ..scene.retargeting.sources import SourceMotion
     from ..scene.retargeting.transfer import Retargeted, RetargetRequest
 
 _TARGETS = {"output": (".blend",), "report": (".json",)}
@@ -50,6 +53,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         character=arguments.character,
         chosen=parse_names(arguments.actions),
     )
+    _warn_of_axes(arguments, motions, out)
     with write_together(arguments, *_TARGETS) as written:
         names, armature, done = onto.retarget_into_copy(
             motions,
@@ -65,6 +69,18 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         if written.report:
             takes.write_report(report, written.report)
     _say(out, arguments, names, armature, done)
+
+
+def _warn_of_axes(
+    arguments: argparse.Namespace, motions: Sequence[SourceMotion], out: Output
+) -> None:
+    """Say which motions lie or stand on their head because of their axes."""
+    clips, is_bvh = [motion.clip for motion in motions], arguments.source.suffix.lower() == ".bvh"
+    better = axes.find_all_better_axes(clips, axes.FileAxes(arguments.up, arguments.forward))
+    for clip, one in zip(clips, better, strict=True):
+        if one:
+            text = axes.describe_mistake(clip.name, one if is_bvh else None)
+            out.say(f"Warning: {axes.add_options(text)}")
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..body import mirror, rig, toe_ends
+from ..body.axes import FileAxes
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..maths import quat
 from ..motion import attachment, resampling, simulation_bone
@@ -135,13 +136,14 @@ def build(
     """
     notify = progress or ignore_progress
     sources, clips, broken = _read_sources(sources, settings, notify, skip_broken)
+    mistaken = check_axes(sources, clips, FileAxes(settings.up, settings.forward), settings.roles)
     notify("Resampling", 0.0)
     parts, skipped = _make_parts(add_cycles(sources, clips), settings)
     parts, others, mapped = share_skeleton(parts, settings.character, skip_broken)
     skipped = broken + skipped + others
     notify("Finding simulation bones", 0.2)
     parts, roles, forward, moved = _add_tracks(parts, settings)
-    warnings = _collect_warnings(parts, roles, settings) + moved
+    warnings = _collect_warnings(parts, roles, settings) + mistaken + moved
     proposed: dict[str, tuple[TagRange, ...]] = {}
     if settings.auto_tags:
         pace = measure_pace(parts[0].clip.skeleton, roles)
@@ -376,7 +378,7 @@ def _collect_warnings(
     ]
     if settings.simulation_bone.source == "root":
         warnings += _collect_root_warnings(parts, roles)
-    warnings += check_size(parts, roles) + check_axes(parts, roles)
+    warnings += check_size(parts, roles)
     loops = [part for part in parts if part.source.loop]
     return warnings + [note for part in loops for note in _collect_loop_warnings(part, roles.hips)]
 

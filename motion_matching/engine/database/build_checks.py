@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..body import axes
 from ..body.rig import Roles
 from ..body.toe_ends import measure_leg_lengths
 from ..motion.clip import Clip
 from .parts import BuildNote, ReelPart
+from .sources import Source
 
 _SHORTEST_LEG, _LONGEST_LEG = 0.015, 30.0  # metres, of animals and giants
-_UPRIGHT = np.cos(np.radians(60.0))
-_MOST_FRAMES = 100  # of a clip that are looked at
 
 
 def check_size(parts: Sequence[ReelPart], roles: Roles) -> list[BuildNote]:
@@ -32,23 +32,27 @@ def check_size(parts: Sequence[ReelPart], roles: Roles) -> list[BuildNote]:
     return [BuildNote(parts[0].source.name, text, "size")]
 
 
-def check_axes(parts: Sequence[ReelPart], roles: Roles) -> list[BuildNote]:
-    """Warn if the hips are hardly ever above the feet, as of files read with another up axis."""
-    upright = np.concatenate([_measure_uprightness(part.clip, roles) for part in parts])
-    if np.median(upright) > _UPRIGHT:
-        return []
-    text = (
-        "The hips are beside or below the feet most of the time; if the body should stand, choose "
-        "another up axis for the files, or turn the armature, and build again."
-    )
-    return [BuildNote(parts[0].source.name, text, "axes")]
+def check_axes(
+    sources: Sequence[Source],
+    clips: Sequence[Clip],
+    read_with: axes.FileAxes,
+    given: Mapping[str, str],
+) -> list[BuildNote]:
+    """Warn of clips that lie because of their axes, and name those under which they would stand.
 
-
-def _measure_uprightness(clip: Clip, roles: Roles) -> np.ndarray:
-    """Return the cosines (F,) of the angles between up and the way from the toes to the hips."""
-    step = -(-clip.frame_count // _MOST_FRAMES)
-    local = clip.rotations[::step], clip.positions[::step]
-    compute = clip.skeleton.compute_bone_position
-    toes = np.mean([compute(leg.toe, *local) for leg in roles.legs], axis=0)
-    way = compute(roles.hips, *local) - toes
-    return way[:, 2] / np.maximum(np.linalg.norm(way, axis=1), 1e-9)
+    `given` are bones by role.
+    """
+    better = axes.find_all_better_axes(clips, read_with, given)
+    of_files = {one for source, one in zip(sources, better, strict=True) if source.clip is None}
+    notes = []
+    for source, clip, one in zip(sources, clips, better, strict=True):
+        if one is None:
+            continue
+        text = axes.describe_mistake(clip.name, None if source.clip else one)
+        if source.clip is None and len(of_files) > 1:  # one choice is for all files
+            text = (
+                f"'{clip.name}' lies or stands on its head, unlike other files; export it with "
+                "their axes, or build from it alone."
+            )
+        notes.append(BuildNote(source.name, text, "axes"))
+    return notes

@@ -63,7 +63,7 @@ def load(
     used and SettingsError for impossible axes or scales.
     """
     path = Path(path)
-    axes = _compute_blender_axes(up, forward)
+    axes = compute_blender_axes(up, forward)
     if scale is not None:
         _check_scale(scale)
     joints, parents, values, fps, notes = read(path, root)
@@ -95,7 +95,7 @@ def load_skeleton(
 
     The motion is read where it holds the lengths of bones. Errors are those of `load`.
     """
-    axes = _compute_blender_axes(up, forward)
+    axes = compute_blender_axes(up, forward)
     if scale is not None:
         _check_scale(scale)
     joints, parents = read_joints(Path(path), root)
@@ -146,7 +146,7 @@ def save(
     MotionDataError if it cannot be written and SettingsError for options that make no sense.
     """
     path = Path(path)
-    axes = _compute_blender_axes(up, forward)
+    axes = compute_blender_axes(up, forward)
     _check_scale(scale)
     if sorted(order.upper()) != list(AXES):
         raise SettingsError(
@@ -180,7 +180,7 @@ def sanitize_names(names: Sequence[str]) -> tuple[str, ...]:
 # ----------------------------------------------------------------------------------- axes and units
 
 
-def _compute_blender_axes(up: str, forward: str) -> np.ndarray:
+def compute_blender_axes(up: str, forward: str) -> np.ndarray:
     """Return the rotation C (3, 3) that takes the file's `up` to +Z and its `forward` to -Y."""
     z, ahead = _parse_axis(up, "up"), _parse_axis(forward, "forward")
     if z @ ahead != 0:

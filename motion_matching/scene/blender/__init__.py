@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         handle,
         id_properties,
         keys,
+        object_motion,
         playback,
         removal,
         rotation_modes,

@@ -35,9 +35,11 @@ class ObjectFrame:
     mode: str
 
     @classmethod
-    def from_object(cls, obj: bpy.types.Object) -> ObjectFrame:
+    def from_object(cls, obj: bpy.types.Object, world: np.ndarray | None = None) -> ObjectFrame:
+        """Read what is above an object while it is where `world` (4, 4) has it, by default now."""
         basis, mode = np.array(obj.matrix_basis, dtype=np.float64), obj.rotation_mode
-        above = compute_world_matrix(obj) @ np.linalg.inv(basis)
+        world = compute_world_matrix(obj) if world is None else world
+        above = world @ np.linalg.inv(basis)
         scale = float(np.cbrt(np.linalg.det(above[:3, :3])))
         values: Any = getattr(obj, get_rotation_property(mode))
         own = from_mode(np.array(values, dtype=np.float64)[:, None], mode)[0]

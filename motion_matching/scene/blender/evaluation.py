@@ -148,12 +148,16 @@ class EvaluationCopy:
             rotations[part], positions[part] = compute_local_poses(by_bone[:, order], parents)
         return rotations, positions, worlds
 
-    def evaluate_world_matrix(self, frame: int, subframe: float) -> np.ndarray:
-        """Return the object's world matrix (4, 4) in a frame."""
+    def evaluate_world_matrices(self, frames: Sequence[float]) -> np.ndarray:
+        """Return the object's world matrices (F, 4, 4) in frames."""
         scene, body = self.scene, self.armature
-        scene.frame_set(frame, subframe=subframe)
-        evaluated = body.evaluated_get(scene.view_layers[0].depsgraph)
-        return np.array(evaluated.matrix_world, dtype=np.float64)
+        result = np.empty((len(frames), 4, 4))
+        for row, frame in enumerate(frames):
+            whole = math.floor(frame)
+            scene.frame_set(whole, subframe=frame - whole)
+            evaluated = body.evaluated_get(scene.view_layers[0].depsgraph)
+            result[row] = np.array(evaluated.matrix_world)
+        return result
 
     @staticmethod
     def _find(handle: Handle) -> Any:
@@ -264,4 +268,4 @@ def compute_world_matrix(obj: bpy.types.Object) -> np.ndarray:
         return np.array(obj.matrix_world, dtype=np.float64)
     scene = bpy.context.scene
     with EvaluationCopy(obj) as copy:
-        return copy.evaluate_world_matrix(scene.frame_current, scene.frame_subframe)
+        return copy.evaluate_world_matrices([scene.frame_current + scene.frame_subframe])[0]

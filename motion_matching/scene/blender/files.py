@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import bpy
 import numpy as np
@@ -16,6 +17,7 @@ from ...engine.silence import silence_output
 
 SEEK_TABLE = 0x8F92EAB1  # the magic number at the end of a zstd seek table
 _MOST_NAMES = 8  # in one sentence
+_Block = TypeVar("_Block", bound=bpy.types.ID)
 
 
 def check_background(file: Path | str) -> None:
@@ -41,21 +43,33 @@ def open_blend(file: Path) -> None:
             ) from error
 
 
+def list_armatures() -> list[bpy.types.Object]:
+    """Return the file's armature objects; of one that is linked and overridden, the override."""
+    armatures = [obj for obj in bpy.data.objects if obj.type == "ARMATURE"]
+    overridden = {obj.override_library.reference for obj in armatures if obj.override_library}
+    return [obj for obj in armatures if obj not in overridden]
+
+
 def find_armature(
     file: Path,
     name: str | None,
     option: str = "--armature or 'armature' in a list of sources",
+    *,
+    takes_keys: bool = False,
 ) -> bpy.types.Object:
     """Return the armature object of that name, or the only one; raise SettingsError otherwise.
 
-    The error says that `option` chooses one of several.
+    With `takes_keys`, linked ones do not count beside others. The error says that `option` chooses
+    one of several.
     """
-    armatures = [obj for obj in bpy.data.objects if obj.type == "ARMATURE"]
+    armatures = list_armatures()
     if not armatures:
         raise SettingsError(f"{file} has no armature; give a Blender file with a character.")
-    named = [obj for obj in armatures if name in (obj.name, None)]
+    named = armatures if name is None else find_named(armatures, name)
     if not named:
         raise SettingsError(f"{file} has no armature '{name}'; it has {format_names(armatures)}.")
+    if takes_keys:
+        named = [obj for obj in named if not obj.library] or named
     if len(named) > 1:
         raise SettingsError(
             f"{file} has {len(named)} armatures{' of that name' if name else ''}, "
@@ -64,9 +78,19 @@ def find_armature(
     return named[0]
 
 
+def find_named(blocks: Iterable[_Block], name: str) -> list[_Block]:
+    """Return the blocks of a name: the file's own come before linked ones, which may share it.
+
+    A linked one can be told apart by its full name, such as 'Hero [library.blend]'.
+    """
+    named = [block for block in blocks if block.name == name]
+    own = [block for block in named if not block.library]
+    return own or named or [block for block in blocks if block.name_full == name]
+
+
 def format_names(blocks: Iterable[bpy.types.ID]) -> str:
     """List the names of blocks in a sentence, the first ones if there are many."""
-    names = [f"'{block.name}'" for block in blocks]
+    names = [f"'{block.name_full}'" for block in blocks]
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 

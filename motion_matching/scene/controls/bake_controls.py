@@ -18,12 +18,13 @@ from ...engine.motion.resampling import resample
 from ..blender import actions
 from ..blender.channels import STILL, find_unlocked_components, has_motion
 from ..blender.curves import build_bone_path, create_curve
-from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
+from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone, compute_world_matrix
 from ..blender.handle import Handle
 from ..blender.rotation_modes import get_rotation_property, to_mode
 from ..blender.smooth_keys import write_smooth_keys
-from ..blender.transforms import REST, Transform
+from ..blender.transforms import REST, Transform, decompose_similarity
 from ..rig.armature import compute_rest_frame
+from ..rig.carried import take_off_carrying
 from .control_rig import ControlRig, Switch, matches
 from .deform import check_bones, compute_deform_poses
 from .effects import find_above, find_causes, list_effects
@@ -34,8 +35,8 @@ from .steps import Steps, run_to_end
 from .switches import build_switch_path, choose_modes, find_owner, list_switches, set_switches
 from .thinning import ControlTrack, Thinning
 
-# writes an action that begins at a frame and has a name, onto a new NLA track if one is named
-WriteAction = Callable[[int, str, str | None], bpy.types.Action]
+# writes an action of a name, onto a new NLA track if one is named
+WriteAction = Callable[[str, str | None], bpy.types.Action]
 
 _MODES = ("IK", "FK")
 _EASE_OF_POLES, _EASE_OF_IK = 4.0, 1.6  # nothing adds to the errors of IK, and poles are far away
@@ -97,13 +98,20 @@ class _ControlBake:
 
     @classmethod
     def prepare(
-        cls, obj: bpy.types.Object, rig: ControlRig, clip: Clip, settings: ControlSettings
+        cls,
+        obj: bpy.types.Object,
+        rig: ControlRig,
+        clip: Clip,
+        settings: ControlSettings,
+        start_frame: int,
     ) -> _ControlBake:
         """Check that the rig can be keyed; raise RigError if it cannot."""
         check_editable(obj)
         check_existing(obj, rig)
         check_bones(clip, rig, obj.name)
         clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
+        standing = decompose_similarity(compute_world_matrix(obj), obj.name)[:2]
+        clip = take_off_carrying(clip, obj, standing, start_frame)
         modes, both = choose_modes(rig, settings.legs, settings.arms), settings.match_both
         by_fk = frozenset(n for n, mode in modes.items() if both or mode == "FK")
         by_ik = frozenset(
@@ -146,19 +154,23 @@ def bake_controls(
     puts at rest get a key if they are not. Frame, mode, selection and other actions stay as they
     are; on an error nothing is left behind. Raises RigError if the rig cannot be keyed.
     """
-    write = run_to_end(solve_bake_steps(obj, rig, clip, settings))
-    return write(start_frame, action_name, track)
+    write = run_to_end(solve_bake_steps(obj, rig, clip, settings, start_frame))
+    return write(action_name, track)
 
 
 def solve_bake_steps(
-    obj: bpy.types.Object, rig: ControlRig, clip: Clip, settings: ControlSettings | None = None
+    obj: bpy.types.Object,
+    rig: ControlRig,
+    clip: Clip,
+    settings: ControlSettings | None = None,
+    start_frame: int = 1,
 ) -> Steps[WriteAction]:
     """Solve a bake of a clip in pieces between which Blender may go on; return what writes it.
 
     Nothing is changed until that is called. Errors are those of `bake_controls`, and
     RigChangedError if the armature is gone or an undo removed what it is evaluated by.
     """
-    job = _ControlBake.prepare(obj, rig, clip, settings or ControlSettings())
+    job = _ControlBake.prepare(obj, rig, clip, settings or ControlSettings(), start_frame)
     resting = find_resting(obj, rig)
     try:
         with open_graph(obj, job.switches, resting) as graph:
@@ -166,7 +178,7 @@ def solve_bake_steps(
     except EvaluationCopyGone as gone:
         raise RigChangedError(f"'{job.armature.name}' was undone meanwhile; start again.") from gone
 
-    def write(start_frame: int, name: str, track: str | None = None) -> bpy.types.Action:
+    def write(name: str, track: str | None = None) -> bpy.types.Action:
         obj = job.obj
         check_existing(obj, rig)
         at_rest = [c for bone in sorted(resting) for c in _build_rest_channels(obj, bone)]

@@ -12,7 +12,7 @@ import bpy
 from ...engine.database.sources import BLEND, Source, get_ending
 from ...engine.errors import SettingsError
 from ..blender import actions
-from ..blender.files import find_armature, format_names, open_blend
+from ..blender.files import find_armature, find_named, format_names, open_blend
 from .imports import choose_if_several, import_clips
 from .sampling import SampledClip, sample
 from .tag_markers import read_clip_tags
@@ -76,10 +76,12 @@ def find_chosen_actions(
 
     Raises SettingsError, which names the file, if there are none.
     """
-    missing = next((name for name in names if name not in bpy.data.actions), None)
-    if names and missing is None:
-        return [bpy.data.actions[name] for name in names]
     animating = actions.find_actions(obj)
+    # of several actions of one name, as linked ones may have it, one that moves the armature
+    found = {n: find_named(animating, n) or find_named(bpy.data.actions, n) for n in names}
+    missing = next((name for name in names if not found[name]), None)
+    if names and missing is None:
+        return [found[name][0] for name in names]
     if missing is not None:
         has = f"armature '{obj.name}' has {format_names(animating)}" if animating else ""
         raise SettingsError(f"{file} has no action '{missing}'; {has or 'check its name'}.")

@@ -14,7 +14,7 @@ import bpy
 from ...engine.control.contact_ranges import ContactRange, check_ranges
 from ...engine.errors import SettingsError
 from ..blender.actions import get_scene_fps
-from ..blender.files import open_blend
+from ..blender.files import format_names, open_blend
 
 _PLANT, _LIFT = "plant", "lift"
 
@@ -84,8 +84,9 @@ def read_file(path: Path, legs: Sequence[str], fps: float) -> list[ContactRange]
     marked = [
         a for a in bpy.data.actions if any(_parse_marker(m.name, legs) for m in a.pose_markers)
     ]
+    marked = [action for action in marked if not action.library] or marked
     if len(marked) != 1:
-        names = ", ".join(f"'{action.name}'" for action in marked) or "none"
+        names = format_names(marked) or "none"
         raise SettingsError(
             f"{path} must hold one action with markers of contacts, such as '{legs[0]} foot "
             f"{_PLANT}', and has {names}; remove the markers of the others, or bake it again."

@@ -21,10 +21,12 @@ import numpy as np
 
 from ...engine import database, files, own_files
 from ...engine.errors import DatabaseError, MotionDataError, SettingsError
+from ...engine.maths import quat
 from ...engine.names import get_child
 from ...engine.own_files import DATABASE, NOTE
 from ..blender import actions
 from ..blender.curves import LINEAR
+from ..blender.object_motion import find_steady_axes
 from ..rig.armature import read_rest_bytes
 
 if TYPE_CHECKING:
@@ -412,6 +414,8 @@ def _encode_rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:
     yield _encode_json([[d.data_path, *_find_sliders(d.driver, obj, moved)] for d in driving])
     # a turn about Z and a shift are where the character stands, not what it is
     tilt = np.array(obj.matrix_world, dtype=np.float64)[:3, :3]
+    if steady := find_steady_axes(obj):
+        tilt = quat.to_matrix(steady[0]) * steady[1]
     yield _encode_rounded(tilt.T @ tilt) + _encode_rounded(tilt[2])
 
 

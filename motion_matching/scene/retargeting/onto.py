@@ -13,11 +13,13 @@ from ...engine.files import check_clashes
 from ...engine.progress import ReportProgress, ignore_progress
 from ..blender import actions
 from ..blender.files import find_armature, open_blend, save_after
+from ..blender.transforms import Transform
 from ..controls.check_baked import check_baked
-from .sources import SourceMotion, find_origin, move_clip
+from ..rig.carried import move_clip
+from .sources import SourceMotion, find_origin
 from .targets import read_target
 from .transfer import Retargeted, RetargetRequest, retarget
-from .writing import WriteOptions, write_retargeted
+from .writing import WriteOptions, find_start, write_retargeted
 
 _DEFAULTS = WriteOptions()
 _CHECKED = 40  # frames of an action that are evaluated
@@ -40,26 +42,31 @@ def retarget_onto(
     """
     target = read_target(obj, bones, request.target_bones)
     done = retarget(motions, target, request, report, with_measures=with_measures)
+    places = [find_origin(obj, find_start(motion, options)) for motion, _ in done.pairs]
     made = write_retargeted(obj, done, options)
     if with_measures and target.rig:
         report("Checking the controls", 1.0)
-        _check_controls(obj, made, done)
+        _check_controls(obj, made, done, places)
     return made, done
 
 
 def _check_controls(
-    obj: bpy.types.Object, made: Sequence[bpy.types.Action], done: Retargeted
+    obj: bpy.types.Object,
+    made: Sequence[bpy.types.Action],
+    done: Retargeted,
+    places: Sequence[Transform],
 ) -> None:
     """Add to the measures how far deform bones are off at most, as Blender evaluates some frames.
 
     'off_bone' is the worst, by 'off_cm' and 'off_degrees'.
     """
-    origin = find_origin(obj)
-    for action, (_, clip), measures in zip(made, done.pairs, done.measures, strict=True):
+    for action, (_, clip), measures, place in zip(
+        made, done.pairs, done.measures, places, strict=True
+    ):
         actions.assign(obj, action)
         first, last = int(action.frame_range[0]), int(action.frame_range[1])
         frames = sorted(set(np.linspace(first, last, _CHECKED).astype(int).tolist()))
-        found = check_baked(obj, move_clip(clip, origin), frames, first)
+        found = check_baked(obj, move_clip(clip, place), frames, first)
         worst = max(done.mapped_bones, key=lambda bone: found[bone].cm)
         off = found[worst]
         measures.update(off_bone=worst, off_cm=off.cm, off_degrees=off.degrees)
@@ -85,7 +92,7 @@ def retarget_into_copy(
     """
     check_clashes([("'onto'", onto)], [("'path'", path)])
     open_blend(onto)
-    obj = find_armature(onto, armature, "--armature")
+    obj = find_armature(onto, armature, "--armature", takes_keys=True)
     start = bpy.context.scene.frame_start if frame_start is None else frame_start
     options = replace(options, frame_start=start)
     with save_after(path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -13,9 +13,11 @@ from ...engine.maths import quat
 from ...engine.motion.clip import Clip
 from ..blender import actions
 from ..blender.evaluation import compute_world_matrix
-from ..blender.files import format_names
-from ..blender.transforms import Transform, compose, decompose_similarity, invert
+from ..blender.files import format_names, list_armatures
+from ..blender.object_motion import find_steady_world, may_move, sample_world
+from ..blender.transforms import Transform, decompose_similarity, invert
 from ..reading.sampling import SampledClip, sample, sample_steps
+from ..rig.carried import move_clip
 
 
 @dataclass(frozen=True)
@@ -39,36 +41,44 @@ def read_actions(
     """
     samples = sample(obj, chosen, bones=bones)
     pairs = zip(chosen, samples, strict=True)
-    return [_center(one, find_origin(obj, action)) for action, one in pairs]
+    return [_center(one, _find_source_origin(obj, action)) for action, one in pairs]
 
 
 def read_action_steps(
     obj: bpy.types.Object, action: bpy.types.Action, *, bones: str | None = None
 ) -> Generator[None, None, SourceMotion]:
     """Read one action as `read_actions` does, in small pieces between which Blender may go on."""
-    origin = find_origin(obj, action)
+    origin = _find_source_origin(obj, action)
     join = yield from sample_steps(obj, action, bones=bones)
     return _center(join(), origin)
 
 
-def find_origin(obj: bpy.types.Object, action: bpy.types.Action | None = None) -> Transform:
+def _find_source_origin(obj: bpy.types.Object, action: bpy.types.Action) -> Transform:
+    """Return where an action starts from: the origin of the world if anything moves the object."""
+    nowhere = quat.IDENTITY.copy(), np.zeros(3)
+    if actions.moves_object(action, obj):
+        return nowhere
+    if not may_move(obj, by_itself=False):
+        return find_origin(obj)
+    curves = actions.get_active_curves(action, actions.find_slot(action, obj))
+    first, last = actions.compute_frame_range(action, curves)
+    world = find_steady_world(obj, range(first, last + 1))
+    return nowhere if world is None else _find_standing(world, obj.name)
+
+
+def find_origin(obj: bpy.types.Object, frame: int | None = None) -> Transform:
     """Return where an object stands and faces: its turn about Z and its position.
 
-    If the action moves the object, its motion starts from the origin of the world.
+    With a `frame`, where its animation has it then; without one, on the frame that is shown.
     """
-    if action is not None and actions.moves_object(action, obj):
-        return quat.IDENTITY.copy(), np.zeros(3)
-    rotation, position, _ = decompose_similarity(compute_world_matrix(obj), obj.name)
+    if frame is None or not may_move(obj):
+        return _find_standing(compute_world_matrix(obj), obj.name)
+    return _find_standing(sample_world(obj, [frame])[0], obj.name)
+
+
+def _find_standing(world: np.ndarray, name: str) -> Transform:
+    rotation, position, _ = decompose_similarity(world, name)
     return quat.normalize(rotation * np.array([1.0, 0.0, 0.0, 1.0])), position
-
-
-def move_clip(clip: Clip, placement: Transform) -> Clip:
-    """Return a clip turned and moved as a whole."""
-    roots = clip.skeleton.parents < 0
-    rotations, positions = clip.rotations.copy(), clip.positions.copy()
-    local = rotations[:, roots].astype(np.float64), positions[:, roots].astype(np.float64)
-    rotations[:, roots], positions[:, roots] = compose(placement, local)
-    return replace(clip, rotations=quat.unroll(rotations), positions=positions)
 
 
 def _center(sampled: SampledClip, origin: Transform) -> SourceMotion:
@@ -84,8 +94,7 @@ def find_source_armature(
     It is the one that plays it, else the one whose bones it moves. Objects with one armature count
     as one. Raises SettingsError, which says what to do, if there is none, or more than one.
     """
-    armatures = [obj for obj in bpy.data.objects if obj.type == "ARMATURE"]
-    fitting = [obj for obj in armatures if action in actions.find_actions(obj)]
+    fitting = [obj for obj in list_armatures() if action in actions.find_actions(obj)]
     others = [obj for obj in fitting if obj != target]
     players = [obj for obj in others if action in dict(actions.get_played_actions(obj))]
     found = players or others

@@ -13,10 +13,11 @@ from ...engine.motion.skeleton import Skeleton
 from ..blender import actions, playback
 from ..blender.handle import fit_name
 from ..controls.bake_controls import ControlSettings, bake_controls
+from ..rig.carried import move_clip
 from ..rig.fitting import ArmatureState
 from ..writing.bake import bake
 from ..writing.pose_guard import preserve_pose
-from .sources import find_origin, move_clip
+from .sources import SourceMotion, find_origin
 from .targets import check_takes_keys
 from .transfer import Retargeted
 
@@ -44,19 +45,19 @@ def write_retargeted(
 ) -> list[bpy.types.Action]:
     """Write retargeted motion onto its armature, of a control rig onto its controls.
 
-    Each clip becomes a new action that is kept in the file; the first is assigned. Raises RigError,
-    with nothing left behind, if the armature does not take the keys.
+    Each clip becomes a new action that is kept in the file; the first is assigned. It starts where
+    the armature stands on its first frame. Raises RigError, with nothing left behind, if the
+    armature does not take the keys.
     """
     made: list[bpy.types.Action] = []
-    origin = find_origin(obj)
+    starts = [find_start(motion, options) for motion, _ in retargeted.pairs]
+    places = [find_origin(obj, start) for start in starts]
     try:
         with preserve_pose(obj), playback.preserve_animation(obj):
             write = _find_writer(obj, retargeted, options)
-            for source, clip in retargeted.pairs:
+            for (source, clip), start, place in zip(retargeted.pairs, starts, places, strict=True):
                 name = fit_name(options.name or f"{source.clip.name} {obj.name}")
-                first = source.first_frame
-                start = options.frame_start if first is None else first
-                action = write(move_clip(clip, origin), name, start)
+                action = write(move_clip(clip, place), name, start)
                 made.append(action)
                 action.use_fake_user = True
                 if source.is_cyclic:
@@ -68,6 +69,11 @@ def write_retargeted(
     if made:
         actions.assign(obj, made[0])
     return made
+
+
+def find_start(motion: SourceMotion, options: WriteOptions) -> int:
+    """Return the frame of the scene that a motion's action begins at."""
+    return options.frame_start if motion.first_frame is None else motion.first_frame
 
 
 def _find_writer(obj: bpy.types.Object, retargeted: Retargeted, options: WriteOptions) -> Writer:

@@ -22,6 +22,7 @@ from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
 from ...engine.names import to_readable
 from ..blender.evaluation import compute_world_matrix
+from ..blender.object_motion import find_steady_axes
 from ..blender.transforms import decompose_similarity
 from .bone_choice import choose_bones
 
@@ -120,9 +121,14 @@ def check_armature(obj: bpy.types.Object) -> None:
 
 
 def compute_rest_frame(obj: bpy.types.Object) -> tuple[np.ndarray, float]:
-    """Return how an armature object stands: rotation (4,) without the turn about Z, and scale."""
+    """Return how an armature object stands: rotation (4,) without the turn about Z, and scale.
+
+    It is the same on all frames, whatever moves the object.
+    """
+    if steady := find_steady_axes(obj):
+        return steady[0], float(steady[1])
     rotation, _, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
-    return quat.normalize(quat.inv_mul(_extract_turn_about_z(rotation), rotation)), float(scale)
+    return quat.normalize(quat.inv_mul(extract_turn_about_z(rotation), rotation)), float(scale)
 
 
 @lru_cache(maxsize=64)  # files of one folder have the same bones
@@ -158,7 +164,7 @@ def compute_standing_rest(clip: Clip) -> Skeleton:
     frame = np.argmin((spread[:, 0] + spread[:, 1]) / np.maximum(spread[:, 2], 1e-6))
     rotations, positions = clip.rotations[frame].copy(), clip.positions[frame].copy()
     roots = clip.skeleton.parents < 0
-    rotations[roots] = quat.inv_mul(_extract_turn_about_z(rotations[roots]), rotations[roots])
+    rotations[roots] = quat.inv_mul(extract_turn_about_z(rotations[roots]), rotations[roots])
     positions[roots, :2] = 0.0
     return replace(clip.skeleton, rest_rotations=rotations, rest_positions=positions)
 
@@ -247,7 +253,7 @@ def _enter_edit_mode(obj: bpy.types.Object) -> Iterator[None]:
             bpy.ops.object.mode_set(mode=mode)
 
 
-def _extract_turn_about_z(rotations: np.ndarray) -> np.ndarray:
+def extract_turn_about_z(rotations: np.ndarray) -> np.ndarray:
     """Return the twist `(..., 4)` of rotations about Z."""
     return quat.normalize(rotations * np.array([1, 0, 0, 1], rotations.dtype))
 

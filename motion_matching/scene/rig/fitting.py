@@ -18,12 +18,14 @@ from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME
 from ...engine.motion.skeleton import Skeleton
 from ..blender import id_properties
 from ..blender.evaluation import compute_world_matrix
-from ..blender.transforms import Transform, compose, decompose_similarity, invert
+from ..blender.object_motion import find_steady_axes
+from ..blender.transforms import Transform, compose, compose_matrices, decompose_similarity, invert
 from .armature import (
     CHOOSE,
     BoneMap,
     check_armature,
     compute_rest_frame,
+    extract_turn_about_z,
     measure_extent,
     to_blender_names,
 )
@@ -37,12 +39,13 @@ _REST = "motion_matching_rest"  # custom property of armatures that were made fr
 class ArmatureState:
     """An armature object as it stands: its world rotation and position, and its scale.
 
-    `scale` is in metres per unit. By bone name, parents before children: `rests` in the world, in
-    metres; `matrices`, the rests in the armature; `parents`; and `poses`, what posed bones add to
-    them.
+    `world` (4, 4) is all three. `scale` is in metres per unit. By bone name, parents before
+    children: `rests` in the world, in metres; `matrices`, the rests in the armature; `parents`; and
+    `poses`, what posed bones add to them.
     """
 
     name: str
+    world: np.ndarray
     transform: Transform
     scale: float
     rests: dict[str, Transform]
@@ -54,7 +57,11 @@ class ArmatureState:
     def from_object(cls, obj: bpy.types.Object) -> ArmatureState:
         """Read an object; raise RigError if it is no armature, scaled unevenly, or mirrored."""
         check_armature(obj)
-        rotation, position, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
+        world = compute_world_matrix(obj)
+        rotation, position, scale = decompose_similarity(world, obj.name)
+        if steady := find_steady_axes(obj):  # else it would stand as on the frame that is shown
+            rotation, scale = quat.mul(extract_turn_about_z(rotation), steady[0]), steady[1]
+            world = compose_matrices(rotation, position, np.full(3, scale))
         transform, bones = (rotation, position), obj.data.bones
         names = [bone.name for bone in bones]
         matrices = _stack([bone.matrix_local for bone in bones])
@@ -66,7 +73,7 @@ class ArmatureState:
         parents = {bone.name: bone.parent.name if bone.parent else None for bone in bones}
         posed = np.flatnonzero(np.abs(poses - np.eye(4)).max(axis=(1, 2), initial=0.0) > 1e-6)
         posed_now = {names[i]: poses[i] for i in posed}
-        return cls(obj.name, transform, float(scale), rests, by_name, parents, posed_now)
+        return cls(obj.name, world, transform, float(scale), rests, by_name, parents, posed_now)
 
     def find_ancestors(self, bone: str) -> list[str]:
         """Return the bones above, from the parent up."""

@@ -98,13 +98,17 @@ def build_ground(triangles: np.ndarray) -> tuple[Floor, tuple[Wall, ...]]:
 
 
 def collect_visible_triangles(collection: bpy.types.Collection) -> np.ndarray:
-    """Return world triangles (N, 3, 3) of all visible objects in a collection and its children."""
+    """Return world triangles (N, 3, 3) of all visible objects in a collection and its children.
+
+    Where empties instance the collection, as they do when it is linked, its instances count.
+    """
     objects = set(collection.all_objects)
     graph = bpy.context.evaluated_depsgraph_get()
     parts: list[np.ndarray] = [np.zeros((0, 3, 3))]
     for instance in graph.object_instances:
-        owner = instance.parent if instance.is_instance else instance.object
-        if owner.original in objects and instance.object.type in _SHAPES:
+        owner = (instance.parent if instance.is_instance else instance.object).original
+        stands_for = instance.object if owner.instance_type == "COLLECTION" else owner
+        if not objects.isdisjoint((owner, stands_for.original)) and instance.object.type in _SHAPES:
             axes = np.array(instance.matrix_world.to_3x3())
             triangles = _read_triangles(instance.object) @ axes.T
             parts.append(triangles + np.array(instance.matrix_world.translation))

@@ -45,7 +45,7 @@ def write_take(
         blend_file.save_take(clip, path, title=take.name, obstacles=obstacles, mark=mark, **options)
         return
     open_blend(onto)
-    obj = find_armature(onto, armature)
+    obj = find_armature(onto, armature, takes_keys=True)
     start = bpy.context.scene.frame_start if frame_start is None else frame_start
     with save_after(path):
         mark(bake(clip, obj, name=take.name, frame_start=start, **options), start)

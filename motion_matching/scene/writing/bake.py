@@ -27,6 +27,7 @@ from ..blender.keys import KeyTrack
 from ..blender.rotation_modes import from_mode, get_rotation_property, to_mode
 from ..blender.transforms import REST, ROTATIONS, Transform
 from ..rig.armature import BoneMap
+from ..rig.carried import take_off_carrying
 from ..rig.fitting import ArmatureState
 from ..rig.plan import Plan, build_plan, check_follows_keys
 from ..rig.root_target import RootTarget
@@ -66,7 +67,8 @@ def bake(
     """Bake a clip into a new action for an armature object; it starts at `frame_start`.
 
     The skeleton's bones are those of the armature that have their names, and both must rest alike,
-    wherever the object stands. In the world, bones then do what they do in the clip.
+    wherever the object stands. In the world, bones then do what they do in the clip, even while
+    its parent or a constraint moves the object.
 
     - `root` says what carries the character over the ground: the object, the bone `root_bone`,
       the hips, or nothing. None leaves it to the clip's own bones if the armature has them all,
@@ -84,6 +86,8 @@ def bake(
     Raises RigError if the armature does not fit.
     """
     clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
+    standing = standing or ArmatureState.from_object(obj)
+    clip = take_off_carrying(clip, obj, standing.transform, frame_start)
     plan = build_plan(obj, clip, root, root_bone, hips, standing)
     names = plan.clip.skeleton.names
     bones = set(plan.standing.rests) if bones is None else bones
@@ -94,7 +98,7 @@ def bake(
     channels = [c for c in channels if c.group in bones]
     moving = []
     if plan.object_motion is not None and plan.is_carried_by(bones):
-        moving = _build_object_channels(obj, plan.object_motion)
+        moving = _build_object_channels(obj, plan.object_motion, plan.standing.world)
     masks = _compute_key_masks(obj, plan, fitted, channels, moving, fewer_keys)
     frames = frame_start + np.arange(clip.frame_count, dtype=np.float32)
     with actions.create_action(
@@ -186,10 +190,15 @@ def _build_scale_channel(name: str) -> _Channel:
     return _Channel(-1, "", np.ones((3, 1)), path, name, (0, 1, 2))
 
 
-def _build_object_channels(obj: bpy.types.Object, motion: Transform) -> list[_Channel]:
-    """Build location and rotation for the object's world motion, as its parent and deltas are."""
+def _build_object_channels(
+    obj: bpy.types.Object, motion: Transform, world: np.ndarray
+) -> list[_Channel]:
+    """Build location and rotation for the object's world motion, as its parent and deltas are.
+
+    These have it where `world` (4, 4) is.
+    """
     mode = obj.rotation_mode
-    rotations, locations = ObjectFrame.from_object(obj).compute_channels(motion)
+    rotations, locations = ObjectFrame.from_object(obj, world).compute_channels(motion)
     parts = (
         ("", "location", locations.T.astype(np.float32)),
         (mode, get_rotation_property(mode), to_mode(rotations.T, mode).astype(np.float32)),
@@ -229,7 +238,7 @@ def _compute_key_masks(
     if moving:
         # a turn of the object swings every point about its origin
         reach = float(np.linalg.norm(full - plan.object_rest[1], axis=-1).max())
-        scale = ObjectFrame.from_object(obj).scale
+        scale = ObjectFrame.from_object(obj, plan.standing.world).scale
         limits = [0.5 * _OBJECT_SHARE * distance / (reach if c.mode else scale) for c in moving]
         masks = keys.thin_tracks(moving, limits)
         result = {id(c): mask for c, mask in zip(moving, masks, strict=True)}

@@ -22,7 +22,7 @@ from ..operator_base import CHARACTER, NothingToDoError, Operator, n_
 from ..panel_base import format_count
 from ..properties import MotionMatchingSettings
 from ..typed_properties import choice, switch
-from .properties import MotionMatchingSource
+from .properties import AXES, MotionMatchingSource
 
 _WHICH = (
     ("ALL", "All of the Armature", "Every action that moves its bones, except its takes"),
@@ -291,6 +291,28 @@ class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
         indices = find_shown_indices(settings)
         change_sources(settings, self.edit, indices)
         return f"{EDITS[self.edit][0]}: {format_count(len(indices), 'source')}"
+
+
+def has_file_sources(context: bpy.types.Context) -> str:
+    sources = get_active_settings(context).sources
+    is_there = any(source.kind == "FILE" for source in sources)
+    return "" if is_there else n_("There is no file among the sources, and only files have axes")
+
+
+class MOTION_MATCHING_OT_use_axes(Operator, bpy.types.Operator):
+    """Read all files with these axes, under which their characters stand upright, from the next \
+build on"""
+
+    bl_idname = "motion_matching.use_axes"
+    bl_label = "Use These Axes"
+    requires = (*CHARACTER, has_file_sources)
+
+    up: str = choice("Y", "Up", "Axis of the files that points up", AXES)
+    forward: str = choice("Z", "Forward", "Axis of the files that characters face", AXES)
+
+    def run(self, context: bpy.types.Context) -> str:
+        axes = app.sources.use_axes(get_active_armature(context), self.up, self.forward)
+        return f"Files are now read with {axes}; build the database again"
 
 
 class MOTION_MATCHING_OT_remove_sources(Operator, bpy.types.Operator):

@@ -95,6 +95,23 @@ any names and rest pose; nothing else of the files is kept"""
         return (yield from app.retargeting.retarget_files_steps(obj, paths, character))
 
 
+def has_better_axes(context: bpy.types.Context) -> str:
+    axes = app.retargeting.get_better_axes(get_active_armature(context))
+    return "" if axes else n_("The files that were retargeted last need no other axes")
+
+
+class MOTION_MATCHING_OT_retarget_again(SteppedOperator, bpy.types.Operator):
+    """Retarget the files of the last time again with the axes under which their character stands \
+upright, and read files so from then on. The actions of the last time stay"""
+
+    bl_idname = "motion_matching.retarget_again"
+    bl_label = "Use These Axes"
+    requires = (*CHARACTER, can_assign_action, has_better_axes)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        return (yield from app.retargeting.retarget_again_steps(get_active_armature(context)))
+
+
 class MOTION_MATCHING_OT_find_retarget_bones(SteppedOperator, bpy.types.Operator):
     """Find the bones of the action's armature and of this one by role, to look at and change \
 before retargeting"""

@@ -16,6 +16,7 @@ from ..panel_base import (
     draw_list,
     draw_preset_row,
     draw_work_button,
+    draw_wrapped_text,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
@@ -42,6 +43,11 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
         column = self.layout.column(align=True)
         draw_work_button(column, "motion_matching.retarget_action", icon="ARMATURE_DATA")
         draw_work_button(column, "motion_matching.retarget_file", icon="FILE_FOLDER")
+        if group.better_axes:
+            text = f"What was read lies or stands on its head; it stands with {group.better_axes}"
+            box = self.layout.box()
+            draw_wrapped_text(box, text, "ERROR")
+            draw_work_button(box, "motion_matching.retarget_again", icon="EMPTY_AXIS")
 
 
 class _RetargetPanel(ArmaturePanel):

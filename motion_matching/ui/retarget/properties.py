@@ -112,4 +112,10 @@ class MotionMatchingRetarget(bpy.types.PropertyGroup):
     )
     pair_index: int = integer(0, "Active Role", "Role whose bones are shown")
     summary: str = hidden_text("Summary", "How many roles are mapped")
+    better_axes: str = hidden_text(
+        "Better Axes", "Axes under which the files that were retargeted last would stand"
+    )
+    lying_files: str = hidden_text(
+        "Lying Files", "The files that were retargeted last, if they lie"
+    )
     preset: str = hidden_text("Preset", "Mapping that was applied or saved last")

@@ -254,7 +254,7 @@ def test_finding_fewer_keys_goes_on_in_short_steps() -> None:
     """Blender redraws between two of them, however long the take is."""
     obj, rig, clip = create_character()
     set_ik_stretch_off(obj)
-    work = solve_bake_steps(obj, rig, clip, ControlSettings(fewer_keys=True))
+    work = solve_bake_steps(obj, rig, clip, ControlSettings(fewer_keys=True), 11)
     taken, parts, write = [], [], None
     while write is None:
         began = time.process_time()
@@ -269,7 +269,7 @@ def test_finding_fewer_keys_goes_on_in_short_steps() -> None:
     assert 0.5 < known[-1] <= 1.0
     before = [action.name for action in bpy.data.actions]
     assert "Controls" not in before, "nothing is written until the end"
-    assert_follows(obj, clip, int(write(11, "Controls", None).frame_range[0]))
+    assert_follows(obj, clip, int(write("Controls", None).frame_range[0]))
 
 
 def test_a_bake_that_an_undo_takes_the_armature_from_says_so() -> None:

@@ -1,0 +1,204 @@
+"""Find out whether a body lies or stands on its head because its axes were mistaken.
+
+A body that lies, crawls or stands on its hands is no mistake. It is one if the rest pose lies as
+the motion does, or if the feet walk on something else than the ground while nothing rests on that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import RigError
+from ..maths import quat
+from ..motion.bvh import compute_blender_axes
+from ..motion.bvh_text import AXES
+from ..motion.clip import Clip
+from ..motion.skeleton import Skeleton
+from . import rig
+from .rig import Roles
+
+_MOST_FRAMES = 120  # of a clip that are looked at
+_STEP = 1.0 / 30.0  # seconds over which speeds are measured
+_REST_ALONG, _ALONG = 0.85, 0.7  # cosines of a body's way up to an axis, at rest and in motion
+_HANGS = -0.3  # cosine to it of the way to the head, below which legs and trunk run the same way
+# of the length of the legs: height over the floor of what rests on it, and its speed per second
+_NEAR, _SLOW = 0.1, 0.35
+_LOWEST = 10  # percentile of the height of the lowest bone, which is that of the floor
+_GOES = 0.1  # share of frames in which the hips are faster than what rests: else nothing tells
+_WALKS = 0.2  # share of these in which feet rest on the floor under other axes: runs have few
+_FLOATS = 0.34  # times as often as that, anything rests on the ground as it is read
+_FOUND = re.compile(r"(-?[XYZ]) up and (-?[XYZ]) forward")
+
+
+class FileAxes(NamedTuple):
+    """The signed axes of a file that point up and that characters face, such as 'Y' and '-Z'."""
+
+    up: str = "Y"
+    forward: str = "Z"
+
+    def __str__(self) -> str:
+        return f"{self.up} up and {self.forward} forward"
+
+    @classmethod
+    def from_text(cls, text: str) -> FileAxes | None:
+        """Return the axes that a sentence names as `str` does, or None."""
+        found = _FOUND.search(text)
+        return cls(*found.groups()) if found else None
+
+    def get_items(self) -> list[tuple[str, str]]:
+        """Return their names and values."""
+        return list(self._asdict().items())
+
+    @property
+    def options(self) -> str:
+        """The options of the command line for them."""
+        return f"--up {self.up} --forward {self.forward}"
+
+
+def describe_mistake(name: str, axes: FileAxes | None) -> str:
+    """Say that a clip lies or stands on its head, and what to do; without axes, it is no file's."""
+    advice = f"read its file with {axes}" if axes else "turn its armature upright"
+    return f"'{name}' lies or stands on its head; if it should not, {advice}."
+
+
+def add_options(text: str) -> str:
+    """Return a sentence with the options of the command line for the axes that it names, if any."""
+    sentence, found = text.rstrip("."), FileAxes.from_text(text)
+    return f"{sentence} ({found.options})." if found else f"{sentence}."
+
+
+def find_all_better_axes(
+    clips: Sequence[Clip], read_with: FileAxes, given: Mapping[str, str] | None = None
+) -> list[FileAxes | None]:
+    """Return what `find_better_axes` does of each clip.
+
+    `given` are bones by role of a skeleton that has all of them.
+    """
+    known: dict[tuple[tuple[str, ...], bytes], Roles | None] = {}
+    result = []
+    for clip in clips:
+        key = clip.skeleton.names, clip.skeleton.parents.tobytes()
+        if key not in known:
+            known[key] = _find_roles(clip, given or {})
+        roles = known[key]
+        result.append(find_better_axes(clip, read_with, roles) if roles else None)
+    return result
+
+
+def _find_roles(clip: Clip, given: Mapping[str, str]) -> Roles | None:
+    fits = set(clip.skeleton.names).issuperset(given.values())
+    try:
+        return rig.find_roles(clip.skeleton, [clip], given if fits else None)
+    except RigError:
+        return None
+
+
+def find_better_axes(clip: Clip, read_with: FileAxes, roles: Roles) -> FileAxes | None:
+    """Return the axes of its file under which a clip stands, if those it was read with are wrong.
+
+    None if it stands, or may well lie.
+    """
+    up = find_mistaken_up(clip, roles)
+    return None if up is None else _name_axes(up, _find_left(clip.skeleton, roles), read_with)
+
+
+def find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
+    """Return the axis (3,) along which the body of a clip is up, if it is not Z by mistake."""
+    if clip.frame_count < 2:
+        return None
+    step = max(1, round(_STEP * clip.fps))
+    last = max(0, clip.frame_count - 1 - step)
+    frames = np.unique(np.linspace(0, last, _MOST_FRAMES).astype(int))
+    later = np.minimum(frames + step, clip.frame_count - 1)
+    heads, moved = (_compute_heads(clip, chosen) for chosen in (frames, later))
+    up = _find_axis(_measure_ups(heads, roles).mean(axis=0), _ALONG)
+    if up is None or up[2] > 0.5:
+        return None
+    rest = clip.skeleton.compute_rest_world()[1].astype(np.float64)
+    if stands_along(rest, roles, up):
+        return up
+    speeds = np.linalg.norm(moved - heads, axis=-1) * clip.fps / step
+    feet = [bone for leg in roles.legs for bone in (leg.foot, leg.toe)]
+    body = [roles.hips, *clip.skeleton.get_descendants(roles.hips)]
+    leg = _measure_leg(rest, roles)
+    goes = speeds[:, roles.hips] >= _SLOW * leg
+    if goes.mean() < _GOES:
+        return None
+    walks, rests = (
+        _find_support(heads @ way, speeds, leg, body, supporting)[goes].mean()
+        for way, supporting in ((up, feet), (np.eye(3)[2], body))
+    )
+    return up if walks >= _WALKS and rests <= _FLOATS * walks else None
+
+
+def stands_along(rest: np.ndarray, roles: Roles, up: np.ndarray) -> bool:
+    """Return whether heads (B, 3) of a rest pose are those of a body that stands along an axis."""
+    ways = [quat.normalize_vectors(rest[leg.thigh] - rest[leg.foot]) for leg in roles.legs]
+    if min(float(way @ up) for way in ways) < _ALONG or np.mean(ways, axis=0) @ up < _REST_ALONG:
+        return False
+    if roles.head is None:
+        return True
+    return float(quat.normalize_vectors(rest[roles.head] - rest[roles.hips]) @ up) > _HANGS
+
+
+def _compute_heads(clip: Clip, frames: np.ndarray) -> np.ndarray:
+    """Return the heads (F, B, 3) of bones in some frames."""
+    local = clip.rotations[frames].astype(np.float64), clip.positions[frames].astype(np.float64)
+    return quat.fk(*local, clip.skeleton.parents)[1]
+
+
+def _measure_ups(heads: np.ndarray, roles: Roles) -> np.ndarray:
+    """Return the ways (F, 3) from the feet to the hip joints."""
+    ways = [heads[:, leg.thigh] - heads[:, leg.foot] for leg in roles.legs]
+    return quat.normalize_vectors(np.mean(ways, axis=0))
+
+
+def _find_axis(way: np.ndarray, least: float) -> np.ndarray | None:
+    """Return the signed axis (3,) that a vector (3,) points along, or None."""
+    axis = np.zeros(3)
+    axis[int(np.argmax(np.abs(way)))] = np.sign(way[int(np.argmax(np.abs(way)))])
+    return axis if way @ axis >= least else None
+
+
+def _measure_leg(rest: np.ndarray, roles: Roles) -> float:
+    joints = [rest[[leg.thigh, leg.shin, leg.foot]] for leg in roles.legs]
+    return float(np.mean([np.linalg.norm(np.diff(each, axis=0), axis=-1).sum() for each in joints]))
+
+
+def _find_support(
+    heights: np.ndarray, speeds: np.ndarray, leg: float, body: list[int], supporting: list[int]
+) -> np.ndarray:
+    """Return in which frames (F,) one of some bones of a body rests on its floor.
+
+    Heights and speeds are (F, B).
+    """
+    floor = np.percentile(heights[:, body].min(axis=1), _LOWEST)
+    near = np.abs(heights[:, supporting] - floor) < _NEAR * leg
+    return (near & (speeds[:, supporting] < _SLOW * leg)).any(axis=1)
+
+
+def _find_left(skeleton: Skeleton, roles: Roles) -> np.ndarray:
+    rest = skeleton.compute_rest_world()[1].astype(np.float64)
+    left, right = (roles.get_thighs(side)[:1] for side in "LR")
+    return rest[left[0]] - rest[right[0]] if left and right else np.eye(3)[0]
+
+
+def _name_axes(up: np.ndarray, left: np.ndarray, read_with: FileAxes) -> FileAxes:
+    """Name the axes of a file that are up (3,) and what is ahead in the scene as it was read."""
+    ahead = np.cross(left, up)
+    ahead = ahead - (ahead @ up) * up
+    if np.abs(ahead).max() < 1e-6:  # the rest pose lies along it and tells nothing
+        ahead = np.cross(np.eye(3)[int(np.argmin(np.abs(up)))], up)
+    axis = np.zeros(3)
+    axis[int(np.argmax(np.abs(ahead)))] = np.sign(ahead[int(np.argmax(np.abs(ahead)))])
+    to_file = compute_blender_axes(*read_with).T
+    return FileAxes(*(_name_axis(to_file @ way) for way in (up, axis)))
+
+
+def _name_axis(way: np.ndarray) -> str:
+    index = int(np.argmax(np.abs(way)))
+    return f"{'-' if way[index] < 0 else ''}{AXES[index]}"
