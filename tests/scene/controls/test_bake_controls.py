@@ -263,7 +263,7 @@ def test_finding_fewer_keys_goes_on_in_short_steps() -> None:
         except StopIteration as done:
             write = done.value
         taken.append(time.process_time() - began)
-    assert max(taken) < 0.05 * sum(taken)
+    assert max(taken) < 0.2 * sum(taken)
     known = [part for part in parts if part is not None]
     assert known == sorted(known)
     assert 0.5 < known[-1] <= 1.0
