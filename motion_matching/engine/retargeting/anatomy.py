@@ -22,6 +22,7 @@ from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .finger_frames import find_finger_frames
 from .frame_axes import average, get_axis, make_frames, rotate
+from .loose_hips import LoosePelvis
 from .neutral_pose import AHEAD, LEFT, UP, StandingPoses, find_left, sample_motion, stand_at_rest
 
 _BENT = np.radians(8.0)  # a joint that is bent more shows its hinge
@@ -70,6 +71,7 @@ class Anatomy:
     is the height of the ankles over flat soles, `leg` the mean length of thigh and shin.
     `shoulders` (3,) leads from the middle of the hip joints to that of the shoulders while the body
     stands. `root_place` (3,) is where the topmost bone above the hips rests when the body faces -Y.
+    `pelvis` is that of a body whose hips bone does not turn as its pelvis does.
     """
 
     skeleton: Skeleton
@@ -82,6 +84,7 @@ class Anatomy:
     ankle: float
     shoulders: np.ndarray | None
     root_place: np.ndarray
+    pelvis: LoosePelvis | None = None
 
     @classmethod
     def from_clips(
@@ -109,6 +112,10 @@ class _Measuring:
         self.roles, self.clips = roles, clips
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
+        self.pelvis = LoosePelvis.find(skeleton, roles, self.bones, clips)
+        if self.pelvis is not None:
+            self.clips = [self.pelvis.stiffen(clip) for clip in clips]
+            self.roles = self.pelvis.move_bones_at_hips(roles, skeleton)
         self.hips = roles.chains["hips"][0]
         self.given = skeleton
         self.skeleton = replace(skeleton, rest_positions=self._find_usual_places(skeleton))
@@ -116,7 +123,7 @@ class _Measuring:
         leg = self.bones["left_leg"]
         chain = skeleton.get_chain_to_root(leg.end)
         rough = float(lengths[chain[: chain.index(leg.upper)]].sum())
-        moving = sample_motion(clips, self.bones, self.hips, rough, self.animal)
+        moving = sample_motion(self.clips, self.bones, self.hips, rough, self.animal)
         poses = self._stand_at_rest(True) or moving or self._stand_at_rest(False)
         if poses is None:
             raise RigError(
@@ -154,6 +161,7 @@ class _Measuring:
             ankle,
             self._find_shoulders(),
             self._find_root_place(),
+            self.pelvis,
         )
 
     def _find_usual_places(self, skeleton: Skeleton) -> np.ndarray:

@@ -39,11 +39,15 @@ class Retargeting:
 
     def __init__(self, plan: RetargetPlan, clip: Clip, counts: Sequence[int] = ()) -> None:
         self.cuts = np.cumsum(counts)[:-1].tolist() if counts else []
-        self.plan, self.clip, self.scale = plan, clip, plan.scale
+        pelvis = plan.source.pelvis
+        self.clip = clip if pelvis is None else pelvis.stiffen(clip)
+        self.plan, self.scale = plan, plan.scale
         self.source, self.target, self.settings = plan.source, plan.target, plan.settings
         joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
         roots = self.source.roles.chains.get("root", ())[:1]
-        self.motion = WorldMotion(clip, self.source.frames, [self.source.hips, *joints, *roots])
+        self.motion = WorldMotion(
+            self.clip, self.source.frames, [self.source.hips, *joints, *roots]
+        )
         self.pose = PartialPose(self.target.usual, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
