@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         report,
         retarget,
         settings,
+        soles,
         steps,
         trunk_tilt,
         two_bones,

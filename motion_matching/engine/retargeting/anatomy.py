@@ -24,6 +24,7 @@ from .finger_frames import find_finger_frames
 from .frame_axes import average, get_axis, make_frames, rotate
 from .loose_hips import LoosePelvis
 from .neutral_pose import AHEAD, LEFT, UP, StandingPoses, find_left, sample_motion, stand_at_rest
+from .soles import Sole, find_soles
 
 _BENT = np.radians(8.0)  # a joint that is bent more shows its hinge
 _STRAIGHT = 0.98  # cosine of the bend of an elbow in a stretched zero pose
@@ -124,13 +125,16 @@ class _Measuring:
         chain = skeleton.get_chain_to_root(leg.end)
         rough = float(lengths[chain[: chain.index(leg.upper)]].sum())
         moving = sample_motion(self.clips, self.bones, self.hips, rough, self.animal)
-        poses = self._stand_at_rest(True) or moving or self._stand_at_rest(False)
+        stands = moving is not None and moving.stands
+        poses = self._stand_at_rest(True) or (moving if stands else None)
+        poses = poses or self._stand_at_rest(False) or moving
         if poses is None:
             raise RigError(
                 f"The skeleton below '{skeleton.names[0]}' does not stand in its rest pose; add "
                 "motion of it, or choose an armature whose rest pose stands."
             )
         self.poses, self.moving = poses, moving
+        self.soles = self._find_soles(rough)
 
     def _stand_at_rest(self, strict: bool) -> StandingPoses | None:
         head = get_first(self.roles, "head")
@@ -289,11 +293,9 @@ class _Measuring:
     def _measure_foot(self, name: str, frames: dict[int, np.ndarray], leg: float) -> np.ndarray:
         """Add C of foot and toe to `frames`; return the way (3,) from the ankle to the ball."""
         limb, poses = self.bones[name], self.poses
-        to_ball = limb.tip
-        if limb.toe is not None:
-            way = poses.positions[:, limb.toe] - poses.positions[:, limb.end]
-            to_ball = poses.average_direction(limb.end, way)
+        to_ball, sole = self._find_way_to_ball(limb), self.soles.get(name)
         up = quat.normalize_vectors(poses.average_direction(limb.end, UP, name))
+        up = up if sole is None else sole.up
         ahead = poses.average_direction(limb.end, AHEAD, name)
         length = float(np.linalg.norm(to_ball))
         known = length > _NO_FOOT * leg
@@ -304,7 +306,9 @@ class _Measuring:
             level = to_ball - (to_ball @ up) * up
             level = level if known and np.linalg.norm(level) > 0.5 * length else ahead
             frames[limb.end] = make_frames(level - (level @ up) * up, up)
-        if limb.toe is not None:
+        if limb.toe is not None and sole is not None and not sole.seen:
+            frames[limb.toe] = sole.find_toe(self.skeleton, limb, poses, name, to_ball)
+        elif limb.toe is not None:
             foot = quat.mul(poses.rotations[:, limb.end], frames[limb.end])
             way = get_axis(foot, 1) if not self.animal else AHEAD
             frames[limb.toe] = make_frames(
@@ -315,6 +319,21 @@ class _Measuring:
             return quat.inv_mul_vec(frames[limb.end], to_ball)
         ankle = float(poses.flat[name] @ poses.positions[:, limb.end, 2])
         return np.array([0.0, _BALL_AHEAD * leg, -_BALL_BELOW * ankle])
+
+    def _find_way_to_ball(self, limb: LimbBones) -> np.ndarray:
+        """Return the way (3,) from the ankle to the ball in the frame of the foot."""
+        if limb.toe is None:
+            return limb.tip
+        way = self.poses.positions[:, limb.toe] - self.poses.positions[:, limb.end]
+        return self.poses.average_direction(limb.end, way)
+
+    def _find_soles(self, leg: float) -> dict[str, Sole]:
+        """Return the soles of feet that a rest pose does not show."""
+        if self.animal or self.poses.is_rest:
+            return {}
+        ways = {name: self._find_way_to_ball(self.bones[name]) for name in LEGS}
+        known = {n: way for n, way in ways.items() if np.linalg.norm(way) > _NO_FOOT * leg}
+        return find_soles(self.poses, self.bones, known, leg)
 
     # stance
 

@@ -28,6 +28,10 @@ _LEANING = 0.9  # cosine to the vertical from which a rest pose stands in the wo
 _ALIKE = 0.06  # of the body's height: how much left and right may differ in a rest pose
 _ON_GROUND = 0.15  # of the body's height: a rest pose that starts farther off has no ground at zero
 _UPRIGHT = 0.85  # of the usual height of hips over feet: lower frames show no standing body
+_RISEN = 0.7  # of the leg's length: hip joints of people who kneel, sit or crawl are lower
+_SHORTEST_STAND = 1.0  # seconds: frames of getting up and lying down show no standing body
+_SHIN_UPRIGHT = np.cos(np.radians(50.0))  # ankles bend no farther above a flat sole
+_FEW = 0.5  # of the frames that should count as flat: so few of them are left by mistake
 _FLAT = 30  # percentile of the heights of an ankle in contact below which its foot is flat
 # metres of legs for which limits of contacts are meant: of people from thigh to ankle, of dogs
 _PERSON, _ANIMAL = 0.85, 0.54
@@ -38,7 +42,8 @@ class StandingPoses:
     """World rotations (F, B, 4) and positions (F, B, 3) that face -Y on a ground at zero.
 
     `flat` weighs the frames (F,) by limb in which its foot stands flat; they sum up to 1. Feet
-    that are not in `grounded` never stand, so that all of their frames count.
+    that are not in `grounded` never stand, so that all of their frames count. If the body never
+    `stands`, its feet may, but it kneels, sits or lies.
     """
 
     rotations: np.ndarray
@@ -46,6 +51,7 @@ class StandingPoses:
     flat: Mapping[str, np.ndarray]
     grounded: frozenset[str]
     is_rest: bool = False
+    stands: bool = True
 
     def average_direction(self, bone: int, vectors: np.ndarray, limb: str = "") -> np.ndarray:
         """Return the mean (3,) of world vectors (F, 3) or (3,) in a bone's frame, where flat."""
@@ -139,12 +145,26 @@ def sample_motion(
     starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
     parts = [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
     rotations, positions, flat = _sample_clips(parts, limbs, leg, animal)
-    ends = [limb.end for limb in limbs.values() if limb.kind == "leg"]
-    heights = positions[:, hips, 2] - positions[:, ends, 2].min(axis=1)
-    upright = heights >= _UPRIGHT * np.median(heights)
-    grounded = frozenset(name for name, weight in flat.items() if weight[upright].any())
-    weights = {name: _normalize(weight[upright]) for name, weight in flat.items()}
-    return StandingPoses(rotations[upright], positions[upright], weights, grounded)
+    legs = [limb for limb in limbs.values() if limb.kind == "leg"]
+    lowest = positions[:, [limb.end for limb in legs], 2].min(axis=1)
+    heights = positions[:, hips, 2] - lowest
+    chosen_frames = heights >= _UPRIGHT * np.median(heights)
+    stands = True
+    if not animal:
+        risen = positions[:, [limb.upper for limb in legs], 2].mean(axis=1) - lowest
+        standing = chosen_frames & (risen >= _RISEN * leg)
+        seconds = float(np.sum(standing / _list_rates(parts)))
+        stands = seconds >= min(_SHORTEST_STAND, 0.5 * len(standing) / parts[0].fps)
+        chosen_frames = standing if stands else np.full(len(standing), True)
+    grounded = frozenset(name for name, weight in flat.items() if weight[chosen_frames].any())
+    weights = {name: _normalize(weight[chosen_frames]) for name, weight in flat.items()}
+    rotations, positions = rotations[chosen_frames], positions[chosen_frames]
+    return StandingPoses(rotations, positions, weights, grounded, stands=stands)
+
+
+def _list_rates(clips: Sequence[Clip]) -> np.ndarray:
+    """Return the frames per second of each frame (F,) of clips."""
+    return np.concatenate([np.full(clip.frame_count, clip.fps) for clip in clips])
 
 
 def _normalize(weights: np.ndarray) -> np.ndarray:
@@ -170,8 +190,12 @@ def _sample_clips(
     feet = [name for name, limb in limbs.items() if animal or limb.kind == "leg"]
     balls = np.stack([_find_ball(limbs[name], rotations, positions) for name in feet], axis=1)
     heights = positions[:, [limbs[name].end for name in feet], 2]
+    shins = positions[:, [limbs[name].lower for name in feet]]
+    shins = quat.normalize_vectors(shins - positions[:, [limbs[name].end for name in feet]])
+    upright = np.full(heights.shape, True) if animal else shins[..., 2] >= _SHIN_UPRIGHT
     cuts = np.cumsum([clip.frame_count for clip in clips])[:-1]
-    parts = zip(clips, np.split(balls, cuts), np.split(heights, cuts), strict=True)
+    split = (np.split(part, cuts) for part in (balls, heights, upright))
+    parts = zip(clips, *split, strict=True)
     down = np.concatenate([_find_flat(*part, leg, animal) for part in parts])
     flat = {name: np.ones(len(rotations)) for name in limbs}
     flat |= dict(zip(feet, down.T.astype(np.float64), strict=True))
@@ -179,14 +203,32 @@ def _sample_clips(
 
 
 def _find_flat(
-    clip: Clip, balls: np.ndarray, heights: np.ndarray, leg: float, animal: bool
+    clip: Clip,
+    balls: np.ndarray,
+    heights: np.ndarray,
+    upright: np.ndarray,
+    leg: float,
+    animal: bool,
 ) -> np.ndarray:
-    """Return when feet are flat (F, L), from their balls (F, L, 3) and heights of ankles (F, L)."""
+    """Return when feet are flat (F, L), from their balls (F, L, 3) and heights of ankles (F, L).
+
+    `upright` tells below which shins (F, L) a foot can be: not where a body kneels on its insteps.
+    """
     flat = find_planted(balls, clip.fps, leg, animal)
-    for down, height in zip(flat.T, heights.T, strict=True):
-        if down.any():
-            down &= height <= np.percentile(height[down], _FLAT)
+    for down, height, possible in zip(flat.T, heights.T, upright.T, strict=True):
+        standing = down & possible
+        low = standing & _find_low(down, height)
+        # a body that mostly kneels holds its ankles lower than where it stands
+        expected = standing & _find_low(standing, height)
+        down[:] = low if low.sum() > _FEW * expected.sum() else expected
     return flat
+
+
+def _find_low(frames: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """Return in which of some frames (F,) an ankle is as low as in the lowest of them."""
+    if not frames.any():
+        return frames
+    return frames & (heights <= np.percentile(heights[frames], _FLAT))
 
 
 def _find_ball(limb: LimbBones, rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:

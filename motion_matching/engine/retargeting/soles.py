@@ -1,0 +1,105 @@
+"""How soles lie in the frames of feet, on bodies whose rest pose does not show it.
+
+A foot that stands flat shows it best. One that is never flat, as on tiptoe or while the body kneels
+and crawls, is taken to mirror the other one, or to have the height of usual feet. Knees tell to
+which sides it points, as ankles hardly turn otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..body.limb_bones import LEGS, LimbBones
+from ..maths import quat
+from ..motion.skeleton import Skeleton
+from .frame_axes import make_frames
+from .neutral_pose import UP, StandingPoses, find_left
+
+_ANKLE_HEIGHT = 0.07  # of the leg's length, over the ball: that of adults in rest poses of rigs
+_STEEPEST = np.radians(50.0)  # from the ankle to the ball, of any foot
+_UNLIKE = np.radians(8.0)  # between feet of one body: skeletons of capture systems differ by 4
+_TOO_STEEP = np.radians(20.0)  # beyond a usual foot: skeletons that stand flat differ by 11
+_BENT = 0.05  # mean sine of the bend of a knee that shows its hinge
+
+
+@dataclass(frozen=True)
+class Sole:
+    """The way up (3,) from a sole in the frame of its foot, and whether it was `seen` flat.
+
+    A foot that was not may be `planted` all the same, on its toes.
+    """
+
+    up: np.ndarray
+    seen: bool
+    planted: bool
+
+    def find_toe(
+        self, skeleton: Skeleton, limb: LimbBones, poses: StandingPoses, name: str, way: np.ndarray
+    ) -> np.ndarray:
+        """Return C (4,) of the toe of a foot that was not seen flat, whose ball is on the `way`."""
+        assert limb.toe is not None
+        if self.planted:  # only the toes are flat
+            ahead = quat.mul_vec(poses.rotations[:, limb.end], np.broadcast_to(way, (1, 3)))
+            return make_frames(
+                poses.average_direction(limb.toe, ahead * [1.0, 1.0, 0.0], name),
+                poses.average_direction(limb.toe, UP, name),
+            )
+        rest = skeleton.compute_rest_world()[0].astype(np.float64)
+        turn = quat.inv_mul(rest[limb.toe], rest[limb.end])
+        along = limb.tip if limb.tip.any() else quat.mul_vec(turn, way)
+        return make_frames(along, quat.mul_vec(turn, self.up))
+
+
+def find_soles(
+    poses: StandingPoses, limbs: Mapping[str, LimbBones], ways: Mapping[str, np.ndarray], leg: float
+) -> dict[str, Sole]:
+    """Return the soles of feet by leg; `ways` (3,) lead from ankles to balls, in feet's frames."""
+    seen, slopes = {}, {}
+    usual = {name: _find_usual_slope(way, leg) for name, way in ways.items()}
+    for name, way in ways.items():
+        up = quat.normalize_vectors(poses.average_direction(limbs[name].end, UP, name))
+        seen[name] = Sole(up, True, name in poses.grounded)
+        slope = float(np.arcsin(np.clip(-up @ quat.normalize_vectors(way), -1.0, 1.0)))
+        if seen[name].planted and 0.0 <= slope <= usual[name] + _TOO_STEEP:
+            slopes[name] = slope
+    flattest = min(slopes.values(), default=None)
+    soles = {}
+    for name, sole in seen.items():
+        soles[name] = sole
+        if flattest is None or slopes.get(name, np.inf) > flattest + _UNLIKE:
+            slope = usual[name] if flattest is None else flattest
+            across = np.cross(ways[name], sole.up)
+            if not sole.planted:
+                across = _find_hinge(poses, limbs, name)
+            soles[name] = Sole(_tilt_sole(ways[name], across, slope), False, sole.planted)
+    return soles
+
+
+def _find_usual_slope(way: np.ndarray, leg: float) -> float:
+    height = _ANKLE_HEIGHT * leg / max(float(np.linalg.norm(way)), 1e-9)
+    return min(float(np.arcsin(min(height, 1.0))), _STEEPEST)
+
+
+def _tilt_sole(way: np.ndarray, across: np.ndarray, slope: float) -> np.ndarray:
+    """Return the way up (3,) from a sole to which a ball lies at a `slope` below its ankle."""
+    along = quat.normalize_vectors(way)
+    above = quat.normalize_vectors(np.cross(across, along))
+    return np.cos(slope) * above - np.sin(slope) * along
+
+
+def _find_hinge(
+    poses: StandingPoses, limbs: Mapping[str, LimbBones], name: str
+) -> np.ndarray:
+    """Return the mean axis (3,) of a knee in the frame of its foot; knees bend backward."""
+    limb, points = limbs[name], poses.positions
+    upper, lower = (
+        quat.normalize_vectors(points[:, b] - points[:, a])
+        for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
+    )
+    hinge = poses.average_direction(limb.end, np.cross(lower, upper))
+    if np.linalg.norm(hinge) > _BENT:
+        return hinge
+    return poses.average_direction(limb.end, -find_left(points, limbs))
