@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         settings,
         soles,
         steps,
+        trunk_stance,
         trunk_tilt,
         two_bones,
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones, get_first, list_limbs
+from ..body.limb_bones import LEGS, LimbBones, get_first, list_limbs
 from ..errors import RigError
 from ..maths import quat
 from ..motion.clip import Clip
@@ -23,17 +23,19 @@ from ..motion.skeleton import Skeleton
 from .finger_frames import find_finger_frames
 from .frame_axes import average, get_axis, make_frames, rotate
 from .loose_hips import LoosePelvis
-from .neutral_pose import AHEAD, LEFT, UP, StandingPoses, find_left, sample_motion, stand_at_rest
+from .neutral_pose import AHEAD, LEFT, UP, StandingPoses, sample_motion, stand_at_rest
 from .soles import Sole, find_soles
+from .trunk_stance import find_shoulders, find_turns_upright, find_upright_trunk
 
 _BENT = np.radians(8.0)  # a joint that is bent more shows its hinge
 _STRAIGHT = 0.98  # cosine of the bend of an elbow in a stretched zero pose
 _NO_FOOT = 0.02  # of the leg's length: a foot that ends sooner has no known end
 _BALL_AHEAD, _BALL_BELOW = 0.15, 0.8  # of the leg's length and of the ankle's height: a usual foot
+_BALL_HEIGHT = 0.025  # of the leg's length, over the ground: that of a usual foot
 _LOWEST, _FLOOR = 10, 0.05  # percentile of heights of planted balls; of the leg's length around it
+_NEAR_GROUND = 0.25  # of the leg's length: a body that is farther off has no ground at zero
 _AWAY = 1e-3  # of the size of a skeleton: bones that are nearer to their rest are there
 _SHOWING = 200  # frames of a clip that show where bones lie
-_TRUNK = ("hips", "spine", "neck", "head")
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,9 @@ class _Measuring:
             )
         self.poses, self.moving = poses, moving
         self.soles = self._find_soles(rough)
+        self.turns = np.tile(quat.IDENTITY, (len(poses.rotations), 1))
+        if not poses.stands:
+            self.turns = find_turns_upright(poses, self.roles, self.bones)
 
     def _stand_at_rest(self, strict: bool) -> StandingPoses | None:
         head = get_first(self.roles, "head")
@@ -163,7 +168,7 @@ class _Measuring:
             middle,
             leg,
             ankle,
-            self._find_shoulders(),
+            find_shoulders(self.poses, self.bones),
             self._find_root_place(),
             self.pelvis,
         )
@@ -197,28 +202,11 @@ class _Measuring:
         rest = self.skeleton.compute_rest_world()[0].astype(np.float64)
         return quat.mul_inv(self.poses.rotations[0, self.hips], rest[self.hips])
 
-    def _find_shoulders(self) -> np.ndarray | None:
-        arms = [self.bones[arm].upper for arm in ARMS if arm in self.bones]
-        if len(arms) < 2:
-            return None
-        legs = [self.bones[leg].upper for leg in LEGS]
-        points = self.poses.positions
-        return (points[:, arms].mean(axis=1) - points[:, legs].mean(axis=1)).mean(axis=0)
-
     # torso
 
     def _measure_torso(self) -> dict[int, np.ndarray]:
         """Return C of root, torso and collars: the inverse of how they stand upright."""
-        chains = self.roles.chains
-        trunk = [bone for role in _TRUNK for bone in chains.get(role, ())]
-        collars = [bone for side in SIDES for bone in chains.get(f"{side}_collar", ())]
-        tails = list(chains.get("tail", ()))
-        upright = {
-            bone: average(self.poses.rotations[:, bone]) for bone in [*trunk, *collars, *tails]
-        }
-        if not self.poses.is_rest:
-            self._level_hips(upright)
-        self._raise_shoulders(upright, [*chains["hips"], *chains.get("spine", ()), *collars])
+        upright = find_upright_trunk(self.poses, self.skeleton, self.roles, self.bones)
         frames = {bone: quat.inv(rotation) for bone, rotation in upright.items()}
         return frames | self._measure_roots()
 
@@ -229,24 +217,6 @@ class _Measuring:
         return {
             bone: quat.inv(quat.mul(turn, rest[bone])) for bone in self.roles.chains.get("root", ())
         }
-
-    def _level_hips(self, upright: dict[int, np.ndarray]) -> None:
-        """Turn the mean pose of the hips so that the hip joints are level and straight aside."""
-        left = self.poses.average_direction(self.hips, find_left(self.poses.positions, self.bones))
-        found = quat.mul_vec(upright[self.hips], left)
-        upright[self.hips] = quat.mul(quat.between(found, LEFT), upright[self.hips])
-
-    def _raise_shoulders(self, upright: dict[int, np.ndarray], bones: Sequence[int]) -> None:
-        """Turn the torso so that shoulders are above hip joints.
-
-        A clip of running leans all the time, and its mean would be taken for standing upright.
-        """
-        way = self._find_shoulders()
-        if self.animal or way is None:
-            return
-        back = quat.from_angle_axis(np.arctan2(way[1], way[2]), LEFT)
-        for bone in bones:
-            upright[bone] = quat.mul(back, upright[bone])
 
     # limbs
 
@@ -275,7 +245,7 @@ class _Measuring:
         if np.linalg.norm(hinge, axis=-1).max() > np.sin(_BENT):
             return hinge
         pole = AHEAD if (limb.kind == "leg") else -AHEAD
-        return np.cross(upper, np.broadcast_to(pole, upper.shape))
+        return np.cross(upper, rotate(quat.inv(self.turns), pole))
 
     def _find_hand_turn(self, limb: LimbBones) -> np.ndarray:
         """Return the inverse turn (4,) of a neutral hand in the frame of the forearm."""
@@ -307,7 +277,7 @@ class _Measuring:
             level = level if known and np.linalg.norm(level) > 0.5 * length else ahead
             frames[limb.end] = make_frames(level - (level @ up) * up, up)
         if limb.toe is not None and sole is not None and not sole.seen:
-            frames[limb.toe] = sole.find_toe(self.skeleton, limb, poses, name, to_ball)
+            frames[limb.toe] = sole.find_toe(self.skeleton, limb, poses, name, frames[limb.end])
         elif limb.toe is not None:
             foot = quat.mul(poses.rotations[:, limb.end], frames[limb.end])
             way = get_axis(foot, 1) if not self.animal else AHEAD
@@ -361,7 +331,16 @@ class _Measuring:
         joints = np.stack([points[:, b] for b in (bones.upper, bones.lower, bones.end)] + [ball], 1)
         ways = quat.normalize_vectors(np.diff(joints, axis=1))
         heights = ball[weights > 0, 2]
+        if not (self.animal or name in poses.grounded):
+            height = self._find_ground(leg) + _BALL_HEIGHT * leg
+            return replace(limb, ball_height=height, stance=weights @ -ways[..., 2])
         low = np.percentile(heights, _LOWEST)
         near = heights[np.abs(heights - low) <= _FLOOR * leg]
         stance = weights @ -ways[..., 2]
         return replace(limb, ball_height=float(np.median(near)), stance=stance)
+
+    def _find_ground(self, leg: float) -> float:
+        """Return the height of the ground below a body that never stands: zero unless it is far."""
+        lowest = self.poses.positions[:, :, 2].min(axis=1)
+        low = float(np.percentile(lowest, _LOWEST))
+        return low if abs(low) > _NEAR_GROUND * leg else 0.0

@@ -42,14 +42,15 @@ class StandingPoses:
     """World rotations (F, B, 4) and positions (F, B, 3) that face -Y on a ground at zero.
 
     `flat` weighs the frames (F,) by limb in which its foot stands flat; they sum up to 1. Feet
-    that are not in `grounded` never stand, so that all of their frames count. If the body never
-    `stands`, its feet may, but it kneels, sits or lies.
+    that are not in `grounded` never stand, so that all of their frames count. `durations` (F,) are
+    the seconds of frames. A body that never `stands` kneels, sits or lies.
     """
 
     rotations: np.ndarray
     positions: np.ndarray
     flat: Mapping[str, np.ndarray]
     grounded: frozenset[str]
+    durations: np.ndarray
     is_rest: bool = False
     stands: bool = True
 
@@ -99,7 +100,9 @@ def stand_at_rest(
     if abs(low) > _ON_GROUND * height:
         positions = positions - low * UP
     flat = {name: np.ones(1) for name in limbs}
-    return StandingPoses(rotations[None], positions[None], flat, frozenset(flat), True)
+    return StandingPoses(
+        rotations[None], positions[None], flat, frozenset(flat), np.array([np.inf]), is_rest=True
+    )
 
 
 def find_left(positions: np.ndarray, limbs: Mapping[str, LimbBones]) -> np.ndarray:
@@ -145,26 +148,27 @@ def sample_motion(
     starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
     parts = [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
     rotations, positions, flat = _sample_clips(parts, limbs, leg, animal)
+    durations = np.concatenate([np.full(clip.frame_count, 1.0 / clip.fps) for clip in parts])
+    standing = _find_standing(positions, limbs, hips, 0.0 if animal else leg)
+    least = min(_SHORTEST_STAND, 0.5 * float(durations.sum()))
+    stands = float(durations[standing].sum()) >= least
+    used = standing if stands else np.full(len(standing), True)
+    grounded = frozenset(name for name, weight in flat.items() if weight[used].any())
+    weights = {name: _normalize(weight[used]) for name, weight in flat.items()}
+    return StandingPoses(
+        rotations[used], positions[used], weights, grounded, durations[used], stands=stands
+    )
+
+
+def _find_standing(
+    positions: np.ndarray, limbs: Mapping[str, LimbBones], hips: int, leg: float
+) -> np.ndarray:
+    """Return in which frames (F,) a body stands, by its usual height and the length of its legs."""
     legs = [limb for limb in limbs.values() if limb.kind == "leg"]
     lowest = positions[:, [limb.end for limb in legs], 2].min(axis=1)
     heights = positions[:, hips, 2] - lowest
-    chosen_frames = heights >= _UPRIGHT * np.median(heights)
-    stands = True
-    if not animal:
-        risen = positions[:, [limb.upper for limb in legs], 2].mean(axis=1) - lowest
-        standing = chosen_frames & (risen >= _RISEN * leg)
-        seconds = float(np.sum(standing / _list_rates(parts)))
-        stands = seconds >= min(_SHORTEST_STAND, 0.5 * len(standing) / parts[0].fps)
-        chosen_frames = standing if stands else np.full(len(standing), True)
-    grounded = frozenset(name for name, weight in flat.items() if weight[chosen_frames].any())
-    weights = {name: _normalize(weight[chosen_frames]) for name, weight in flat.items()}
-    rotations, positions = rotations[chosen_frames], positions[chosen_frames]
-    return StandingPoses(rotations, positions, weights, grounded, stands=stands)
-
-
-def _list_rates(clips: Sequence[Clip]) -> np.ndarray:
-    """Return the frames per second of each frame (F,) of clips."""
-    return np.concatenate([np.full(clip.frame_count, clip.fps) for clip in clips])
+    risen = positions[:, [limb.upper for limb in legs], 2].mean(axis=1) - lowest
+    return (heights >= _UPRIGHT * np.median(heights)) & (risen >= _RISEN * leg)
 
 
 def _normalize(weights: np.ndarray) -> np.ndarray:
@@ -194,8 +198,8 @@ def _sample_clips(
     shins = quat.normalize_vectors(shins - positions[:, [limbs[name].end for name in feet]])
     upright = np.full(heights.shape, True) if animal else shins[..., 2] >= _SHIN_UPRIGHT
     cuts = np.cumsum([clip.frame_count for clip in clips])[:-1]
-    split = (np.split(part, cuts) for part in (balls, heights, upright))
-    parts = zip(clips, *split, strict=True)
+    split = [np.split(part, cuts) for part in (balls, heights, upright)]
+    parts = zip(clips, split[0], split[1], split[2], strict=True)
     down = np.concatenate([_find_flat(*part, leg, animal) for part in parts])
     flat = {name: np.ones(len(rotations)) for name in limbs}
     flat |= dict(zip(feet, down.T.astype(np.float64), strict=True))

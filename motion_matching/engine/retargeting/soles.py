@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..body.limb_bones import LEGS, LimbBones
+from ..body.limb_bones import LimbBones
 from ..maths import quat
 from ..motion.skeleton import Skeleton
-from .frame_axes import make_frames
+from .frame_axes import get_axis, make_frames
 from .neutral_pose import UP, StandingPoses, find_left
 
 _ANKLE_HEIGHT = 0.07  # of the leg's length, over the ball: that of adults in rest poses of rigs
@@ -23,6 +23,13 @@ _STEEPEST = np.radians(50.0)  # from the ankle to the ball, of any foot
 _UNLIKE = np.radians(8.0)  # between feet of one body: skeletons of capture systems differ by 4
 _TOO_STEEP = np.radians(20.0)  # beyond a usual foot: skeletons that stand flat differ by 11
 _BENT = 0.05  # mean sine of the bend of a knee that shows its hinge
+_SURE = (
+    3.0  # seconds of standing flat that show how a foot rolls: single steps are off by 5 degrees
+)
+_SEEN = 0.5  # seconds of standing flat that show how a foot slopes
+_SEEN_LOW = 2.0  # and where the body sits, or gets up from its knees over its toes
+_TOES_SLOPE = np.radians(10.0)  # to the tip of a toe's bone: rigs and files have 2 to 20 degrees
+_DRAWN = np.cos(np.radians(15.0))  # of an axis of a foot's bone that is drawn as its hinge
 
 
 @dataclass(frozen=True)
@@ -37,45 +44,77 @@ class Sole:
     planted: bool
 
     def find_toe(
-        self, skeleton: Skeleton, limb: LimbBones, poses: StandingPoses, name: str, way: np.ndarray
+        self,
+        skeleton: Skeleton,
+        limb: LimbBones,
+        poses: StandingPoses,
+        name: str,
+        frame: np.ndarray,
     ) -> np.ndarray:
-        """Return C (4,) of the toe of a foot that was not seen flat, whose ball is on the `way`."""
+        """Return C (4,) of the toe of a foot that was not seen flat, whose own is `frame` (4,)."""
         assert limb.toe is not None
-        if self.planted:  # only the toes are flat
-            ahead = quat.mul_vec(poses.rotations[:, limb.end], np.broadcast_to(way, (1, 3)))
+        foot = quat.mul(poses.rotations[:, limb.end], frame)
+        if self.planted:  # its toes are flat
             return make_frames(
-                poses.average_direction(limb.toe, ahead * [1.0, 1.0, 0.0], name),
+                poses.average_direction(limb.toe, get_axis(foot, 1) * [1.0, 1.0, 0.0], name),
                 poses.average_direction(limb.toe, UP, name),
             )
-        rest = skeleton.compute_rest_world()[0].astype(np.float64)
-        turn = quat.inv_mul(rest[limb.toe], rest[limb.end])
-        along = limb.tip if limb.tip.any() else quat.mul_vec(turn, way)
-        return make_frames(along, quat.mul_vec(turn, self.up))
+        along, slope = limb.tip, _TOES_SLOPE
+        if not along.any():  # it rests in line with the foot
+            slope = 0.0
+            rest = skeleton.compute_rest_world()[0].astype(np.float64)
+            turn = quat.inv_mul(rest[limb.toe], rest[limb.end])
+            along = quat.mul_vec(turn, skeleton.rest_positions[limb.toe].astype(np.float64))
+        # toes bend about the axis across the foot
+        across = poses.average_direction(limb.toe, get_axis(foot, 0))
+        up = _tilt_sole(along, across, slope)
+        return make_frames(along - (along @ up) * up, up)
 
 
 def find_soles(
     poses: StandingPoses, limbs: Mapping[str, LimbBones], ways: Mapping[str, np.ndarray], leg: float
 ) -> dict[str, Sole]:
     """Return the soles of feet by leg; `ways` (3,) lead from ankles to balls, in feet's frames."""
-    seen, slopes = {}, {}
+    seen: dict[str, Sole] = {}
+    slopes: dict[str, float] = {}
+    enough = _SEEN if poses.stands else _SEEN_LOW
     usual = {name: _find_usual_slope(way, leg) for name, way in ways.items()}
+    seconds = {name: float(poses.durations[poses.flat[name] > 0].sum()) for name in ways}
     for name, way in ways.items():
         up = quat.normalize_vectors(poses.average_direction(limbs[name].end, UP, name))
         seen[name] = Sole(up, True, name in poses.grounded)
         slope = float(np.arcsin(np.clip(-up @ quat.normalize_vectors(way), -1.0, 1.0)))
         if seen[name].planted and 0.0 <= slope <= usual[name] + _TOO_STEEP:
-            slopes[name] = slope
+            share = min(1.0, seconds[name] / enough)
+            slopes[name] = usual[name] + share * (slope - usual[name])
     flattest = min(slopes.values(), default=None)
     soles = {}
     for name, sole in seen.items():
-        soles[name] = sole
-        if flattest is None or slopes.get(name, np.inf) > flattest + _UNLIKE:
-            slope = usual[name] if flattest is None else flattest
-            across = np.cross(ways[name], sole.up)
-            if not sole.planted:
-                across = _find_hinge(poses, limbs, name)
-            soles[name] = Sole(_tilt_sole(ways[name], across, slope), False, sole.planted)
+        unlike = _UNLIKE * min(1.0, seconds[name] / enough)
+        is_flat = flattest is not None and slopes.get(name, np.inf) <= flattest + unlike
+        if is_flat and seconds[name] >= _SURE:
+            soles[name] = sole
+            continue
+        slope = slopes[name] if is_flat else usual[name] if flattest is None else flattest
+        across, sureness = np.cross(ways[name], sole.up), min(1.0, seconds[name] / _SURE)
+        if not sole.planted:
+            across, sureness = _find_hinge(poses, limbs, name), 0.0
+        across = _draw_hinge(across, ways[name], sureness)
+        soles[name] = Sole(_tilt_sole(ways[name], across, slope), is_flat, sole.planted)
     return soles
+
+
+def _draw_hinge(across: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarray:
+    """Return an axis (3,) across a foot, the nearer to one of its bone's own the less it is sure.
+
+    Bones are drawn so that joints bend about their axes, unless none is near.
+    """
+    along = quat.normalize_vectors(way)
+    across = quat.normalize_vectors(across - (across @ along) * along)
+    nearest = int(np.argmax(np.abs(across)))
+    axis = np.sign(across[nearest]) * np.eye(3)[nearest]
+    axis = quat.normalize_vectors(axis - (axis @ along) * along)
+    return sureness * across + (1.0 - sureness) * axis if across @ axis > _DRAWN else across
 
 
 def _find_usual_slope(way: np.ndarray, leg: float) -> float:
@@ -90,9 +129,7 @@ def _tilt_sole(way: np.ndarray, across: np.ndarray, slope: float) -> np.ndarray:
     return np.cos(slope) * above - np.sin(slope) * along
 
 
-def _find_hinge(
-    poses: StandingPoses, limbs: Mapping[str, LimbBones], name: str
-) -> np.ndarray:
+def _find_hinge(poses: StandingPoses, limbs: Mapping[str, LimbBones], name: str) -> np.ndarray:
     """Return the mean axis (3,) of a knee in the frame of its foot; knees bend backward."""
     limb, points = limbs[name], poses.positions
     upper, lower = (

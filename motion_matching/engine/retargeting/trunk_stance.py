@@ -1,0 +1,149 @@
+"""How the bones of a trunk are turned while the body stands upright and faces -Y.
+
+Motion in which the body stands for long shows it. Otherwise a rest pose of a straight trunk does,
+as that of files whose bones all rest along one axis: of the head, as people look down or up for
+seconds, and of the whole trunk where the body only kneels, sits or crawls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..body.body_roles import BodyRoles
+from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones
+from ..maths import quat
+from ..motion.skeleton import Skeleton
+from .frame_axes import average, slerp
+from .neutral_pose import LEFT, UP, StandingPoses, find_left
+
+_TRUNK = ("hips", "spine", "neck", "head")
+_LONG = 30.0  # seconds of standing whose mean is how a head is held, and not where it looked
+_STRAIGHT = np.cos(np.radians(30.0))  # of parts of a trunk to all of it
+_LEVEL = 0.3  # cosine of the line of the hip joints to the way up the trunk
+_LIKELY = np.radians(60.0)  # from how a bone is held on average: a rest that differs more is none
+
+
+def find_shoulders(poses: StandingPoses, limbs: Mapping[str, LimbBones]) -> np.ndarray | None:
+    """Return the way (3,) from the middle of the hip joints to that of the shoulders, standing."""
+    arms = [limbs[arm].upper for arm in ARMS if arm in limbs]
+    if len(arms) < 2:
+        return None
+    legs = [limbs[leg].upper for leg in LEGS]
+    points = poses.positions
+    ways = points[:, arms].mean(axis=1) - points[:, legs].mean(axis=1)
+    if not poses.stands:
+        return float(np.linalg.norm(ways, axis=-1).mean()) * UP
+    return ways.mean(axis=0)
+
+
+def find_upright_trunk(
+    poses: StandingPoses, skeleton: Skeleton, roles: BodyRoles, limbs: Mapping[str, LimbBones]
+) -> dict[int, np.ndarray]:
+    """Return the world rotations (4,) of trunk, tail and collars of the body standing upright."""
+    chains = roles.chains
+    trunk = [bone for role in _TRUNK for bone in chains.get(role, ())]
+    collars = [bone for side in SIDES for bone in chains.get(f"{side}_collar", ())]
+    tails = list(chains.get("tail", ()))
+    upright = {bone: average(poses.rotations[:, bone]) for bone in [*trunk, *collars, *tails]}
+    if not (poses.is_rest or roles.four_legged):
+        _straighten(upright, poses, skeleton, roles, limbs)
+    if not poses.is_rest:
+        _level_hips(upright, poses, roles.chains["hips"][0], limbs)
+    if poses.stands and not roles.four_legged:
+        bones = [*chains["hips"], *chains.get("spine", ()), *collars]
+        _raise_shoulders(upright, bones, find_shoulders(poses, limbs))
+    return upright
+
+
+def _level_hips(
+    upright: dict[int, np.ndarray],
+    poses: StandingPoses,
+    hips: int,
+    limbs: Mapping[str, LimbBones],
+) -> None:
+    """Turn the mean pose of the hips so that the hip joints are level and straight aside."""
+    left = poses.average_direction(hips, find_left(poses.positions, limbs))
+    found = quat.mul_vec(upright[hips], left)
+    upright[hips] = quat.mul(quat.between(found, LEFT), upright[hips])
+
+
+def _raise_shoulders(
+    upright: dict[int, np.ndarray], bones: Sequence[int], way: np.ndarray | None
+) -> None:
+    """Turn the torso so that shoulders are above hip joints.
+
+    A clip of running leans all the time, and its mean would be taken for standing upright.
+    """
+    if way is None:
+        return
+    back = quat.from_angle_axis(np.arctan2(way[1], way[2]), LEFT)
+    for bone in bones:
+        upright[bone] = quat.mul(back, upright[bone])
+
+
+def _straighten(
+    upright: dict[int, np.ndarray],
+    poses: StandingPoses,
+    skeleton: Skeleton,
+    roles: BodyRoles,
+    limbs: Mapping[str, LimbBones],
+) -> None:
+    """Turn bones as a straight rest pose has them, where standing for long does not tell."""
+    chains, share = roles.chains, 0.0
+    bones: Sequence[int] = chains.get("head", ())
+    if poses.stands:
+        share = min(1.0, float(poses.durations.sum()) / _LONG)
+    else:
+        bones = [bone for role in _TRUNK for bone in chains.get(role, ())]
+        turns = find_turns_upright(poses, roles, limbs)
+        upright |= {b: average(quat.mul(turns, poses.rotations[:, b])) for b in upright}
+    if share == 1.0:
+        return
+    chest = ([*chains["hips"], *chains.get("spine", ())])[-1]
+    held = upright[chest]
+    for bone, straight in _find_straight_rest(skeleton, roles, limbs).items():
+        if bone in bones and quat.angle_between(straight, upright[bone]) < _LIKELY:
+            upright[bone] = slerp(straight, upright[bone], share)
+    # collars follow the chest
+    turn = quat.mul_inv(upright[chest], held)
+    for side in SIDES:
+        for bone in chains.get(f"{side}_collar", ()):
+            upright[bone] = quat.mul(turn, upright[bone])
+
+
+def find_turns_upright(
+    poses: StandingPoses, roles: BodyRoles, limbs: Mapping[str, LimbBones]
+) -> np.ndarray:
+    """Return rotations (F, 4) in the world that turn the trunk upright and the hips to face -Y."""
+    points, legs = poses.positions, [limbs[leg].upper for leg in LEGS]
+    arms = [limbs[arm].upper for arm in ARMS if arm in limbs]
+    top = [bone for role in _TRUNK for bone in roles.chains.get(role, ())][-1:]
+    ways = points[:, arms if len(arms) == 2 else top].mean(axis=1) - points[:, legs].mean(axis=1)
+    return _face_ahead(find_left(points, limbs), ways)
+
+
+def _find_straight_rest(
+    skeleton: Skeleton, roles: BodyRoles, limbs: Mapping[str, LimbBones]
+) -> dict[int, np.ndarray]:
+    """Return the world rotations (4,) of the trunk at rest, turned upright, if that is straight."""
+    rotations, points = (part.astype(np.float64) for part in skeleton.compute_rest_world())
+    trunk = [bone for role in _TRUNK for bone in roles.chains.get(role, ())]
+    whole = points[trunk[-1]] - points[trunk[0]]
+    steps = np.diff(points[trunk], axis=0)
+    lengths = np.linalg.norm(steps, axis=-1)
+    along = steps @ quat.normalize_vectors(whole)
+    left = find_left(points, limbs)
+    if len(trunk) < 3 or not left.any() or np.any(along < _STRAIGHT * lengths):
+        return {}
+    if abs(left @ quat.normalize_vectors(whole)) > _LEVEL:
+        return {}
+    turn = _face_ahead(left, whole)
+    return {bone: quat.mul(turn, rotations[bone]) for bone in trunk}
+
+
+def _face_ahead(left: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """Return rotations (..., 4) that lay `left` (..., 3) along X, and `up` along Z if they can."""
+    up = quat.normalize_vectors(up - np.sum(up * left, axis=-1, keepdims=True) * left)
+    return quat.inv(quat.from_matrix(np.stack([left, np.cross(up, left), up], axis=-1)))
