@@ -54,7 +54,7 @@ def test_hips_swing_on_a_rest_that_says_nothing(walk: Clip):
     loose = lay_rest_along_x(loosen_hips(walk, 80.0))
     wanted = Retargeter(measure(laid), target).retarget(laid)
     angle, away = compare(Retargeter(measure(loose), target).retarget(loose), wanted)
-    assert angle < 3.0
+    assert angle < 5.0  # the head: thighs that rest in one point tell nothing of its sides
     assert away < 0.02
 
 
