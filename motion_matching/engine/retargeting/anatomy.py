@@ -21,7 +21,7 @@ from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .finger_frames import find_finger_frames
-from .frame_axes import average, get_axis, make_frames, rotate
+from .frame_axes import average, draw_hinge, get_axis, make_frames, rotate
 from .loose_hips import LoosePelvis
 from .neutral_pose import AHEAD, LEFT, UP, StandingPoses, sample_motion, stand_at_rest
 from .soles import Sole, find_soles
@@ -33,7 +33,7 @@ _NO_FOOT = 0.02  # of the leg's length: a foot that ends sooner has no known end
 _BALL_AHEAD, _BALL_BELOW = 0.15, 0.8  # of the leg's length and of the ankle's height: a usual foot
 _BALL_HEIGHT = 0.025  # of the leg's length, over the ground: that of a usual foot
 _LOWEST, _FLOOR = 10, 0.05  # percentile of heights of planted balls; of the leg's length around it
-_NEAR_GROUND = 0.25  # of the leg's length: a body that is farther off has no ground at zero
+_LOW_GROUND = 0.1  # of the leg's length: bodies that reach lower have no ground at zero
 _AWAY = 1e-3  # of the size of a skeleton: bones that are nearer to their rest are there
 _SHOWING = 200  # frames of a clip that show where bones lie
 
@@ -231,6 +231,8 @@ class _Measuring:
         for bone, way in zip((limb.upper, limb.lower), ways, strict=True):
             along = self.poses.average_direction(bone, quat.normalize_vectors(way))
             across = self.poses.average_direction(bone, hinge)
+            if limb.kind == "leg" and not self.poses.stands:
+                across = draw_hinge(across, along, 0.0)  # bent far, shins turn about themselves
             frames[bone] = make_frames(along, np.cross(across, along))
         first, second = (float(np.median(np.linalg.norm(way, axis=-1))) for way in ways)
         if limb.kind == "arm" and not self.animal:
@@ -331,16 +333,18 @@ class _Measuring:
         joints = np.stack([points[:, b] for b in (bones.upper, bones.lower, bones.end)] + [ball], 1)
         ways = quat.normalize_vectors(np.diff(joints, axis=1))
         heights = ball[weights > 0, 2]
-        if not (self.animal or name in poses.grounded):
-            height = self._find_ground(leg) + _BALL_HEIGHT * leg
+        if not (self.animal or (self.moving is not None and name in self.moving.grounded)):
+            height = float(heights[0]) if poses.is_rest else _BALL_HEIGHT * leg
+            height += self._find_low_ground(leg)
             return replace(limb, ball_height=height, stance=weights @ -ways[..., 2])
         low = np.percentile(heights, _LOWEST)
         near = heights[np.abs(heights - low) <= _FLOOR * leg]
         stance = weights @ -ways[..., 2]
         return replace(limb, ball_height=float(np.median(near)), stance=stance)
 
-    def _find_ground(self, leg: float) -> float:
-        """Return the height of the ground below a body that never stands: zero unless it is far."""
-        lowest = self.poses.positions[:, :, 2].min(axis=1)
-        low = float(np.percentile(lowest, _LOWEST))
-        return low if abs(low) > _NEAR_GROUND * leg else 0.0
+    def _find_low_ground(self, leg: float) -> float:
+        """Return the height of the ground below feet that never stand: zero, or far below that."""
+        if self.moving is None:
+            return 0.0
+        low = float(np.percentile(self.moving.positions[..., 2].min(axis=1), _LOWEST))
+        return low if low < -_LOW_GROUND * leg else 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from ..body.limb_bones import LimbBones
 from ..maths import quat
 from ..motion.skeleton import Skeleton
-from .frame_axes import get_axis, make_frames
+from .frame_axes import draw_hinge, get_axis, make_frames
 from .neutral_pose import UP, StandingPoses, find_left
 
 _ANKLE_HEIGHT = 0.07  # of the leg's length, over the ball: that of adults in rest poses of rigs
@@ -29,7 +29,6 @@ _SURE = (
 _SEEN = 0.5  # seconds of standing flat that show how a foot slopes
 _SEEN_LOW = 2.0  # and where the body sits, or gets up from its knees over its toes
 _TOES_SLOPE = np.radians(10.0)  # to the tip of a toe's bone: rigs and files have 2 to 20 degrees
-_DRAWN = np.cos(np.radians(15.0))  # of an axis of a foot's bone that is drawn as its hinge
 
 
 @dataclass(frozen=True)
@@ -99,22 +98,9 @@ def find_soles(
         across, sureness = np.cross(ways[name], sole.up), min(1.0, seconds[name] / _SURE)
         if not sole.planted:
             across, sureness = _find_hinge(poses, limbs, name), 0.0
-        across = _draw_hinge(across, ways[name], sureness)
+        across = draw_hinge(across, ways[name], sureness)
         soles[name] = Sole(_tilt_sole(ways[name], across, slope), is_flat, sole.planted)
     return soles
-
-
-def _draw_hinge(across: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarray:
-    """Return an axis (3,) across a foot, the nearer to one of its bone's own the less it is sure.
-
-    Bones are drawn so that joints bend about their axes, unless none is near.
-    """
-    along = quat.normalize_vectors(way)
-    across = quat.normalize_vectors(across - (across @ along) * along)
-    nearest = int(np.argmax(np.abs(across)))
-    axis = np.sign(across[nearest]) * np.eye(3)[nearest]
-    axis = quat.normalize_vectors(axis - (axis @ along) * along)
-    return sureness * across + (1.0 - sureness) * axis if across @ axis > _DRAWN else across
 
 
 def _find_usual_slope(way: np.ndarray, leg: float) -> float:
