@@ -78,7 +78,7 @@ def _find_finger_shift(source: Anatomy, target: Anatomy, role: str) -> int:
         return palms[0] - palms[1]
     # one of two bones may lack the metacarpal: it starts where the other's second bone does
     ours, theirs = (_measure_reaches(body, role) for body in (source, target))
-    if len(ours) == len(theirs) or min(len(ours), len(theirs)) > 2:
+    if len(ours) == len(theirs) or min(len(ours), len(theirs)) != 2:
         return 0
     short, long = sorted((ours, theirs), key=len)
     lacks = int(np.argmin(np.abs(np.log(long[:2] / short[0]))))

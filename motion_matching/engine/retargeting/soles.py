@@ -26,8 +26,7 @@ _BENT = 0.05  # mean sine of the bend of a knee that shows its hinge
 _SURE = (
     3.0  # seconds of standing flat that show how a foot rolls: single steps are off by 5 degrees
 )
-_SEEN = 0.5  # seconds of standing flat that show how a foot slopes
-_SEEN_LOW = 2.0  # and where the body sits, or gets up from its knees over its toes
+_SEEN = 2.0  # seconds of feet that show how they slope while the body sits, or gets up over toes
 _TOES_SLOPE = np.radians(10.0)  # to the tip of a toe's bone: rigs and files have 2 to 20 degrees
 
 
@@ -41,6 +40,10 @@ class Sole:
     up: np.ndarray
     seen: bool
     planted: bool
+
+    def measure_slope(self, way: np.ndarray) -> float:
+        """Return by which angle the ball is below the ankle, which its `way` (3,) comes from."""
+        return float(np.arcsin(np.clip(-self.up @ quat.normalize_vectors(way), -1.0, 1.0)))
 
     def find_toe(
         self,
@@ -74,23 +77,27 @@ def find_soles(
     poses: StandingPoses, limbs: Mapping[str, LimbBones], ways: Mapping[str, np.ndarray], leg: float
 ) -> dict[str, Sole]:
     """Return the soles of feet by leg; `ways` (3,) lead from ankles to balls, in feet's frames."""
-    seen: dict[str, Sole] = {}
-    slopes: dict[str, float] = {}
-    enough = _SEEN if poses.stands else _SEEN_LOW
     usual = {name: _find_usual_slope(way, leg) for name, way in ways.items()}
+    seen = {
+        name: Sole(
+            quat.normalize_vectors(poses.average_direction(limbs[name].end, UP, name)),
+            True,
+            name in poses.grounded,
+        )
+        for name in ways
+    }
     seconds = {name: float(poses.durations[poses.flat[name] > 0].sum()) for name in ways}
-    for name, way in ways.items():
-        up = quat.normalize_vectors(poses.average_direction(limbs[name].end, UP, name))
-        seen[name] = Sole(up, True, name in poses.grounded)
-        slope = float(np.arcsin(np.clip(-up @ quat.normalize_vectors(way), -1.0, 1.0)))
-        if seen[name].planted and 0.0 <= slope <= usual[name] + _TOO_STEEP:
-            share = min(1.0, seconds[name] / enough)
-            slopes[name] = usual[name] + share * (slope - usual[name])
+    shares = {n: 1.0 if poses.stands else min(1.0, span / _SEEN) for n, span in seconds.items()}
+    slopes = {}
+    for name, sole in seen.items():
+        slope = sole.measure_slope(ways[name])
+        if sole.planted and 0.0 <= slope <= usual[name] + _TOO_STEEP:
+            slopes[name] = usual[name] + shares[name] * (slope - usual[name])
     flattest = min(slopes.values(), default=None)
     soles = {}
     for name, sole in seen.items():
-        unlike = _UNLIKE * min(1.0, seconds[name] / enough)
-        is_flat = flattest is not None and slopes.get(name, np.inf) <= flattest + unlike
+        most = -np.inf if flattest is None else flattest + _UNLIKE * shares[name]
+        is_flat = slopes.get(name, np.inf) <= most
         if is_flat and seconds[name] >= _SURE:
             soles[name] = sole
             continue

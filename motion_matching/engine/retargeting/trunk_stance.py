@@ -22,7 +22,7 @@ _TRUNK = ("hips", "spine", "neck", "head")
 _LONG = 30.0  # seconds of standing whose mean is how a head is held, and not where it looked
 _STRAIGHT = np.cos(np.radians(30.0))  # of parts of a trunk to all of it
 _LEVEL = 0.3  # cosine of the line of the hip joints to the way up the trunk
-_LIKELY = np.radians(60.0)  # from how a bone is held on average: a rest that differs more is none
+_LIKELY = np.radians(75.0)  # from the mean of a bone: a rest that differs more is drawn otherwise
 
 
 def find_shoulders(poses: StandingPoses, limbs: Mapping[str, LimbBones]) -> np.ndarray | None:
@@ -103,7 +103,7 @@ def _straighten(
         return
     chest = ([*chains["hips"], *chains.get("spine", ())])[-1]
     held = upright[chest]
-    for bone, straight in _find_straight_rest(skeleton, roles, limbs).items():
+    for bone, straight in _find_straight_rest(skeleton, roles, limbs, upright).items():
         if bone in bones and quat.angle_between(straight, upright[bone]) < _LIKELY:
             upright[bone] = slerp(straight, upright[bone], share)
     # collars follow the chest
@@ -125,22 +125,37 @@ def find_turns_upright(
 
 
 def _find_straight_rest(
-    skeleton: Skeleton, roles: BodyRoles, limbs: Mapping[str, LimbBones]
+    skeleton: Skeleton,
+    roles: BodyRoles,
+    limbs: Mapping[str, LimbBones],
+    held: Mapping[int, np.ndarray],
 ) -> dict[int, np.ndarray]:
-    """Return the world rotations (4,) of the trunk at rest, turned upright, if that is straight."""
+    """Return the world rotations (4,) of the trunk at rest, turned upright, if that is straight.
+
+    In line, a chain may point to any side: hips and chest say to which, as they are `held` (4,).
+    """
     rotations, points = (part.astype(np.float64) for part in skeleton.compute_rest_world())
     trunk = [bone for role in _TRUNK for bone in roles.chains.get(role, ())]
     whole = points[trunk[-1]] - points[trunk[0]]
     steps = np.diff(points[trunk], axis=0)
-    lengths = np.linalg.norm(steps, axis=-1)
     along = steps @ quat.normalize_vectors(whole)
     left = find_left(points, limbs)
-    if len(trunk) < 3 or not left.any() or np.any(along < _STRAIGHT * lengths):
+    bends = np.any(along < _STRAIGHT * np.linalg.norm(steps, axis=-1))
+    leans = not left.any() or abs(left @ quat.normalize_vectors(whole)) > _LEVEL
+    if len(trunk) < 3 or bends or leans:
         return {}
-    if abs(left @ quat.normalize_vectors(whole)) > _LEVEL:
-        return {}
-    turn = _face_ahead(left, whole)
-    return {bone: quat.mul(turn, rotations[bone]) for bone in trunk}
+    upright = quat.mul(_face_ahead(left, whole), rotations)
+    hips = roles.chains["hips"]
+    chest = [*hips, *roles.chains.get("spine", ())][-1]
+    sides = {b: _find_side(upright[b], held[b]) for b in (hips[0], chest)}
+    return {b: quat.mul(sides[hips[0] if b in hips else chest], upright[b]) for b in trunk}
+
+
+def _find_side(straight: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Return the quarter turn (4,) about the vertical that brings one rotation near to another."""
+    turns = quat.from_yaw(np.pi / 2.0 * np.arange(4))
+    options = quat.mul(turns, np.broadcast_to(straight, (4, 4)))
+    return turns[int(quat.angle_between(options, np.broadcast_to(held, (4, 4))).argmin())]
 
 
 def _face_ahead(left: np.ndarray, up: np.ndarray) -> np.ndarray:
