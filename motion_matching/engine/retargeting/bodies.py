@@ -95,7 +95,15 @@ def group_by_skeleton(
 
 
 def _rests_alike(one: Skeleton, two: Skeleton) -> bool:
-    return one is two or (
-        np.allclose(one.rest_positions, two.rest_positions, rtol=1e-4, atol=1e-5)
-        and np.allclose(one.rest_rotations, two.rest_rotations, atol=1e-4)
-    )
+    """Tell whether two skeletons of the same names rest alike, wherever their roots rest.
+
+    Files often rest a root, or hips below one, where their motion starts.
+    """
+    if one is two:
+        return True
+    hips = next((b for b in range(one.bone_count) if len(one.get_children(b)) != 1), 0)
+    above = set(one.get_chain_to_root(hips))
+    fixed = [bone for bone in range(one.bone_count) if bone not in above]
+    return np.allclose(
+        one.rest_positions[fixed], two.rest_positions[fixed], rtol=1e-4, atol=1e-5
+    ) and np.allclose(one.rest_rotations, two.rest_rotations, atol=1e-4)

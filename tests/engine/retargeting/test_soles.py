@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.retargeting.anatomy import Anatomy
+from motion_matching.engine.retargeting.bodies import RetargetBody, group_by_skeleton
 from motion_matching.engine.retargeting.retarget import Retargeter
 from tests.engine.characters import TARGETS
 from tests.engine.stand_in_poses import POSES, hold_pose, stand_on_tiptoe
@@ -97,3 +99,17 @@ def test_feet_come_out_alike_wherever_a_take_is_cut(frames: int, mocap: Path, ta
     assert max(off[True]) < FEET
     assert max(off[False]) < 4.0
     assert np.median(off[False]) < 2.0
+
+
+def test_files_that_start_elsewhere_show_one_skeleton(walk: Clip, target: Anatomy):
+    pose, standing = hold_pose(walk, "kneeling on insteps"), stand_on_tiptoe(walk, 0.0)
+    kneeling, walking = lay_rest_along_x(pose), lay_rest_along_x(standing)
+    places = kneeling.skeleton.rest_positions.copy()
+    places[0] = [1.2, -0.3, 0.4]
+    kneeling = replace(kneeling, skeleton=replace(kneeling.skeleton, rest_positions=places))
+    groups = group_by_skeleton([kneeling, walking], lambda clip: clip.skeleton)
+    assert [len(group) for group in groups] == [2]
+    anatomy = RetargetBody(kneeling.skeleton, groups[0]).anatomy
+    moved = Retargeter(anatomy, target).retarget(kneeling)
+    wanted = Retargeter(measure(pose), target).retarget(pose)
+    assert measure_feet(moved, wanted, target).max() < 4.0
