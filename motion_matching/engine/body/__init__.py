@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         limbs,
         mirror,
         rig,
+        rig_names,
         rig_shape,
         role_confidence,
         standing,
