@@ -38,19 +38,18 @@ Chains = dict[str, tuple[int, ...]]
 def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple[Chains, bool]:
     """Return the bones of the smaller skeleton by role, and whether the body has four legs."""
     skeleton = body.skeleton
-    core = {
-        role: skeleton.names[given[role][-1 if role in ("hips", "spine") else 0]]
-        for role in _CORE
-        if given.get(role)
-    }
-    roles = _find_core(body, core)
+    core = {role: given[role][-1 if role == "spine" else 0] for role in _CORE if given.get(role)}
+    if given.get("hips"):
+        core["hips"] = _choose_fork(skeleton, given["hips"])
+    roles = _find_core(body, {role: skeleton.names[bone] for role, bone in core.items()})
     sides = {leg.side: leg for leg in reversed(roles.legs) if leg.side}
     if set(sides) != {"L", "R"}:
         raise RigError(
             "The rig has no left and right leg; name both thighs in the rig's roles as left_thigh "
             "and right_thigh."
         )
-    chains: Chains = {"hips": _extend_hips(skeleton, roles.hips)}
+    thighs = [leg.thigh for leg in sides.values()]
+    chains: Chains = {"hips": _extend_hips(skeleton, roles.hips, thighs)}
     for side, leg in sides.items():
         chains |= _split_leg(skeleton, SIDES[side], leg)
     shape = _measure(body, sides)
@@ -66,6 +65,13 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
     for role in set(chains) - set(given):
         chains[role] = tuple(bone for bone in chains[role] if bone not in taken)
     return {role: chain for role, chain in chains.items() if chain}, forelegs
+
+
+def _choose_fork(skeleton: Skeleton, hips: tuple[int, ...]) -> int:
+    """Return the lowest of the bones of the hips that carries a trunk, or else the last one."""
+    trunk = {bone for part in ("arm", "head") for bone, _ in find_candidates(skeleton.names, part)}
+    carriers = (bone for bone in hips[::-1] if trunk & set(skeleton.get_descendants(bone)))
+    return next(carriers, hips[-1])
 
 
 def _find_core(body: BodySubset, given: Mapping[str, str]) -> Roles:
@@ -106,15 +112,25 @@ def _give(skeleton: Skeleton, role: str, given: tuple[int, ...], chains: Chains)
     return first
 
 
-def _extend_hips(skeleton: Skeleton, hips: int) -> tuple[int, ...]:
-    """Return the hips and the bones above that are named as they are: an animal's rump."""
+def _extend_hips(skeleton: Skeleton, hips: int, thighs: Sequence[int]) -> tuple[int, ...]:
+    """Return the hips with the bones above and below that belong to them.
+
+    Above are an animal's rump, whose bones are named as the hips are, and a pelvis that carries a
+    fork of another name. Below is a pelvis that carries the legs alone.
+    """
     core = split_side(skeleton.names[hips], skeleton.names)[0]
-    named = {b for part in ("hips", "spine") for b, _ in find_candidates(skeleton.names, part)}
+    pelvises = {bone for bone, side in find_candidates(skeleton.names, "hips") if not side}
+    named = pelvises | {bone for bone, _ in find_candidates(skeleton.names, "spine")}
     rump = takewhile(
-        lambda bone: bone in named and split_side(skeleton.names[bone], skeleton.names)[0] == core,
+        lambda bone: (
+            (bone in named and split_side(skeleton.names[bone], skeleton.names)[0] == core)
+            or (bone in pelvises and hips not in pelvises)
+        ),
         skeleton.get_ancestors(hips),
     )
-    return (*reversed(list(rump)), hips)
+    joint = skeleton.find_common_ancestor(thighs)
+    below = () if joint is None or joint == hips else (*_walk(skeleton, hips, joint)[1:], joint)
+    return (*reversed(list(rump)), hips, *below)
 
 
 def _split_leg(skeleton: Skeleton, side: str, leg: Leg) -> Chains:

@@ -66,8 +66,9 @@ class Anatomy:
     """A body: its roles, the constants C (4,) by bone, its limbs, and its sizes.
 
     `usual` is the skeleton with its bones where they mostly lie in their parents: files may rest
-    elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips. `ankle`
-    is the height of the ankles over flat soles, `leg` the mean length of thigh and shin.
+    elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips, and
+    `pelvis_middle` (3,) in that of the bone that carries the legs, mostly the same. `ankle` is the
+    height of the ankles over flat soles, `leg` the mean length of thigh and shin.
     `shoulders` (3,) leads from the middle of the hip joints to that of the shoulders while the body
     stands. `root_place` (3,) is where the topmost bone above the hips rests when the body faces -Y.
     """
@@ -78,6 +79,7 @@ class Anatomy:
     frames: Mapping[int, np.ndarray]
     limbs: Mapping[str, Limb]
     hip_middle: np.ndarray
+    pelvis_middle: np.ndarray
     leg: float
     ankle: float
     shoulders: np.ndarray | None
@@ -97,6 +99,11 @@ class Anatomy:
     def hips(self) -> int:
         return self.roles.chains["hips"][0]
 
+    @property
+    def pelvis(self) -> int:
+        """The bone that carries the legs: the lowest of the hips."""
+        return self.roles.chains["hips"][-1]
+
     def get_chain(self, *roles: str) -> list[int]:
         """Return the bones of roles that follow one another, top to bottom."""
         return [bone for role in roles for bone in self.roles.chains.get(role, ())]
@@ -109,7 +116,7 @@ class _Measuring:
         self.roles, self.clips = roles, clips
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
-        self.hips = roles.chains["hips"][0]
+        self.hips, self.pelvis = roles.chains["hips"][0], roles.chains["hips"][-1]
         self.given = skeleton
         self.skeleton = replace(skeleton, rest_positions=self._find_usual_places(skeleton))
         lengths = np.linalg.norm(self.skeleton.rest_positions, axis=-1)
@@ -140,21 +147,25 @@ class _Measuring:
         ankle = float(np.mean([limb.ball_height - limb.foot[2] for limb in legs]))
         if self.animal:  # whose feet are not flat: heights count from where they stand
             ankle = float(np.mean([limb.ball_height for limb in legs]))
-        middles = self.poses.positions[:, [limb.bones.upper for limb in legs]].mean(axis=1)
-        hips = self.poses.positions[:, self.hips]
-        middle = quat.inv_mul_vec(self.poses.rotations[:, self.hips], middles - hips).mean(axis=0)
         return Anatomy(
             self.given,
             self.skeleton,
             self.roles,
             frames,
             limbs,
-            middle,
+            self._find_hip_middle(self.hips),
+            self._find_hip_middle(self.pelvis),
             leg,
             ankle,
             self._find_shoulders(),
             self._find_root_place(),
         )
+
+    def _find_hip_middle(self, bone: int) -> np.ndarray:
+        """Return the middle (3,) of the hip joints in the frame of a bone."""
+        middles = self.poses.positions[:, [self.bones[leg].upper for leg in LEGS]].mean(axis=1)
+        away = middles - self.poses.positions[:, bone]
+        return quat.inv_mul_vec(self.poses.rotations[:, bone], away).mean(axis=0)
 
     def _find_usual_places(self, skeleton: Skeleton) -> np.ndarray:
         """Return where bones lie in their parents (B, 3): files may not rest where they move."""
@@ -220,9 +231,10 @@ class _Measuring:
 
     def _level_hips(self, upright: dict[int, np.ndarray]) -> None:
         """Turn the mean pose of the hips so that the hip joints are level and straight aside."""
-        left = self.poses.average_direction(self.hips, find_left(self.poses.positions, self.bones))
-        found = quat.mul_vec(upright[self.hips], left)
-        upright[self.hips] = quat.mul(quat.between(found, LEFT), upright[self.hips])
+        left = find_left(self.poses.positions, self.bones)
+        for bone in {self.hips, self.pelvis}:
+            found = quat.mul_vec(upright[bone], self.poses.average_direction(bone, left))
+            upright[bone] = quat.mul(quat.between(found, LEFT), upright[bone])
 
     def _raise_shoulders(self, upright: dict[int, np.ndarray], bones: Sequence[int]) -> None:
         """Turn the torso so that shoulders are above hip joints.
