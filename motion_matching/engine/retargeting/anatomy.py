@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones, get_first, list_limbs
+from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones, find_leg_carrier, get_first, list_limbs
 from ..errors import RigError
 from ..maths import quat
 from ..motion.clip import Clip
@@ -67,7 +67,7 @@ class Anatomy:
 
     `usual` is the skeleton with its bones where they mostly lie in their parents: files may rest
     elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips, and
-    `pelvis_middle` (3,) in that of the bone that carries the legs, mostly the same. `ankle` is the
+    `carrier_middle` (3,) in that of the bone that carries the legs, mostly the same. `ankle` is the
     height of the ankles over flat soles, `leg` the mean length of thigh and shin.
     `shoulders` (3,) leads from the middle of the hip joints to that of the shoulders while the body
     stands. `root_place` (3,) is where the topmost bone above the hips rests when the body faces -Y.
@@ -79,7 +79,7 @@ class Anatomy:
     frames: Mapping[int, np.ndarray]
     limbs: Mapping[str, Limb]
     hip_middle: np.ndarray
-    pelvis_middle: np.ndarray
+    carrier_middle: np.ndarray
     leg: float
     ankle: float
     shoulders: np.ndarray | None
@@ -100,9 +100,9 @@ class Anatomy:
         return self.roles.chains["hips"][0]
 
     @property
-    def pelvis(self) -> int:
-        """The bone that carries the legs: the lowest of the hips."""
-        return self.roles.chains["hips"][-1]
+    def leg_carrier(self) -> int:
+        """The bone of the hips that carries the legs: a pelvis below them, if there is one."""
+        return find_leg_carrier(self.skeleton, self.roles)
 
     def get_chain(self, *roles: str) -> list[int]:
         """Return the bones of roles that follow one another, top to bottom."""
@@ -116,7 +116,7 @@ class _Measuring:
         self.roles, self.clips = roles, clips
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
-        self.hips, self.pelvis = roles.chains["hips"][0], roles.chains["hips"][-1]
+        self.hips, self.carrier = roles.chains["hips"][0], find_leg_carrier(skeleton, roles)
         self.given = skeleton
         self.skeleton = replace(skeleton, rest_positions=self._find_usual_places(skeleton))
         lengths = np.linalg.norm(self.skeleton.rest_positions, axis=-1)
@@ -154,7 +154,7 @@ class _Measuring:
             frames,
             limbs,
             self._find_hip_middle(self.hips),
-            self._find_hip_middle(self.pelvis),
+            self._find_hip_middle(self.carrier),
             leg,
             ankle,
             self._find_shoulders(),
@@ -232,7 +232,7 @@ class _Measuring:
     def _level_hips(self, upright: dict[int, np.ndarray]) -> None:
         """Turn the mean pose of the hips so that the hip joints are level and straight aside."""
         left = find_left(self.poses.positions, self.bones)
-        for bone in {self.hips, self.pelvis}:
+        for bone in {self.hips, self.carrier}:
             found = quat.mul_vec(upright[bone], self.poses.average_direction(bone, left))
             upright[bone] = quat.mul(quat.between(found, LEFT), upright[bone])
 

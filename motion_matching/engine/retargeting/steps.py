@@ -43,7 +43,9 @@ class Retargeting:
         self.source, self.target, self.settings = plan.source, plan.target, plan.settings
         joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
         roots = self.source.roles.chains.get("root", ())[:1]
-        self.motion = WorldMotion(clip, self.source.frames, [self.source.pelvis, *joints, *roots])
+        self.motion = WorldMotion(
+            clip, self.source.frames, [self.source.leg_carrier, *joints, *roots]
+        )
         self.pose = PartialPose(self.target.usual, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
@@ -142,8 +144,8 @@ class Retargeting:
     def _place_hips(self) -> None:
         """Put the middle of the hip joints where the source's is, above the ankles, scaled."""
         source, target = self.source, self.target
-        turn = self.motion.rotations[source.pelvis]
-        middle = self.motion.positions[source.pelvis] + rotate(turn, source.pelvis_middle)
+        turn = self.motion.rotations[source.leg_carrier]
+        middle = self.motion.positions[source.leg_carrier] + rotate(turn, source.carrier_middle)
         middle = self.plan.travel * (middle - source.ankle * UP) + target.ankle * UP
         offset = rotate(self.pose.rotations[target.hips], target.hip_middle)
         self.pose.placed[target.hips] = middle - offset
