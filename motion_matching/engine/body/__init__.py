@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         body_search,
         body_subset,
         bone_pairs,
+        forelegs,
         limb_bones,
         limb_names,
         limb_search,
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
         rig_names,
         rig_shape,
         role_confidence,
+        sampled_body,
         standing,
         toe_ends,
+        upper_body,
     )
 else:
     __getattr__ = load_on_use(__name__)

@@ -20,14 +20,11 @@ from ..maths import quat
 from ..motion.bone_names import find_candidates, join_quoted, split_side
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
+from .forelegs import stands_on_wrists
+from .limb_names import find_arm_by_name
 from .rig_names import SIDE_WORDS, find_roles_by_name
-from .rig_shape import (
-    LEG_PARTS,
-    compute_planted_direction,
-    find_roles_by_shape,
-    label_legs,
-    sample_frames,
-)
+from .rig_shape import LEG_PARTS, find_roles_by_shape, label_legs
+from .sampled_body import compute_planted_direction, sample_frames
 
 _SIDES = {word: side for side, word in SIDE_WORDS.items()}
 _OTHER_SIDE = {"left": "right", "right": "left"}
@@ -141,23 +138,47 @@ def add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Rol
 
     Where bones are named as arms, nothing else is one, so that coat-tails and the like are none.
     """
+    found = _find_forelegs_by_shape(skeleton, clips, roles)
+    found = found or _find_forelegs_by_name(skeleton, clips, roles)
+    return replace(roles, legs=(*roles.legs, *found))
+
+
+def _find_forelegs_by_shape(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
     try:
         shaped = _assemble(skeleton, find_roles_by_shape(skeleton, clips)).legs
     except RigError:
-        return roles
+        return []
     arms = {bone for bone, _ in find_candidates(skeleton.names, "arm")}
-    legs, taken = list(roles.legs), {bone for bones in roles.leg_bones for bone in bones}
+    found, taken = [], {bone for bones in roles.leg_bones for bone in bones}
     # a rest pose that lies takes arms for legs, and misses the legs themselves
     if sum(bool(taken & {leg.thigh, leg.shin, leg.foot}) for leg in shaped) < 2:
-        return roles
+        return []
     for pair in zip(shaped[::2], shaped[1::2], strict=False):
         sided = sorted((_read_side(skeleton, leg) for leg in pair), key=lambda leg: leg.side)
         left, right = (set(skeleton.get_chain_to_root(leg.toe)) for leg in sided)
         are_arms = not arms or bool(arms & (left - right) and arms & (right - left))
         are_new = taken.isdisjoint(left ^ right)
         if are_new and are_arms and [leg.side for leg in sided] == ["L", "R"]:
-            legs += sided
-    return replace(roles, legs=tuple(legs))
+            found += sided
+    return found
+
+
+def _find_forelegs_by_name(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
+    """Return both arms by name as legs, if a body with two legs stands on them too."""
+    if [leg.side for leg in roles.legs] != ["L", "R"]:
+        return []
+    taken = {leg.thigh for leg in roles.legs}
+    taken |= {bone for leg in roles.legs for bone in skeleton.get_descendants(leg.thigh)}
+    found = []
+    for side in "LR":
+        arm = find_arm_by_name(skeleton, side, roles.hips, taken)
+        if not {"upper_arm", "forearm", "hand"} <= set(arm):
+            return []
+        upper, lower, hand = (arm[part][0] for part in ("upper_arm", "forearm", "hand"))
+        found.append(Leg(upper, lower, hand, arm.get("fore_toe", (hand,))[0], side))
+    arms = [(leg.thigh, leg.shin, leg.foot) for leg in found]
+    stands = stands_on_wrists(skeleton, clips, roles.hips, roles.leg_bones, arms)
+    return found if stands else []
 
 
 def _read_side(skeleton: Skeleton, leg: Leg) -> Leg:

@@ -92,8 +92,8 @@ def _find_top(
 ) -> int:
     """Return the bone from which a segment leads down to the bone `below`.
 
-    Of those `named` as the segment from the `first` one on, it is the last one: what is before holds
-    an offset, or lies in the middle of the hips. Pieces of a segment that is split lie on it.
+    Of those `named` as the segment from the `first` one on, it is the last one: what is before
+    holds an offset, or lies in the middle of the hips. Pieces of a split segment lie on it.
     """
     way = skeleton.get_ancestors(below)
     options = (
