@@ -6,6 +6,7 @@ from ..lazy import load_on_use
 
 if TYPE_CHECKING:
     from . import (
+        body_plan,
         body_roles,
         body_search,
         body_subset,

@@ -7,15 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..maths import quat
 from ..motion.bone_names import find_candidates, split_side, split_words
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .rig_shape import LEG_PARTS
+from .sampled_body import sample_few_positions
 
 SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
 _ASIDE = 0.1  # of a segment's length: a bone that is no farther off it is a piece of it
-_FEW_CLIPS, _FEW_FRAMES = 10, 20  # that show whether bones lie in a line
 _SAME_PLACE = 0.01  # of a segment's length: bones that are no farther off lie in one place
 
 
@@ -101,26 +100,13 @@ def _find_top(
     )
     if len(options) < 2:
         return first
-    points = _sample_points(skeleton, clips)
+    points = sample_few_positions(skeleton, clips)
     top = options[0]
     for bone in options[1:]:
         if not _lies_between(points[:, top], points[:, bone], points[:, below]):
             break
         top = bone
     return top
-
-
-def _sample_points(skeleton: Skeleton, clips: Sequence[Clip]) -> np.ndarray:
-    """Return world positions (F, B, 3) in some frames of clips, or at rest without clips."""
-    few = [clip for clip in clips if clip.frame_count][:_FEW_CLIPS]
-    if not few:
-        return skeleton.compute_rest_world()[1][None]
-    steps = [-(-clip.frame_count // _FEW_FRAMES) for clip in few]
-    places, turns = (
-        np.concatenate([getattr(c, name)[::step] for c, step in zip(few, steps, strict=True)])
-        for name in ("positions", "rotations")
-    )
-    return quat.fk(turns, places, skeleton.parents)[1]
 
 
 def _lies_between(points: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:

@@ -14,6 +14,7 @@ from ..motion.skeleton import Skeleton
 
 _MOST_FRAMES = 4000
 _MOST_CLIPS = 40
+_FEW_CLIPS, _FEW_FRAMES = 10, 20  # that show how long bones are, and which lie in a line
 
 
 def sample_frames(
@@ -41,6 +42,19 @@ def sample_frames(
     for part in _split(positions, cropped):
         part[..., 2] -= np.percentile(part[:, leaves, 2].min(axis=1), 10)
     return local, positions, rotations, find_velocities(positions[:, anchor], cropped)
+
+
+def sample_few_positions(skeleton: Skeleton, clips: Sequence[Clip]) -> np.ndarray:
+    """Return world positions (F, B, 3) in a few frames of clips, or at rest without clips."""
+    few = [clip for clip in clips if clip.frame_count][:_FEW_CLIPS]
+    if not few:
+        return skeleton.compute_rest_world()[1][None]
+    steps = [-(-clip.frame_count // _FEW_FRAMES) for clip in few]
+    places, turns = (
+        np.concatenate([getattr(c, name)[::step] for c, step in zip(few, steps, strict=True)])
+        for name in ("positions", "rotations")
+    )
+    return quat.fk(turns, places, skeleton.parents)[1]
 
 
 def crop_middles(clips: Sequence[Clip]) -> list[Clip]:
