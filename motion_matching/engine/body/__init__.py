@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         rig_shape,
         role_confidence,
         sampled_body,
+        segment_starts,
         standing,
         toe_ends,
         upper_body,

@@ -11,10 +11,11 @@ from ..errors import RigError
 from ..motion.bone_names import find_candidates, split_side
 from ..motion.skeleton import Skeleton
 from .body_subset import BodySubset, sample_positions
-from .limb_names import FINGERS, SIDES, find_arm_by_name, find_fingers_by_name
+from .limb_names import FINGERS, SIDES, find_arm_by_name, find_fingers_by_name, read_limb_part
 from .limb_search import BodyShape, find_arms_by_shape, find_fingers_by_shape, split_foreleg
 from .rig import Leg, Roles, add_forelegs, find_roles
 from .rig_shape import LEG_PARTS
+from .segment_starts import find_end_start, find_segment_start
 
 TRUNK_ROLES = ("root", "hips", "spine", "neck", "head", "tail")
 ARM_ROLES = ("collar", "upper_arm", "forearm", "hand", "fore_toe")
@@ -183,7 +184,9 @@ def _find_arms(
         shaped = find_arms_by_shape(shape, trunk, excluded)
         named = {side: arm or shaped.get(side, {}) for side, arm in named.items()}
     arms = {
-        side: _add_end(shape, arm, forelegs.get(side) if is_foreleg else None)
+        side: _add_end(
+            shape, _choose_starts(shape, arm), forelegs.get(side) if is_foreleg else None
+        )
         for side, arm in named.items()
         if arm
     }
@@ -225,6 +228,30 @@ def _split_foreleg(shape: BodyShape, roles: Roles, leg: Leg) -> Chains:
     below = shape.measure_reach(leg.toe)[1][1:2]
     ahead = shape.positions[:, roles.spine] - shape.positions[:, roles.hips]
     return split_foreleg(shape, [*chain[::-1], *below], ahead)
+
+
+def _choose_starts(shape: BodyShape, arm: Chains) -> Chains:
+    """Return an arm whose parts start with the right ones of several bones that are named alike."""
+    if not {"upper_arm", "forearm", "hand"} <= set(arm):
+        return arm
+    uppers, forearms, hands = (
+        _list_alike(shape.skeleton, arm[part]) for part in ("upper_arm", "forearm", "hand")
+    )
+    hand = find_end_start(shape.positions, hands, forearms[-1])
+    forearm = find_segment_start(shape.positions, forearms, hand, uppers[-1])
+    upper = find_segment_start(shape.positions, uppers, forearm)
+    way = [bone for part in ("upper_arm", "forearm", "hand") for bone in arm[part]]
+    cuts = [way.index(bone) for bone in (upper, forearm, hand)]
+    ends = [*cuts[1:], len(way)]
+    parts = zip(("upper_arm", "forearm", "hand"), cuts, ends, strict=True)
+    return {**arm, **{part: tuple(way[cut:end]) for part, cut, end in parts}}
+
+
+def _list_alike(skeleton: Skeleton, chain: Sequence[int]) -> list[int]:
+    """Return the bones of a chain that are named after the same part as its first one."""
+    names = set(skeleton.names)
+    parts = [read_limb_part(skeleton.names[bone], names) for bone in chain]
+    return [bone for bone, part in zip(chain, parts, strict=True) if part == parts[0]]
 
 
 def _add_end(shape: BodyShape, arm: Chains, foreleg: Leg | None) -> Chains:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -12,10 +11,9 @@ from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .rig_shape import LEG_PARTS
 from .sampled_body import sample_few_positions
+from .segment_starts import find_end_start, find_segment_start
 
 SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
-_ASIDE = 0.1  # of a segment's length: a bone that is no farther off it is a piece of it
-_SAME_PLACE = 0.01  # of a segment's length: bones that are no farther off lie in one place
 
 
 def _find_named(skeleton: Skeleton, part: str, side: str = "") -> list[int]:
@@ -78,44 +76,45 @@ def _find_leg_by_name(
             above = leg[role] = overrides.get(role, below[0] if below else -1)
         elif part != "toe":
             break
-    for part, end in pairwise(LEG_PARTS[:3]):
-        role, lower = f"{label}_{part}", leg.get(f"{label}_{end}")
-        if role in leg and role not in overrides and lower is not None:
-            named = _find_named(skeleton, part, side)
-            leg[role] = _find_top(skeleton, clips, named, leg[role], lower)
-    return leg
+    return _choose_starts(skeleton, clips, leg, side, overrides)
 
 
-def _find_top(
-    skeleton: Skeleton, clips: Sequence[Clip], named: Sequence[int], first: int, below: int
-) -> int:
-    """Return the bone from which a segment leads down to the bone `below`.
-
-    Of those `named` as the segment from the `first` one on, it is the last one: what is before
-    holds an offset, or lies in the middle of the hips. Pieces of a split segment lie on it.
-    """
-    way = skeleton.get_ancestors(below)
-    options = (
-        [bone for bone in way[: way.index(first) + 1] if bone in named] if first in way else []
+def _choose_starts(
+    skeleton: Skeleton,
+    clips: Sequence[Clip],
+    leg: dict[str, int],
+    side: str,
+    overrides: Mapping[str, int],
+) -> dict[str, int]:
+    """Return the bones by role of a leg, with the right ones of several that are named alike."""
+    roles = [f"{SIDE_WORDS[side]}_{part}" for part in LEG_PARTS[:3]]
+    if not set(roles) <= set(leg):
+        return leg
+    bones = [leg[role] for role in roles]
+    thighs, shins, feet = (
+        [first] if role in overrides else _list_alike(skeleton, part, side, first, below)
+        for part, role, first, below in zip(
+            LEG_PARTS, roles, bones, [*bones[1:], None], strict=False
+        )
     )
-    if len(options) < 2:
-        return first
+    if max(map(len, (thighs, shins, feet))) == 1:
+        return leg
     points = sample_few_positions(skeleton, clips)
-    top = options[0]
-    for bone in options[1:]:
-        if not _lies_between(points[:, top], points[:, bone], points[:, below]):
-            break
-        top = bone
-    return top
+    foot = find_end_start(points, feet, shins[-1])
+    shin = find_segment_start(points, shins, foot, thighs[-1])
+    thigh = find_segment_start(points, thighs, shin)
+    return leg | dict(zip(roles, (thigh, shin, foot), strict=True))
 
 
-def _lies_between(points: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:
-    """Return whether points (F, 3) lie on the ways to `ends`, but not where these start."""
-    ways, here = (ends - starts).astype(np.float64), (points - starts).astype(np.float64)
-    squares = np.maximum(np.sum(ways * ways, axis=-1), 1e-12)
-    shares = np.sum(here * ways, axis=-1) / squares
-    aside = np.linalg.norm(here - shares[:, None] * ways, axis=-1) / np.sqrt(squares)
-    return bool(_SAME_PLACE < np.median(shares) < 1.0 and np.median(aside) < _ASIDE)
+def _list_alike(
+    skeleton: Skeleton, part: str, side: str, first: int, below: int | None
+) -> list[int]:
+    """Return the bones of a part's name in a line from the `first` one to that above `below`."""
+    named = [bone for bone in _find_named(skeleton, part, side) if bone != below]
+    under = [bone for bone in named if first in skeleton.get_ancestors(bone)]
+    last = max(under, key=skeleton.get_depth, default=first) if below is None else below
+    alike = [bone for bone in skeleton.get_chain_to_root(last) if bone in under]
+    return [first, *reversed(alike)]
 
 
 def _is_heel(name: str) -> bool:
