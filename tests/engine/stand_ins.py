@@ -21,6 +21,7 @@ SIDES = ("Left", "Right")
 FINGERS = ("Thumb", "Index", "Middle", "Ring", "Pinky")
 CURL = (40.0, 60.0, 45.0)  # degrees by which the three bones of a closed finger bend
 _ALONG, _ACROSS = (0.06, 0.10, 0.105, 0.10, 0.09), (0.05, 0.03, 0.01, -0.01, -0.03)
+_STILL = 1e-5  # metres: a bone that moves less in its parent rests there
 _LENGTHS = (0.04, 0.025, 0.02, 0.01)  # metres of the bones of a finger, and of its tip
 
 
@@ -48,9 +49,11 @@ def list_joints(clip: Clip) -> Joints:
     worlds, places = clip.compute_world()[0].astype(np.float64), skeleton.compute_rest_world()[1]
     sites = dict(skeleton.end_sites)
     above = ["" if parent < 0 else skeleton.names[parent] for parent in skeleton.parents]
+    moved = np.abs(clip.positions - skeleton.rest_positions).max(axis=(0, 2)) > _STILL
+    moved |= skeleton.parents < 0
     return {
         name: Joint(
-            above[b], places[b].astype(np.float64), worlds[:, b], not above[b], sites.get(b)
+            above[b], places[b].astype(np.float64), worlds[:, b], bool(moved[b]), sites.get(b)
         )
         for b, name in enumerate(skeleton.names)
     }

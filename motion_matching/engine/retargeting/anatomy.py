@@ -123,7 +123,7 @@ class _Measuring:
         leg = self.bones["left_leg"]
         chain = skeleton.get_chain_to_root(leg.end)
         rough = float(lengths[chain[: chain.index(leg.upper)]].sum())
-        moving = sample_motion(clips, self.bones, self.hips, rough, self.animal)
+        moving = sample_motion(clips, self.bones, self.carrier, rough, self.animal)
         poses = self._stand_at_rest(True) or moving or self._stand_at_rest(False)
         if poses is None:
             raise RigError(
@@ -134,7 +134,7 @@ class _Measuring:
 
     def _stand_at_rest(self, strict: bool) -> StandingPoses | None:
         head = get_first(self.roles, "head")
-        return stand_at_rest(self.skeleton, self.bones, self.hips, head, self.animal, strict)
+        return stand_at_rest(self.skeleton, self.bones, self.carrier, head, self.animal, strict)
 
     def build(self) -> Anatomy:
         frames = self._measure_torso()

@@ -118,10 +118,11 @@ class Retargeting:
         """Move bones of trunk and arms in their parents as the source's, scaled."""
         legs = {bone for leg in LEGS for bone in self.target.limbs[leg].bones.joints}
         moved: dict[int, np.ndarray] = {}
+        of_legs = self._find_translation(self.source.leg_carrier)
         for match in sorted(self.plan.matches, key=lambda match: match.bone):
             if match.bone in legs or match.bone == self.target.hips:
                 continue
-            ways = [self._find_translation(bone) for bone in (match.first, match.second)]
+            ways = [self._find_translation(b) - of_legs for b in (match.first, match.second)]
             moved[match.bone] = self.scale * (ways[0] + match.share * (ways[1] - ways[0]))
             shift = moved[match.bone] - moved.get(self.plan.links[match.bone].anchor, 0.0)
             if np.abs(shift).max() > _SLIDES * self.target.leg:
