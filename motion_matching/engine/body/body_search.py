@@ -42,7 +42,11 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
     core = {role: given[role][-1 if role == "spine" else 0] for role in _CORE if given.get(role)}
     if given.get("hips"):
         core["hips"] = _choose_fork(skeleton, given["hips"])
-    roles = _find_core(body, {role: skeleton.names[bone] for role, bone in core.items()})
+    names = {role: skeleton.names[bone] for role, bone in core.items()}
+    roles = _find_core(body, names)
+    fork = None if "hips" in names else _find_fork_above(skeleton, roles)
+    if fork is not None:
+        roles = _find_core(body, names | {"hips": skeleton.names[fork]})
     sides = {leg.side: leg for leg in reversed(roles.legs) if leg.side}
     if set(sides) != {"L", "R"}:
         raise RigError(
@@ -66,6 +70,14 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
     for role in set(chains) - set(given):
         chains[role] = tuple(bone for bone in chains[role] if bone not in taken)
     return {role: chain for role, chain in chains.items() if chain}, forelegs
+
+
+def _find_fork_above(skeleton: Skeleton, roles: Roles) -> int | None:
+    """Return the bone above the hips that carries the trunk too, if the hips do not carry it."""
+    below, arms = skeleton.get_descendants(roles.hips), find_candidates(skeleton.names, "arm")
+    if roles.head is None or roles.head in below or any(bone in below for bone, _ in arms):
+        return None
+    return skeleton.find_common_ancestor([roles.hips, roles.head])
 
 
 def _choose_fork(skeleton: Skeleton, hips: tuple[int, ...]) -> int:

@@ -13,6 +13,7 @@ from .rig_shape import LEG_PARTS
 from .sampled_body import sample_few_positions
 from .segment_starts import find_end_start, find_segment_start
 
+_LEFT = 0.3  # of the body's size: a bone from which legs go farther away belongs to no body
 SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
 
 
@@ -44,7 +45,7 @@ def find_roles_by_name(
     if head is not None:
         bones["head"] = head
     if thighs:
-        hips = _find_hips_by_name(skeleton, thighs, chest)
+        hips = _find_hips_by_name(skeleton, clips, thighs, chest)
         if hips is not None:
             bones["hips"] = hips
     bones |= overrides
@@ -130,19 +131,29 @@ def _follow_name(skeleton: Skeleton, bone: int) -> int:
     return bone
 
 
-def _find_hips_by_name(skeleton: Skeleton, thighs: Sequence[int], chest: int | None) -> int | None:
+def _find_hips_by_name(
+    skeleton: Skeleton, clips: Sequence[Clip], thighs: Sequence[int], chest: int | None
+) -> int | None:
     """Return the bone from which legs and trunk branch, whatever it is called.
 
-    Without a trunk, it is the bone above all legs, preferably one that is named so.
+    Without a trunk, or if that bone is a root which the body leaves behind, it is the bone above
+    all legs, preferably one that is named so.
     """
-    if chest is not None:
-        fork = skeleton.find_common_ancestor([*thighs, chest])
-        if fork is not None:
-            return fork
     joint = skeleton.find_common_ancestor(thighs)
+    fork = None if chest is None else skeleton.find_common_ancestor([*thighs, chest])
+    if fork is not None and (fork == joint or not _is_left(skeleton, clips, fork, thighs)):
+        return fork
     shared = set.intersection(*(set(skeleton.get_ancestors(thigh)) for thigh in thighs))
     above_legs = [bone for bone in _find_named(skeleton, "hips") if bone in shared]
     return joint if joint in above_legs or not above_legs else above_legs[0]
+
+
+def _is_left(skeleton: Skeleton, clips: Sequence[Clip], bone: int, thighs: Sequence[int]) -> bool:
+    """Return whether the legs go away from a bone, by more than the width of a body."""
+    points = sample_few_positions(skeleton, clips)
+    away = np.linalg.norm(points[:, list(thighs)].mean(axis=1) - points[:, bone], axis=-1)
+    size = float(np.median(np.ptp(points, axis=1).max(axis=-1)))
+    return float(np.ptp(away)) > _LEFT * size
 
 
 def _find_bone_below_neck(skeleton: Skeleton, chest: int, hips: int) -> int:

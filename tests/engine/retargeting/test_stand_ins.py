@@ -122,6 +122,17 @@ def test_a_centre_below_roots_on_the_ground_carries_legs_and_trunk() -> None:
     assert find_roles(clip.skeleton, [clip]).to_names(clip.skeleton)["hips"] == "COG"
 
 
+def test_a_root_that_stays_behind_is_no_part_of_a_database_s_body() -> None:
+    """Pelvis and spine move on it side by side; motion still stays together on other bodies."""
+    clip = stand_ins.put_on_ground_root(make_base(), "Root")
+    joints = stand_ins.list_joints(clip)
+    joints["Spine"] = stand_ins.replace(joints["Spine"], parent="Root", moves=True)
+    paths = {name: stand_ins.find_path(clip, name) for name in ("Root", "Hips", "Spine")}
+    clip = stand_ins.build_clip(clip, joints, paths)
+    assert_same(clip, {}, 0.5)
+    assert find_roles(clip.skeleton, [clip]).to_names(clip.skeleton)["hips"] == "Hips"
+
+
 def test_a_database_of_a_skeleton_with_a_centre_keeps_pelvis_and_spine_together() -> None:
     cut = stand_ins.put_centre_above(make_base(), "COG", "Pelvis")
     sources = [Source(clip=cut), Source(clip=cut.crop(0, 200)), Source(clip=make_base())]
