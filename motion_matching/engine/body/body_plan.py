@@ -23,6 +23,7 @@ from .sampled_body import sample_few_positions
 
 _SIDES = {"left": "L", "right": "R"}
 _TRUNK = ("spine", "neck", "head")
+_NEEDED = {"hips", "left_thigh", "right_thigh"}
 # the segments whose lengths are compared, with where they end
 _SEGMENTS = {"thigh": "shin", "shin": "foot", "upper_arm": "forearm", "forearm": "hand"}
 _PAIRS = (("thigh", "shin"), ("upper_arm", "forearm"))
@@ -75,6 +76,9 @@ def check_body_plan(
     Lengths of parts that are `given` by hand are believed, and what is given as no part of the body
     is not missing.
     """
+    missing = tuple(list_missing_parts(skeleton, roles, given))
+    if not roles.chains.keys() >= _NEEDED:
+        return BodyPlan((), missing)  # which is told without a plan
     checked = _CheckedBody(skeleton, roles, sample_few_positions(skeleton, clips), given)
     faults = (
         *checked.check_fork(),
@@ -83,7 +87,7 @@ def check_body_plan(
         *checked.check_middle(),
         *checked.check_lengths(),
     )
-    return BodyPlan(faults, tuple(list_missing_parts(skeleton, roles, given)))
+    return BodyPlan(faults, missing)
 
 
 class _CheckedBody:

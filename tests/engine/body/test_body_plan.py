@@ -148,3 +148,7 @@ def test_parts_that_were_given_as_none_are_not_missing(walk: Clip) -> None:
     body = RetargetBody(walk.skeleton, [walk], {"left_hand": "", "neck": ""})
     assert body.plan.missing == ()
     assert "left_hand" not in body.roles.chains
+    mapping = map_bones(
+        walk.skeleton, walk.skeleton, [walk], source_overrides={"left_thigh": "", "left_shin": ""}
+    )
+    assert mapping.doubtful == ("left_thigh", "left_shin")
