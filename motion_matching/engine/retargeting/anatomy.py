@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import LEGS, LimbBones, get_first, list_limbs
+from ..body.limb_bones import LEGS, LimbBones, find_leg_carrier, get_first, list_limbs
 from ..errors import RigError
 from ..maths import quat
 from ..motion.clip import Clip
@@ -70,8 +70,9 @@ class Anatomy:
     """A body: its roles, the constants C (4,) by bone, its limbs, and its sizes.
 
     `usual` is the skeleton with its bones where they mostly lie in their parents: files may rest
-    elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips. `ankle`
-    is the height of the ankles over flat soles, `leg` the mean length of thigh and shin.
+    elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips, and
+    `carrier_middle` (3,) in that of the bone that carries the legs, mostly the same. `ankle` is the
+    height of the ankles over flat soles, `leg` the mean length of thigh and shin.
     `shoulders` (3,) leads from the middle of the hip joints to that of the shoulders while the body
     stands. `root_place` (3,) is where the topmost bone above the hips rests when the body faces -Y.
     `pelvis` is that of a body whose hips bone does not turn as its pelvis does.
@@ -83,6 +84,7 @@ class Anatomy:
     frames: Mapping[int, np.ndarray]
     limbs: Mapping[str, Limb]
     hip_middle: np.ndarray
+    carrier_middle: np.ndarray
     leg: float
     ankle: float
     shoulders: np.ndarray | None
@@ -103,6 +105,11 @@ class Anatomy:
     def hips(self) -> int:
         return self.roles.chains["hips"][0]
 
+    @property
+    def leg_carrier(self) -> int:
+        """The bone of the hips that carries the legs: a pelvis below them, if there is one."""
+        return find_leg_carrier(self.skeleton, self.roles)
+
     def get_chain(self, *roles: str) -> list[int]:
         """Return the bones of roles that follow one another, top to bottom."""
         return [bone for role in roles for bone in self.roles.chains.get(role, ())]
@@ -115,18 +122,18 @@ class _Measuring:
         self.roles, self.clips = roles, clips
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
+        self.hips, self.carrier = roles.chains["hips"][0], find_leg_carrier(skeleton, roles)
         self.pelvis = LoosePelvis.find(skeleton, roles, self.bones, clips)
         if self.pelvis is not None:
             self.clips = [self.pelvis.stiffen(clip) for clip in clips]
             self.roles = self.pelvis.move_bones_at_hips(roles, skeleton)
-        self.hips = roles.chains["hips"][0]
         self.given = skeleton
         self.skeleton = replace(skeleton, rest_positions=self._find_usual_places(skeleton))
         lengths = np.linalg.norm(self.skeleton.rest_positions, axis=-1)
         leg = self.bones["left_leg"]
         chain = skeleton.get_chain_to_root(leg.end)
         rough = float(lengths[chain[: chain.index(leg.upper)]].sum())
-        moving = sample_motion(self.clips, self.bones, self.hips, rough, self.animal)
+        moving = sample_motion(self.clips, self.bones, self.carrier, rough, self.animal)
         stands = moving is not None and moving.stands
         poses = self._stand_at_rest(True) or (moving if stands else None)
         poses = poses or self._stand_at_rest(False) or moving
@@ -143,7 +150,7 @@ class _Measuring:
 
     def _stand_at_rest(self, strict: bool) -> StandingPoses | None:
         head = get_first(self.roles, "head")
-        return stand_at_rest(self.skeleton, self.bones, self.hips, head, self.animal, strict)
+        return stand_at_rest(self.skeleton, self.bones, self.carrier, head, self.animal, strict)
 
     def build(self) -> Anatomy:
         frames = self._measure_torso()
@@ -156,22 +163,26 @@ class _Measuring:
         ankle = float(np.mean([limb.ball_height - limb.foot[2] for limb in legs]))
         if self.animal:  # whose feet are not flat: heights count from where they stand
             ankle = float(np.mean([limb.ball_height for limb in legs]))
-        middles = self.poses.positions[:, [limb.bones.upper for limb in legs]].mean(axis=1)
-        hips = self.poses.positions[:, self.hips]
-        middle = quat.inv_mul_vec(self.poses.rotations[:, self.hips], middles - hips).mean(axis=0)
         return Anatomy(
             self.given,
             self.skeleton,
             self.roles,
             frames,
             limbs,
-            middle,
+            self._find_hip_middle(self.hips),
+            self._find_hip_middle(self.carrier),
             leg,
             ankle,
             find_shoulders(self.poses, self.bones),
             self._find_root_place(),
             self.pelvis,
         )
+
+    def _find_hip_middle(self, bone: int) -> np.ndarray:
+        """Return the middle (3,) of the hip joints in the frame of a bone."""
+        middles = self.poses.positions[:, [self.bones[leg].upper for leg in LEGS]].mean(axis=1)
+        away = middles - self.poses.positions[:, bone]
+        return quat.inv_mul_vec(self.poses.rotations[:, bone], away).mean(axis=0)
 
     def _find_usual_places(self, skeleton: Skeleton) -> np.ndarray:
         """Return where bones lie in their parents (B, 3): files may not rest where they move."""

@@ -26,7 +26,7 @@ class Match:
 
 def match_bones(source: Anatomy, target: Anatomy) -> list[Match]:
     """Return the matches of all of the target's bones that the source turns, but for roots."""
-    matches = [Match(target.hips, source.hips, source.hips, 0.0)]
+    matches = [Match(target.hips, source.leg_carrier, source.leg_carrier, 0.0)]
     matches += _match_chain(source, target, ["spine"], ["hips"])
     matches += _match_chain(source, target, ["neck", "head"], ["hips", "spine"])
     matches += _match_chain(source, target, ["tail"], [])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import LEGS, LimbBones
+from ..body.limb_bones import LEGS, LimbBones, find_leg_carrier
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
@@ -46,7 +46,7 @@ class LoosePelvis:
         clips: Sequence[Clip],
     ) -> LoosePelvis | None:
         """Return the pelvis of a body whose hip joints move against its hips bone, if they do."""
-        hips, (left, right) = roles.chains["hips"][0], (limbs[leg].upper for leg in LEGS)
+        hips, (left, right) = find_leg_carrier(skeleton, roles), (limbs[leg].upper for leg in LEGS)
         moving = [clip for clip in clips if clip.frame_count]
         if not moving or not _is_loose(moving, hips, left, right):
             return None

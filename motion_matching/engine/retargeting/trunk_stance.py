@@ -7,12 +7,12 @@ seconds, and of the whole trunk where the body only kneels, sits or crawls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones
+from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones, find_leg_carrier
 from ..maths import quat
 from ..motion.skeleton import Skeleton
 from .frame_axes import average, slerp
@@ -50,7 +50,8 @@ def find_upright_trunk(
     if not (poses.is_rest or roles.four_legged):
         _straighten(upright, poses, skeleton, roles, limbs)
     if not poses.is_rest:
-        _level_hips(upright, poses, roles.chains["hips"][0], limbs)
+        carrier = find_leg_carrier(skeleton, roles)
+        _level_hips(upright, poses, {roles.chains["hips"][0], carrier}, limbs)
     if poses.stands and not roles.four_legged:
         bones = [*chains["hips"], *chains.get("spine", ()), *collars]
         _raise_shoulders(upright, bones, find_shoulders(poses, limbs))
@@ -60,13 +61,14 @@ def find_upright_trunk(
 def _level_hips(
     upright: dict[int, np.ndarray],
     poses: StandingPoses,
-    hips: int,
+    bones: Collection[int],
     limbs: Mapping[str, LimbBones],
 ) -> None:
-    """Turn the mean pose of the hips so that the hip joints are level and straight aside."""
-    left = poses.average_direction(hips, find_left(poses.positions, limbs))
-    found = quat.mul_vec(upright[hips], left)
-    upright[hips] = quat.mul(quat.between(found, LEFT), upright[hips])
+    """Turn the mean poses of hips so that the hip joints are level and straight aside."""
+    left = find_left(poses.positions, limbs)
+    for bone in bones:
+        found = quat.mul_vec(upright[bone], poses.average_direction(bone, left))
+        upright[bone] = quat.mul(quat.between(found, LEFT), upright[bone])
 
 
 def _raise_shoulders(
