@@ -12,6 +12,7 @@ import pytest
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.reading.sampling import sample
 from tests.command_line import check_refusals, run, run_with_errors
+from tests.engine import stand_ins
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
 from tests.scene.retargeting.test_motion_files import write_two_characters
 
@@ -120,6 +121,23 @@ def test_the_options_for_other_axes_are_named_and_right(folder, tmp_path, capsys
     database = tmp_path / "walk.npz"
     assert run("build", path, "-o", database) == 0
     assert "(--up Z --forward -Y)." in capsys.readouterr().out
+
+
+def test_bones_that_make_no_body_need_help_by_name(folder, tmp_path, capsys):
+    """A thigh in the place of the other one is told, and so are parts that were not found."""
+    walk = bvh.load(folder / "walk.bvh")
+    broken = stand_ins.insert_hip_joints(walk, ("LHipJoint", "RHipJoint"))
+    bvh.save(broken, tmp_path / "broken.bvh")
+    mapping, report = tmp_path / "mapping.json", tmp_path / "report.json"
+    thighs = {"left_thigh": "LHipJoint", "right_thigh": "RHipJoint"}
+    mapping.write_text(json.dumps({"version": 1, "source": thighs, "target": {}}))
+    options = "-o", tmp_path / "out.blend", "--report", report, "--mapping", mapping
+    onto = "--onto", folder / "hero.blend"
+    assert run("retarget", tmp_path / "broken.bvh", *onto, *options) == 0
+    assert "Needs help: The source 'broken': the left thigh 'LHipJoint'" in capsys.readouterr().out
+    data = json.loads(report.read_text())
+    assert data["needs_help"]
+    assert "RHipJoint" in data["problems"][0]
 
 
 def test_what_goes_wrong_is_one_sentence(folder, tmp_path):

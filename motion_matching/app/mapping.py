@@ -256,7 +256,8 @@ def _map(skeleton: Skeleton, character: Character, *clips: Clip) -> SourceState:
     except RigError as error:
         return SourceState("help", "Needs Help", str(error), None, signature)
     if mapping.needs_help:
-        return SourceState("help", "Needs Help", "", mapping, signature)
+        reason = next(iter(mapping.problems), "")
+        return SourceState("help", "Needs Help", reason, mapping, signature)
     text = f"Mapped {mapping.mapped_count} of {mapping.total}"
     return SourceState("mapped", text, "", mapping, signature)
 

@@ -271,7 +271,8 @@ def describe(made: Sequence[bpy.types.Action], mapping: BoneMapping) -> str:
     what = f"'{made[0].name}'" if len(made) == 1 else f"{len(made)} actions"
     text = f"Retargeted {what}: mapped {mapping.mapped_count} of {mapping.total} parts of the body"
     doubtful = ", ".join(role.replace("_", " ") for role in mapping.doubtful)
-    return f"{text}; check the bones of {doubtful}" if doubtful else text
+    text = f"{text}; check the bones of {doubtful}" if doubtful else text
+    return "; ".join([text, *(problem.rstrip(".") for problem in mapping.problems[:1])])
 
 
 def _leave_out_others(motions: Sequence[SourceMotion], request: RetargetRequest) -> RetargetRequest:

@@ -125,6 +125,7 @@ def _make_report(
         "mapped": mapping.mapped_count,
         "total": mapping.total,
         "needs_help": mapping.needs_help,
+        "problems": list(mapping.problems),
         **json.loads(mapping.to_json()),
         "actions": [
             {
@@ -148,10 +149,14 @@ def _say(
     out.say(
         f"Retargeted {made} onto '{armature}': {mapping.mapped_count} of {mapping.total} parts."
     )
-    roles = [pair.role for pair in mapping.pairs if not pair.target]
-    roles = ["root bone" if role == "root" else role for role in roles]
+    lacking = [pair.role for pair in mapping.pairs if not pair.source]
+    if lacking:
+        out.say(f"No bone of the source was found for {_name_parts(lacking)}.")
+    roles = [pair.role for pair in mapping.pairs if pair.source and not pair.target]
     if roles:
-        out.say(f"'{armature}' has no {', '.join(roles).replace('_', ' ')}.")
+        out.say(f"'{armature}' has no {_name_parts(roles)}.")
+    for problem in mapping.problems:
+        out.say(f"Needs help: {problem}")
     for role in mapping.doubtful:
         pair = next((pair for pair in mapping.pairs if pair.role == role), None)
         bones = (
@@ -173,3 +178,9 @@ def _say(
             out.say(f"  As its controls move it, '{bone}' is off most: by {off}.")
     written = [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]
     out.say(f"Written: {', '.join(written)}.")
+
+
+def _name_parts(roles: Sequence[str]) -> str:
+    """Return words for parts of the body."""
+    words = ("root bone" if role == "root" else role for role in roles)
+    return ", ".join(words).replace("_", " ")

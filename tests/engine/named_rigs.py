@@ -314,6 +314,8 @@ def make_named(name: str, body: Proportions | None = None, arm_angle: float = 45
         chains += _list_finger(names, number, word, hand)
     chains += [Chain("", bone, start, end, above) for bone, above, start, end in names.extra]
     made = build_character(chains, points, sides=names.sides, unit=names.unit)
+    if names.above_legs and "{}" not in names.above_legs:
+        made.roles["hips"] += (names.above_legs,)  # a pelvis that carries the legs alone
     # names with spaces are split there, so that they are written with '~'
     spaced = made.skeleton.with_names(tuple(n.replace("~", " ") for n in made.skeleton.names))
     roles = {role: tuple(n.replace("~", " ") for n in bones) for role, bones in made.roles.items()}

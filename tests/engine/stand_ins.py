@@ -21,6 +21,7 @@ SIDES = ("Left", "Right")
 FINGERS = ("Thumb", "Index", "Middle", "Ring", "Pinky")
 CURL = (40.0, 60.0, 45.0)  # degrees by which the three bones of a closed finger bend
 _ALONG, _ACROSS = (0.06, 0.10, 0.105, 0.10, 0.09), (0.05, 0.03, 0.01, -0.01, -0.03)
+_STILL = 1e-5  # metres: a bone that moves less in its parent rests there
 _LENGTHS = (0.04, 0.025, 0.02, 0.01)  # metres of the bones of a finger, and of its tip
 
 
@@ -48,9 +49,11 @@ def list_joints(clip: Clip) -> Joints:
     worlds, places = clip.compute_world()[0].astype(np.float64), skeleton.compute_rest_world()[1]
     sites = dict(skeleton.end_sites)
     above = ["" if parent < 0 else skeleton.names[parent] for parent in skeleton.parents]
+    moved = np.abs(clip.positions - skeleton.rest_positions).max(axis=(0, 2)) > _STILL
+    moved |= skeleton.parents < 0
     return {
         name: Joint(
-            above[b], places[b].astype(np.float64), worlds[:, b], not above[b], sites.get(b)
+            above[b], places[b].astype(np.float64), worlds[:, b], bool(moved[b]), sites.get(b)
         )
         for b, name in enumerate(skeleton.names)
     }
@@ -212,8 +215,11 @@ NUMBERED_FINGERS = {"Thumb": "{letter}thumb{bone}"} | {
 }
 
 
-def lay_rest_along_x(clip: Clip) -> Clip:
-    """Let all bones rest along X, as files of many capture systems do; the motion stays."""
+def lay_rest_along_x(clip: Clip, others: Mapping[str, Sequence[float]] | None = None) -> Clip:
+    """Let all bones rest along X, as files of many capture systems do; the motion stays.
+
+    `others` holds the ways (3,) along which some bones rest instead.
+    """
     skeleton = clip.skeleton
     rest = skeleton.rest_positions.astype(np.float64)
     sites = {bone: np.array(site) for bone, site in skeleton.end_sites}
@@ -221,9 +227,14 @@ def lay_rest_along_x(clip: Clip) -> Clip:
         rest[children[0]] if (children := skeleton.get_children(bone)) else sites.get(bone)
         for bone in range(skeleton.bone_count)
     ]
-    x = np.array([1.0, 0.0, 0.0])
+    aims = [(others or {}).get(name, (1.0, 0.0, 0.0)) for name in skeleton.names]
     turns = np.array(
-        [quat.IDENTITY if w is None else quat.between(x, quat.normalize_vectors(w)) for w in ways]
+        [
+            quat.IDENTITY
+            if way is None
+            else quat.between(*(quat.normalize_vectors(np.array(v)) for v in (aim, way)))
+            for aim, way in zip(aims, ways, strict=True)
+        ]
     )
     offsets = rest.copy()
     below = skeleton.parents >= 0

@@ -7,20 +7,26 @@ from ..lazy import load_on_use
 if TYPE_CHECKING:
     from . import (
         axes,
+        body_plan,
         body_roles,
         body_search,
         body_subset,
         bone_pairs,
+        forelegs,
         limb_bones,
         limb_names,
         limb_search,
         limbs,
         mirror,
         rig,
+        rig_names,
         rig_shape,
         role_confidence,
+        sampled_body,
+        segment_starts,
         standing,
         toe_ends,
+        upper_body,
     )
 else:
     __getattr__ = load_on_use(__name__)

@@ -11,10 +11,11 @@ from ..errors import RigError
 from ..motion.bone_names import find_candidates, split_side
 from ..motion.skeleton import Skeleton
 from .body_subset import BodySubset, sample_positions
-from .limb_names import FINGERS, SIDES, find_arm_by_name, find_fingers_by_name
+from .limb_names import FINGERS, SIDES, find_arm_by_name, find_fingers_by_name, read_limb_part
 from .limb_search import BodyShape, find_arms_by_shape, find_fingers_by_shape, split_foreleg
 from .rig import Leg, Roles, add_forelegs, find_roles
 from .rig_shape import LEG_PARTS
+from .segment_starts import find_end_start, find_segment_start
 
 TRUNK_ROLES = ("root", "hips", "spine", "neck", "head", "tail")
 ARM_ROLES = ("collar", "upper_arm", "forearm", "hand", "fore_toe")
@@ -38,19 +39,22 @@ Chains = dict[str, tuple[int, ...]]
 def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple[Chains, bool]:
     """Return the bones of the smaller skeleton by role, and whether the body has four legs."""
     skeleton = body.skeleton
-    core = {
-        role: skeleton.names[given[role][-1 if role in ("hips", "spine") else 0]]
-        for role in _CORE
-        if given.get(role)
-    }
-    roles = _find_core(body, core)
+    core = {role: given[role][-1 if role == "spine" else 0] for role in _CORE if given.get(role)}
+    if given.get("hips"):
+        core["hips"] = _choose_fork(skeleton, given["hips"])
+    names = {role: skeleton.names[bone] for role, bone in core.items()}
+    roles = _find_core(body, names)
+    fork = None if "hips" in names else _find_fork_above(skeleton, roles)
+    if fork is not None:
+        roles = _find_core(body, names | {"hips": skeleton.names[fork]})
     sides = {leg.side: leg for leg in reversed(roles.legs) if leg.side}
     if set(sides) != {"L", "R"}:
         raise RigError(
             "The rig has no left and right leg; name both thighs in the rig's roles as left_thigh "
             "and right_thigh."
         )
-    chains: Chains = {"hips": _extend_hips(skeleton, roles.hips)}
+    thighs = [leg.thigh for leg in sides.values()]
+    chains: Chains = {"hips": _extend_hips(skeleton, roles.hips, thighs)}
     for side, leg in sides.items():
         chains |= _split_leg(skeleton, SIDES[side], leg)
     shape = _measure(body, sides)
@@ -66,6 +70,21 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
     for role in set(chains) - set(given):
         chains[role] = tuple(bone for bone in chains[role] if bone not in taken)
     return {role: chain for role, chain in chains.items() if chain}, forelegs
+
+
+def _find_fork_above(skeleton: Skeleton, roles: Roles) -> int | None:
+    """Return the bone above the hips that carries the trunk too, if the hips do not carry it."""
+    below, arms = skeleton.get_descendants(roles.hips), find_candidates(skeleton.names, "arm")
+    if roles.head is None or roles.head in below or any(bone in below for bone, _ in arms):
+        return None
+    return skeleton.find_common_ancestor([roles.hips, roles.head])
+
+
+def _choose_fork(skeleton: Skeleton, hips: tuple[int, ...]) -> int:
+    """Return the lowest of the bones of the hips that carries a trunk, or else the last one."""
+    trunk = {bone for part in ("arm", "head") for bone, _ in find_candidates(skeleton.names, part)}
+    carriers = (bone for bone in hips[::-1] if trunk & set(skeleton.get_descendants(bone)))
+    return next(carriers, hips[-1])
 
 
 def _find_core(body: BodySubset, given: Mapping[str, str]) -> Roles:
@@ -106,15 +125,25 @@ def _give(skeleton: Skeleton, role: str, given: tuple[int, ...], chains: Chains)
     return first
 
 
-def _extend_hips(skeleton: Skeleton, hips: int) -> tuple[int, ...]:
-    """Return the hips and the bones above that are named as they are: an animal's rump."""
+def _extend_hips(skeleton: Skeleton, hips: int, thighs: Sequence[int]) -> tuple[int, ...]:
+    """Return the hips with the bones above and below that belong to them.
+
+    Above are an animal's rump, whose bones are named as the hips are, and a pelvis that carries a
+    fork of another name. Below is a pelvis that carries the legs alone.
+    """
     core = split_side(skeleton.names[hips], skeleton.names)[0]
-    named = {b for part in ("hips", "spine") for b, _ in find_candidates(skeleton.names, part)}
+    pelvises = {bone for bone, side in find_candidates(skeleton.names, "hips") if not side}
+    named = pelvises | {bone for bone, _ in find_candidates(skeleton.names, "spine")}
     rump = takewhile(
-        lambda bone: bone in named and split_side(skeleton.names[bone], skeleton.names)[0] == core,
+        lambda bone: (
+            (bone in named and split_side(skeleton.names[bone], skeleton.names)[0] == core)
+            or (bone in pelvises and hips not in pelvises)
+        ),
         skeleton.get_ancestors(hips),
     )
-    return (*reversed(list(rump)), hips)
+    joint = skeleton.find_common_ancestor(thighs)
+    below = () if joint is None or joint == hips else (*_walk(skeleton, hips, joint)[1:], joint)
+    return (*reversed(list(rump)), hips, *below)
 
 
 def _split_leg(skeleton: Skeleton, side: str, leg: Leg) -> Chains:
@@ -167,7 +196,9 @@ def _find_arms(
         shaped = find_arms_by_shape(shape, trunk, excluded)
         named = {side: arm or shaped.get(side, {}) for side, arm in named.items()}
     arms = {
-        side: _add_end(shape, arm, forelegs.get(side) if is_foreleg else None)
+        side: _add_end(
+            shape, _choose_starts(shape, arm), forelegs.get(side) if is_foreleg else None
+        )
         for side, arm in named.items()
         if arm
     }
@@ -209,6 +240,30 @@ def _split_foreleg(shape: BodyShape, roles: Roles, leg: Leg) -> Chains:
     below = shape.measure_reach(leg.toe)[1][1:2]
     ahead = shape.positions[:, roles.spine] - shape.positions[:, roles.hips]
     return split_foreleg(shape, [*chain[::-1], *below], ahead)
+
+
+def _choose_starts(shape: BodyShape, arm: Chains) -> Chains:
+    """Return an arm whose parts start with the right ones of several bones that are named alike."""
+    if not {"upper_arm", "forearm", "hand"} <= set(arm):
+        return arm
+    uppers, forearms, hands = (
+        _list_alike(shape.skeleton, arm[part]) for part in ("upper_arm", "forearm", "hand")
+    )
+    hand = find_end_start(shape.positions, hands, forearms[-1])
+    forearm = find_segment_start(shape.positions, forearms, hand, uppers[-1])
+    upper = find_segment_start(shape.positions, uppers, forearm)
+    way = [bone for part in ("upper_arm", "forearm", "hand") for bone in arm[part]]
+    cuts = [way.index(bone) for bone in (upper, forearm, hand)]
+    ends = [*cuts[1:], len(way)]
+    parts = zip(("upper_arm", "forearm", "hand"), cuts, ends, strict=True)
+    return {**arm, **{part: tuple(way[cut:end]) for part, cut, end in parts}}
+
+
+def _list_alike(skeleton: Skeleton, chain: Sequence[int]) -> list[int]:
+    """Return the bones of a chain that are named after the same part as its first one."""
+    names = set(skeleton.names)
+    parts = [read_limb_part(skeleton.names[bone], names) for bone in chain]
+    return [bone for bone, part in zip(chain, parts, strict=True) if part == parts[0]]
 
 
 def _add_end(shape: BodyShape, arm: Chains, foreleg: Leg | None) -> Chains:

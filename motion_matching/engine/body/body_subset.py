@@ -15,7 +15,7 @@ from ..maths import quat
 from ..motion.bone_names import split_words
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
-from .rig_shape import sample_frames
+from .sampled_body import sample_frames
 
 # words in names of bones that move no part of the body by themselves
 _HELPERS = (

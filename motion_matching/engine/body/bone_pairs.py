@@ -13,7 +13,7 @@ from ..motion.bone_names import find_counterpart
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .rig import Roles, find_roles
-from .rig_shape import measure_bones, sample_frames
+from .sampled_body import measure_bones, sample_frames
 
 
 def find_bone_pairs(

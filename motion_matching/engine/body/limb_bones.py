@@ -74,6 +74,13 @@ def get_first(roles: BodyRoles, role: str) -> int | None:
     return chain[0] if chain else None
 
 
+def find_leg_carrier(skeleton: Skeleton, roles: BodyRoles) -> int:
+    """Return the lowest bone of the hips that is above both thighs."""
+    above = [skeleton.get_ancestors(roles.chains[f"{side}_thigh"][0]) for side in SIDES]
+    hips = roles.chains["hips"]
+    return next((b for b in hips[::-1] if all(b in bones for bones in above)), hips[0])
+
+
 def _build_limb(
     skeleton: Skeleton, roles: BodyRoles, side: str, kind: str, bones: list[int | None]
 ) -> LimbBones:

@@ -29,9 +29,9 @@ _ENDINGS = (
 )
 _FINGER_WORDS = {
     "thumb": "thumb",
-    "index": "index",
+    "index": "index pointer fore",
     "middle": "middle mid",
-    "ring": "ring",
+    "ring": "ring third",
     "pinky": "pinky pinkie little small",
 }
 _PALM = re.compile(r"metacarpal|carpal|inhand|palm|base$|mc$")
@@ -140,8 +140,8 @@ def find_fingers_by_name(skeleton: Skeleton, hand: int) -> dict[str, tuple[int, 
         finger = _read_finger(skeleton.names[bone], names)
         if finger:
             fingers.setdefault(finger, []).append(bone)
-    if not fingers:
-        fingers = _number_fingers(skeleton, below)
+    unnamed = [bone for bone in below if not any(bone in bones for bones in fingers.values())]
+    fingers = _number_fingers(skeleton, unnamed, "thumb" in fingers) | fingers
     return {
         finger: chain
         for finger, bones in fingers.items()
@@ -157,8 +157,13 @@ def _read_finger(name: str, names: Collection[str]) -> str:
     return ""
 
 
-def _number_fingers(skeleton: Skeleton, below: Sequence[int]) -> dict[str, list[int]]:
-    """Return fingers that numbers distinguish: Biped's start at 0 and MakeHuman's at 1."""
+def _number_fingers(
+    skeleton: Skeleton, below: Sequence[int], has_thumb: bool
+) -> dict[str, list[int]]:
+    """Return fingers that numbers distinguish: Biped's start at 0 and MakeHuman's at 1.
+
+    Beside a thumb that is named, they count the other fingers or all of them.
+    """
     numbers: dict[int, list[int]] = {}
     for bone in below:
         if match := _NUMBERED_FINGER.search(skeleton.names[bone]):
@@ -167,7 +172,9 @@ def _number_fingers(skeleton: Skeleton, below: Sequence[int]) -> dict[str, list[
     if not numbers or max(numbers) - min(numbers) > 4:
         return {}
     first = 0 if 0 in numbers else 1
-    return {FINGERS[n - first]: bones for n, bones in numbers.items() if n - first < 5}
+    if has_thumb and min(numbers) == first and len(numbers) < len(FINGERS):
+        first -= 1
+    return {FINGERS[n - first]: bones for n, bones in numbers.items() if 0 <= n - first < 5}
 
 
 def _trim_finger(skeleton: Skeleton, finger: str, bones: Sequence[int]) -> tuple[int, ...]:

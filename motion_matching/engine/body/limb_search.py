@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from ..motion.skeleton import Skeleton
-from .rig_shape import measure_bones
+from .sampled_body import measure_bones
 
 _ASIDE = 0.03  # of the body's height: a branch farther from the middle belongs to a side
 _ALIKE = 0.6  # an upper arm and a forearm are at least this much alike in length

@@ -21,7 +21,7 @@ from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .bone_pairs import find_bone_pairs
 from .rig import Roles, find_roles
-from .rig_shape import sample_frames
+from .sampled_body import sample_frames
 
 _REFLECTION = np.diag([-1.0, 1.0, 1.0])
 # the negative of the reflection in X is the half-turn about X

@@ -17,19 +17,16 @@ import numpy as np
 from .. import json_files
 from ..errors import RigError
 from ..maths import quat
-from ..motion.bone_names import find_candidates, join_quoted, split_side, split_words
+from ..motion.bone_names import find_candidates, join_quoted, split_side
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
-from .rig_shape import (
-    LEG_PARTS,
-    compute_planted_direction,
-    find_roles_by_shape,
-    label_legs,
-    sample_frames,
-)
+from .forelegs import stands_on_wrists
+from .limb_names import find_arm_by_name
+from .rig_names import SIDE_WORDS, find_roles_by_name
+from .rig_shape import LEG_PARTS, find_roles_by_shape, label_legs
+from .sampled_body import compute_planted_direction, sample_frames
 
-_SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
-_SIDES = {word: side for side, word in _SIDE_WORDS.items()}
+_SIDES = {word: side for side, word in SIDE_WORDS.items()}
 _OTHER_SIDE = {"left": "right", "right": "left"}
 _LEG_ROLE = re.compile(r"(left|right|middle)(\d*)_(thigh|shin|foot|toe)")
 _CENTRE_ROLES = ("hips", "spine", "head", "root")
@@ -72,7 +69,7 @@ class Roles:
     @property
     def leg_names(self) -> tuple[str, ...]:
         """Names of the legs: 'left', 'right', 'left2' for a second left one."""
-        return tuple(label_legs(_SIDE_WORDS[leg.side] for leg in self.legs))
+        return tuple(label_legs(SIDE_WORDS[leg.side] for leg in self.legs))
 
     def get_thighs(self, side: str) -> list[int]:
         """Return the thighs on side 'L' or 'R'."""
@@ -115,7 +112,7 @@ def find_roles(
 def _find_roles_by_name_or_shape(
     skeleton: Skeleton, clips: Sequence[Clip], overrides: dict[str, int]
 ) -> Roles:
-    named = _find_roles_by_name(skeleton, overrides)
+    named = find_roles_by_name(skeleton, clips, overrides)
     try:
         roles = _assemble(skeleton, named)
     except RigError as by_name:
@@ -141,23 +138,47 @@ def add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Rol
 
     Where bones are named as arms, nothing else is one, so that coat-tails and the like are none.
     """
+    found = _find_forelegs_by_shape(skeleton, clips, roles)
+    found = found or _find_forelegs_by_name(skeleton, clips, roles)
+    return replace(roles, legs=(*roles.legs, *found))
+
+
+def _find_forelegs_by_shape(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
     try:
         shaped = _assemble(skeleton, find_roles_by_shape(skeleton, clips)).legs
     except RigError:
-        return roles
+        return []
     arms = {bone for bone, _ in find_candidates(skeleton.names, "arm")}
-    legs, taken = list(roles.legs), {bone for bones in roles.leg_bones for bone in bones}
+    found, taken = [], {bone for bones in roles.leg_bones for bone in bones}
     # a rest pose that lies takes arms for legs, and misses the legs themselves
     if sum(bool(taken & {leg.thigh, leg.shin, leg.foot}) for leg in shaped) < 2:
-        return roles
+        return []
     for pair in zip(shaped[::2], shaped[1::2], strict=False):
         sided = sorted((_read_side(skeleton, leg) for leg in pair), key=lambda leg: leg.side)
         left, right = (set(skeleton.get_chain_to_root(leg.toe)) for leg in sided)
         are_arms = not arms or bool(arms & (left - right) and arms & (right - left))
         are_new = taken.isdisjoint(left ^ right)
         if are_new and are_arms and [leg.side for leg in sided] == ["L", "R"]:
-            legs += sided
-    return replace(roles, legs=tuple(legs))
+            found += sided
+    return found
+
+
+def _find_forelegs_by_name(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
+    """Return both arms by name as legs, if a body with two legs stands on them too."""
+    if [leg.side for leg in roles.legs] != ["L", "R"]:
+        return []
+    taken = {leg.thigh for leg in roles.legs}
+    taken |= {bone for leg in roles.legs for bone in skeleton.get_descendants(leg.thigh)}
+    found = []
+    for side in "LR":
+        arm = find_arm_by_name(skeleton, side, roles.hips, taken)
+        if not {"upper_arm", "forearm", "hand"} <= set(arm):
+            return []
+        upper, lower, hand = (arm[part][0] for part in ("upper_arm", "forearm", "hand"))
+        found.append(Leg(upper, lower, hand, arm.get("fore_toe", (hand,))[0], side))
+    arms = [(leg.thigh, leg.shin, leg.foot) for leg in found]
+    stands = stands_on_wrists(skeleton, clips, roles.hips, roles.leg_bones, arms)
+    return found if stands else []
 
 
 def _read_side(skeleton: Skeleton, leg: Leg) -> Leg:
@@ -306,91 +327,3 @@ def _suggest_bones(skeleton: Skeleton, part: str, parent: int | None = None) -> 
         similar = difflib.get_close_matches(part, skeleton.names, n=4, cutoff=0.3)
         likely = similar or list(skeleton.names[:4])
     return f", likely bones are {join_quoted(likely)}" if likely else ""
-
-
-def _find_named(skeleton: Skeleton, part: str, side: str = "") -> list[int]:
-    """Return the bones on a side whose names could mean a part, the surest first."""
-    return [bone for bone, found in find_candidates(skeleton.names, part) if found == side]
-
-
-def _find_roles_by_name(skeleton: Skeleton, overrides: Mapping[str, int]) -> dict[str, int]:
-    """Return the bones by role from names, `overrides` and what follows from the hierarchy."""
-    bones: dict[str, int] = {}
-    for side in "LR":
-        bones |= _find_leg_by_name(skeleton, side, overrides)
-    thighs = [bone for role, bone in {**bones, **overrides}.items() if role.endswith("_thigh")]
-    arms = [bone for side in "LR" for bone in _find_named(skeleton, "arm", side)[:1]]
-    head = next(iter(_find_named(skeleton, "head")), None)
-    spines = _find_named(skeleton, "spine")
-    top = max(spines, key=skeleton.get_depth, default=None)
-    chest = skeleton.find_common_ancestor(arms) if len(arms) == 2 else None
-    if chest is None:
-        chest = head if top is None else top
-    elif head is None and top is not None and chest in skeleton.get_ancestors(top):
-        head = top  # Rigify counts its spine up to the head
-    if head is not None:
-        bones["head"] = head
-    if thighs:
-        hips = _find_hips_by_name(skeleton, thighs, chest)
-        if hips is not None:
-            bones["hips"] = hips
-    bones |= overrides
-    if chest is not None and "hips" in bones:
-        bones.setdefault("spine", _find_bone_below_neck(skeleton, chest, bones["hips"]))
-    return bones
-
-
-def _find_leg_by_name(
-    skeleton: Skeleton, side: str, overrides: Mapping[str, int]
-) -> dict[str, int]:
-    """Return the bones by role of one leg; every part is below the previous one."""
-    label, leg, above = _SIDE_WORDS[side], {}, -1
-    for part in LEG_PARTS:
-        role = f"{label}_{part}"
-        options = _find_named(skeleton, part, side)
-        below = [bone for bone in options if above < 0 or above in skeleton.get_ancestors(bone)]
-        if part == "foot" and below:
-            # where both are named, an ankle is the foot and the foot is its toe
-            way = skeleton.get_chain_to_root(below[0])
-            below = [bone for bone in reversed(way) if bone in below]
-        if part == "toe" and not below and above >= 0:
-            # a toe with another name: the longest bone below the foot
-            lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
-            last = _follow_name(skeleton, above)
-            children = [b for b in skeleton.get_children(last) if not _is_heel(skeleton.names[b])]
-            below = sorted(children, key=lambda b: -lengths[b])
-        if role in overrides or below:
-            above = leg[role] = overrides.get(role, below[0] if below else -1)
-        elif part != "toe":
-            break
-    return leg
-
-
-def _is_heel(name: str) -> bool:
-    return any("heel" in word for word in split_words(name))
-
-
-def _follow_name(skeleton: Skeleton, bone: int) -> int:
-    """Return the last bone of a part that is split in a line, as 'foot.L' and 'foot.L.001' are."""
-    core = split_side(skeleton.names[bone], skeleton.names)
-    for child in skeleton.get_children(bone):
-        if split_side(skeleton.names[child], skeleton.names) == core:
-            return _follow_name(skeleton, child)
-    return bone
-
-
-def _find_hips_by_name(skeleton: Skeleton, thighs: Sequence[int], chest: int | None) -> int | None:
-    """Return the bone above all legs and the chest, preferably one that is named so."""
-    limbs = [*thighs] if chest is None else [*thighs, chest]
-    joint = skeleton.find_common_ancestor(limbs)
-    shared = set.intersection(*(set(skeleton.get_ancestors(thigh)) for thigh in thighs))
-    above_legs = [bone for bone in _find_named(skeleton, "hips") if bone in shared]
-    return joint if joint in above_legs or not above_legs else above_legs[0]
-
-
-def _find_bone_below_neck(skeleton: Skeleton, chest: int, hips: int) -> int:
-    """Return the chest, or the bone below a neck with arms; the hips if it is not above them."""
-    necks = {*_find_named(skeleton, "neck"), *_find_named(skeleton, "head")}
-    while chest in necks and int(skeleton.parents[chest]) >= 0:
-        chest = int(skeleton.parents[chest])
-    return chest if hips in skeleton.get_chain_to_root(chest) else hips

@@ -10,7 +10,8 @@ from ..motion.bone_names import find_candidates, split_side
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .limb_names import FINGERS, read_limb_part
-from .rig_shape import LEG_PARTS, sample_lengths
+from .rig_shape import LEG_PARTS
+from .sampled_body import sample_lengths
 
 NAMED, BETWEEN, SHAPED, DOUBTFUL = 1.0, 0.9, 0.6, 0.4
 _UNEVEN = 0.25  # share in which the lengths of both sides' parts may differ

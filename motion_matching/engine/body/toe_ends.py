@@ -19,7 +19,7 @@ from ..motion.contacts import is_person
 from ..motion.skeleton import Skeleton
 from ..motion.smoothing import MOMENT, count_frames
 from .rig import Roles
-from .rig_shape import sample_frames
+from .sampled_body import sample_frames
 
 _ABOVE = 0.06  # of the leg's length: a joint that stands higher above its end is no toe
 _STANDING = 5  # percentile of heights at which a leg stands

@@ -114,7 +114,10 @@ def split_words(name: str) -> list[str]:
 
 
 def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
-    """Return the bones whose names could mean a part, as (bone, side), the surest first."""
+    """Return the bones whose names could mean a part, as (bone, side), the surest first.
+
+    A name that spells another part out does not mean this one: an upper leg is no leg below a knee.
+    """
     known, spellings = set(names), _PARTS[part].split()
     # a control rig holds a chain of every kind; its deform bones follow the performance
     deform = any(name.startswith("DEF-") for name in names)
@@ -124,11 +127,16 @@ def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
             continue
         core, side = split_side(name, known)
         core = strip_suffix(core)
-        for rank, spelling in enumerate(spellings):
-            if core.endswith(spelling):
-                ranked.append((rank, len(core), bone, side))
-                break
+        spelt = next((spelling for spelling in spellings if core.endswith(spelling)), "")
+        if spelt and _find_longest_spelling(core) in spellings:
+            ranked.append((spellings.index(spelt), len(core), bone, side))
     return [(bone, side) for _, _, bone, side in sorted(ranked)]
+
+
+def _find_longest_spelling(core: str) -> str:
+    """Return the longest spelling of any part that a core ends with, '' without one."""
+    spellings = (spelling for part in _PARTS.values() for spelling in part.split())
+    return max((one for one in spellings if core.endswith(one)), key=len, default="")
 
 
 def make_unique_names(names: Iterable[str], notes: list[str] | None = None) -> tuple[str, ...]:

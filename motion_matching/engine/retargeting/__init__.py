@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         finger_frames,
         foot_goals,
         frame_axes,
+        loose_hips,
         mapping_preset,
         neutral_pose,
         partial_pose,
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
         report,
         retarget,
         settings,
+        soles,
         steps,
+        trunk_stance,
         trunk_tilt,
         two_bones,
     )

@@ -15,23 +15,27 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones, get_first, list_limbs
+from ..body.limb_bones import LEGS, LimbBones, find_leg_carrier, get_first, list_limbs
 from ..errors import RigError
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .finger_frames import find_finger_frames
-from .frame_axes import average, get_axis, make_frames, rotate
-from .neutral_pose import AHEAD, LEFT, UP, StandingPoses, find_left, sample_motion, stand_at_rest
+from .frame_axes import average, draw_hinge, get_axis, make_frames, rotate
+from .loose_hips import LoosePelvis
+from .neutral_pose import AHEAD, LEFT, UP, StandingPoses, sample_motion, stand_at_rest
+from .soles import Sole, find_soles
+from .trunk_stance import find_shoulders, find_turns_upright, find_upright_trunk
 
 _BENT = np.radians(8.0)  # a joint that is bent more shows its hinge
 _STRAIGHT = 0.98  # cosine of the bend of an elbow in a stretched zero pose
 _NO_FOOT = 0.02  # of the leg's length: a foot that ends sooner has no known end
 _BALL_AHEAD, _BALL_BELOW = 0.15, 0.8  # of the leg's length and of the ankle's height: a usual foot
+_BALL_HEIGHT = 0.025  # of the leg's length, over the ground: that of a usual foot
 _LOWEST, _FLOOR = 10, 0.05  # percentile of heights of planted balls; of the leg's length around it
+_LOW_GROUND = 0.1  # of the leg's length: bodies that reach lower have no ground at zero
 _AWAY = 1e-3  # of the size of a skeleton: bones that are nearer to their rest are there
 _SHOWING = 200  # frames of a clip that show where bones lie
-_TRUNK = ("hips", "spine", "neck", "head")
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,12 @@ class Anatomy:
     """A body: its roles, the constants C (4,) by bone, its limbs, and its sizes.
 
     `usual` is the skeleton with its bones where they mostly lie in their parents: files may rest
-    elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips. `ankle`
-    is the height of the ankles over flat soles, `leg` the mean length of thigh and shin.
+    elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips, and
+    `carrier_middle` (3,) in that of the bone that carries the legs, mostly the same. `ankle` is the
+    height of the ankles over flat soles, `leg` the mean length of thigh and shin.
     `shoulders` (3,) leads from the middle of the hip joints to that of the shoulders while the body
     stands. `root_place` (3,) is where the topmost bone above the hips rests when the body faces -Y.
+    `pelvis` is that of a body whose hips bone does not turn as its pelvis does.
     """
 
     skeleton: Skeleton
@@ -78,10 +84,12 @@ class Anatomy:
     frames: Mapping[int, np.ndarray]
     limbs: Mapping[str, Limb]
     hip_middle: np.ndarray
+    carrier_middle: np.ndarray
     leg: float
     ankle: float
     shoulders: np.ndarray | None
     root_place: np.ndarray
+    pelvis: LoosePelvis | None = None
 
     @classmethod
     def from_clips(
@@ -97,6 +105,11 @@ class Anatomy:
     def hips(self) -> int:
         return self.roles.chains["hips"][0]
 
+    @property
+    def leg_carrier(self) -> int:
+        """The bone of the hips that carries the legs: a pelvis below them, if there is one."""
+        return find_leg_carrier(self.skeleton, self.roles)
+
     def get_chain(self, *roles: str) -> list[int]:
         """Return the bones of roles that follow one another, top to bottom."""
         return [bone for role in roles for bone in self.roles.chains.get(role, ())]
@@ -109,25 +122,35 @@ class _Measuring:
         self.roles, self.clips = roles, clips
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
-        self.hips = roles.chains["hips"][0]
+        self.hips, self.carrier = roles.chains["hips"][0], find_leg_carrier(skeleton, roles)
+        self.pelvis = LoosePelvis.find(skeleton, roles, self.bones, clips)
+        if self.pelvis is not None:
+            self.clips = [self.pelvis.stiffen(clip) for clip in clips]
+            self.roles = self.pelvis.move_bones_at_hips(roles, skeleton)
         self.given = skeleton
         self.skeleton = replace(skeleton, rest_positions=self._find_usual_places(skeleton))
         lengths = np.linalg.norm(self.skeleton.rest_positions, axis=-1)
         leg = self.bones["left_leg"]
         chain = skeleton.get_chain_to_root(leg.end)
         rough = float(lengths[chain[: chain.index(leg.upper)]].sum())
-        moving = sample_motion(clips, self.bones, self.hips, rough, self.animal)
-        poses = self._stand_at_rest(True) or moving or self._stand_at_rest(False)
+        moving = sample_motion(self.clips, self.bones, self.carrier, rough, self.animal)
+        stands = moving is not None and moving.stands
+        poses = self._stand_at_rest(True) or (moving if stands else None)
+        poses = poses or self._stand_at_rest(False) or moving
         if poses is None:
             raise RigError(
                 f"The skeleton below '{skeleton.names[0]}' does not stand in its rest pose; add "
                 "motion of it, or choose an armature whose rest pose stands."
             )
         self.poses, self.moving = poses, moving
+        self.soles = self._find_soles(rough)
+        self.turns = np.tile(quat.IDENTITY, (len(poses.rotations), 1))
+        if not poses.stands:
+            self.turns = find_turns_upright(poses, self.roles, self.bones)
 
     def _stand_at_rest(self, strict: bool) -> StandingPoses | None:
         head = get_first(self.roles, "head")
-        return stand_at_rest(self.skeleton, self.bones, self.hips, head, self.animal, strict)
+        return stand_at_rest(self.skeleton, self.bones, self.carrier, head, self.animal, strict)
 
     def build(self) -> Anatomy:
         frames = self._measure_torso()
@@ -140,21 +163,26 @@ class _Measuring:
         ankle = float(np.mean([limb.ball_height - limb.foot[2] for limb in legs]))
         if self.animal:  # whose feet are not flat: heights count from where they stand
             ankle = float(np.mean([limb.ball_height for limb in legs]))
-        middles = self.poses.positions[:, [limb.bones.upper for limb in legs]].mean(axis=1)
-        hips = self.poses.positions[:, self.hips]
-        middle = quat.inv_mul_vec(self.poses.rotations[:, self.hips], middles - hips).mean(axis=0)
         return Anatomy(
             self.given,
             self.skeleton,
             self.roles,
             frames,
             limbs,
-            middle,
+            self._find_hip_middle(self.hips),
+            self._find_hip_middle(self.carrier),
             leg,
             ankle,
-            self._find_shoulders(),
+            find_shoulders(self.poses, self.bones),
             self._find_root_place(),
+            self.pelvis,
         )
+
+    def _find_hip_middle(self, bone: int) -> np.ndarray:
+        """Return the middle (3,) of the hip joints in the frame of a bone."""
+        middles = self.poses.positions[:, [self.bones[leg].upper for leg in LEGS]].mean(axis=1)
+        away = middles - self.poses.positions[:, bone]
+        return quat.inv_mul_vec(self.poses.rotations[:, bone], away).mean(axis=0)
 
     def _find_usual_places(self, skeleton: Skeleton) -> np.ndarray:
         """Return where bones lie in their parents (B, 3): files may not rest where they move."""
@@ -185,28 +213,11 @@ class _Measuring:
         rest = self.skeleton.compute_rest_world()[0].astype(np.float64)
         return quat.mul_inv(self.poses.rotations[0, self.hips], rest[self.hips])
 
-    def _find_shoulders(self) -> np.ndarray | None:
-        arms = [self.bones[arm].upper for arm in ARMS if arm in self.bones]
-        if len(arms) < 2:
-            return None
-        legs = [self.bones[leg].upper for leg in LEGS]
-        points = self.poses.positions
-        return (points[:, arms].mean(axis=1) - points[:, legs].mean(axis=1)).mean(axis=0)
-
     # torso
 
     def _measure_torso(self) -> dict[int, np.ndarray]:
         """Return C of root, torso and collars: the inverse of how they stand upright."""
-        chains = self.roles.chains
-        trunk = [bone for role in _TRUNK for bone in chains.get(role, ())]
-        collars = [bone for side in SIDES for bone in chains.get(f"{side}_collar", ())]
-        tails = list(chains.get("tail", ()))
-        upright = {
-            bone: average(self.poses.rotations[:, bone]) for bone in [*trunk, *collars, *tails]
-        }
-        if not self.poses.is_rest:
-            self._level_hips(upright)
-        self._raise_shoulders(upright, [*chains["hips"], *chains.get("spine", ()), *collars])
+        upright = find_upright_trunk(self.poses, self.skeleton, self.roles, self.bones)
         frames = {bone: quat.inv(rotation) for bone, rotation in upright.items()}
         return frames | self._measure_roots()
 
@@ -217,24 +228,6 @@ class _Measuring:
         return {
             bone: quat.inv(quat.mul(turn, rest[bone])) for bone in self.roles.chains.get("root", ())
         }
-
-    def _level_hips(self, upright: dict[int, np.ndarray]) -> None:
-        """Turn the mean pose of the hips so that the hip joints are level and straight aside."""
-        left = self.poses.average_direction(self.hips, find_left(self.poses.positions, self.bones))
-        found = quat.mul_vec(upright[self.hips], left)
-        upright[self.hips] = quat.mul(quat.between(found, LEFT), upright[self.hips])
-
-    def _raise_shoulders(self, upright: dict[int, np.ndarray], bones: Sequence[int]) -> None:
-        """Turn the torso so that shoulders are above hip joints.
-
-        A clip of running leans all the time, and its mean would be taken for standing upright.
-        """
-        way = self._find_shoulders()
-        if self.animal or way is None:
-            return
-        back = quat.from_angle_axis(np.arctan2(way[1], way[2]), LEFT)
-        for bone in bones:
-            upright[bone] = quat.mul(back, upright[bone])
 
     # limbs
 
@@ -249,6 +242,8 @@ class _Measuring:
         for bone, way in zip((limb.upper, limb.lower), ways, strict=True):
             along = self.poses.average_direction(bone, quat.normalize_vectors(way))
             across = self.poses.average_direction(bone, hinge)
+            if limb.kind == "leg" and not self.poses.stands:
+                across = draw_hinge(across, along, 0.0)  # bent far, shins turn about themselves
             frames[bone] = make_frames(along, np.cross(across, along))
         first, second = (float(np.median(np.linalg.norm(way, axis=-1))) for way in ways)
         if limb.kind == "arm" and not self.animal:
@@ -263,7 +258,7 @@ class _Measuring:
         if np.linalg.norm(hinge, axis=-1).max() > np.sin(_BENT):
             return hinge
         pole = AHEAD if (limb.kind == "leg") else -AHEAD
-        return np.cross(upper, np.broadcast_to(pole, upper.shape))
+        return np.cross(upper, rotate(quat.inv(self.turns), pole))
 
     def _find_hand_turn(self, limb: LimbBones) -> np.ndarray:
         """Return the inverse turn (4,) of a neutral hand in the frame of the forearm."""
@@ -281,11 +276,9 @@ class _Measuring:
     def _measure_foot(self, name: str, frames: dict[int, np.ndarray], leg: float) -> np.ndarray:
         """Add C of foot and toe to `frames`; return the way (3,) from the ankle to the ball."""
         limb, poses = self.bones[name], self.poses
-        to_ball = limb.tip
-        if limb.toe is not None:
-            way = poses.positions[:, limb.toe] - poses.positions[:, limb.end]
-            to_ball = poses.average_direction(limb.end, way)
+        to_ball, sole = self._find_way_to_ball(limb), self.soles.get(name)
         up = quat.normalize_vectors(poses.average_direction(limb.end, UP, name))
+        up = up if sole is None else sole.up
         ahead = poses.average_direction(limb.end, AHEAD, name)
         length = float(np.linalg.norm(to_ball))
         known = length > _NO_FOOT * leg
@@ -296,7 +289,9 @@ class _Measuring:
             level = to_ball - (to_ball @ up) * up
             level = level if known and np.linalg.norm(level) > 0.5 * length else ahead
             frames[limb.end] = make_frames(level - (level @ up) * up, up)
-        if limb.toe is not None:
+        if limb.toe is not None and sole is not None and not sole.seen:
+            frames[limb.toe] = sole.find_toe(self.skeleton, limb, poses, name, frames[limb.end])
+        elif limb.toe is not None:
             foot = quat.mul(poses.rotations[:, limb.end], frames[limb.end])
             way = get_axis(foot, 1) if not self.animal else AHEAD
             frames[limb.toe] = make_frames(
@@ -307,6 +302,21 @@ class _Measuring:
             return quat.inv_mul_vec(frames[limb.end], to_ball)
         ankle = float(poses.flat[name] @ poses.positions[:, limb.end, 2])
         return np.array([0.0, _BALL_AHEAD * leg, -_BALL_BELOW * ankle])
+
+    def _find_way_to_ball(self, limb: LimbBones) -> np.ndarray:
+        """Return the way (3,) from the ankle to the ball in the frame of the foot."""
+        if limb.toe is None:
+            return limb.tip
+        way = self.poses.positions[:, limb.toe] - self.poses.positions[:, limb.end]
+        return self.poses.average_direction(limb.end, way)
+
+    def _find_soles(self, leg: float) -> dict[str, Sole]:
+        """Return the soles of feet that a rest pose does not show."""
+        if self.animal or self.poses.is_rest:
+            return {}
+        ways = {name: self._find_way_to_ball(self.bones[name]) for name in LEGS}
+        known = {n: way for n, way in ways.items() if np.linalg.norm(way) > _NO_FOOT * leg}
+        return find_soles(self.poses, self.bones, known, leg)
 
     # stance
 
@@ -334,7 +344,18 @@ class _Measuring:
         joints = np.stack([points[:, b] for b in (bones.upper, bones.lower, bones.end)] + [ball], 1)
         ways = quat.normalize_vectors(np.diff(joints, axis=1))
         heights = ball[weights > 0, 2]
+        if not (self.animal or (self.moving is not None and name in self.moving.grounded)):
+            height = float(heights[0]) if poses.is_rest else _BALL_HEIGHT * leg
+            height += self._find_low_ground(leg)
+            return replace(limb, ball_height=height, stance=weights @ -ways[..., 2])
         low = np.percentile(heights, _LOWEST)
         near = heights[np.abs(heights - low) <= _FLOOR * leg]
         stance = weights @ -ways[..., 2]
         return replace(limb, ball_height=float(np.median(near)), stance=stance)
+
+    def _find_low_ground(self, leg: float) -> float:
+        """Return the height of the ground below feet that never stand: zero, or far below that."""
+        if self.moving is None:
+            return 0.0
+        low = float(np.percentile(self.moving.positions[..., 2].min(axis=1), _LOWEST))
+        return low if low < -_LOW_GROUND * leg else 0.0

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..body.body_plan import BodyPlan, check_body_plan
 from ..body.body_roles import BodyRoles, find_body_roles
 from ..errors import RigError
 from ..motion.clip import Clip
@@ -54,6 +55,11 @@ class RetargetBody:
             raise RigError(f"{self.who}: {error}" if self.who else str(error)) from error
 
     @cached_property
+    def plan(self) -> BodyPlan:
+        """What is wrong with its roles, and which parts are missing."""
+        return check_body_plan(self.skeleton, self.roles, self.clips, self.given)
+
+    @cached_property
     def anatomy(self) -> Anatomy:
         """Its measures. Raises RigError if it stands neither at rest nor in its clips."""
         return Anatomy.from_clips(self.skeleton, self.roles, self.clips)
@@ -67,8 +73,10 @@ class RetargetBody:
             return False
 
     def pair_bones(self, target: RetargetBody) -> BoneMapping:
-        """Pair its bones with those of another body."""
-        return pair_roles(self.skeleton, target.skeleton, self.roles, target.roles)
+        """Pair its bones with those of another body, and say what is wrong with either."""
+        names = self.who or "The source", target.who or "The character"
+        plans = self.plan, target.plan
+        return pair_roles(self.skeleton, target.skeleton, self.roles, target.roles, plans, names)
 
     def make_retargeter(
         self, target: RetargetBody, settings: RetargetSettings = _DEFAULTS
@@ -95,7 +103,15 @@ def group_by_skeleton(
 
 
 def _rests_alike(one: Skeleton, two: Skeleton) -> bool:
-    return one is two or (
-        np.allclose(one.rest_positions, two.rest_positions, rtol=1e-4, atol=1e-5)
-        and np.allclose(one.rest_rotations, two.rest_rotations, atol=1e-4)
-    )
+    """Tell whether two skeletons of the same names rest alike, wherever their roots rest.
+
+    Files often rest a root, or hips below one, where their motion starts.
+    """
+    if one is two:
+        return True
+    hips = next((b for b in range(one.bone_count) if len(one.get_children(b)) != 1), 0)
+    above = set(one.get_chain_to_root(hips))
+    fixed = [bone for bone in range(one.bone_count) if bone not in above]
+    return np.allclose(
+        one.rest_positions[fixed], two.rest_positions[fixed], rtol=1e-4, atol=1e-5
+    ) and np.allclose(one.rest_rotations, two.rest_rotations, atol=1e-4)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..body.limb_bones import SIDES
 from .anatomy import Anatomy
-from .finger_frames import list_finger_roles
+from .finger_frames import count_palm_bones, count_tips, list_finger_roles
 
 _PARTS = ("upper", "lower", "end", "toe")
 
@@ -26,14 +26,14 @@ class Match:
 
 def match_bones(source: Anatomy, target: Anatomy) -> list[Match]:
     """Return the matches of all of the target's bones that the source turns, but for roots."""
-    matches = [Match(target.hips, source.hips, source.hips, 0.0)]
+    matches = [Match(target.hips, source.leg_carrier, source.leg_carrier, 0.0)]
     matches += _match_chain(source, target, ["spine"], ["hips"])
     matches += _match_chain(source, target, ["neck", "head"], ["hips", "spine"])
     matches += _match_chain(source, target, ["tail"], [])
     for name in source.limbs:
         matches += _match_limb(source, target, name)
     for role in _list_shared_fingers(source, target):
-        matches += _match_chain(source, target, [role], [])
+        matches += _match_finger(source, target, role)
     return matches
 
 
@@ -54,6 +54,44 @@ def _list_shared_fingers(source: Anatomy, target: Anatomy) -> list[str]:
             known = list_finger_roles(source.roles, side)
             shared += [role for role in list_finger_roles(target.roles, side) if role in known]
     return shared
+
+
+def _match_finger(source: Anatomy, target: Anatomy, role: str) -> Iterator[Match]:
+    """Match the bones of a finger joint by joint from its knuckle.
+
+    Bones that the source lacks follow its last one, but for tips and bones in the palm.
+    """
+    ours, theirs = (body.roles.chains[role] for body in (source, target))
+    shift = _find_finger_shift(source, target, role)
+    last = len(ours) - 1
+    end = len(theirs) - count_tips(target.usual, target.roles, role)
+    for index, bone in enumerate(theirs):
+        if index + shift >= 0 and (index < end or index + shift <= last):
+            first = ours[min(index + shift, last)]
+            yield Match(bone, first, first, 0.0)
+
+
+def _find_finger_shift(source: Anatomy, target: Anatomy, role: str) -> int:
+    """Return the index of the source's bone that the first one of the target's finger turns as."""
+    if not role.endswith("thumb"):
+        palms = [count_palm_bones(body.usual, body.roles, role) for body in (source, target)]
+        return palms[0] - palms[1]
+    # one of two bones may lack the metacarpal: it starts where the other's second bone does
+    ours, theirs = (_measure_reaches(body, role) for body in (source, target))
+    if len(ours) == len(theirs) or min(len(ours), len(theirs)) != 2:
+        return 0
+    short, long = sorted((ours, theirs), key=len)
+    lacks = int(np.argmin(np.abs(np.log(long[:2] / short[0]))))
+    return lacks if len(ours) > len(theirs) else -lacks
+
+
+def _measure_reaches(body: Anatomy, role: str) -> np.ndarray:
+    """Return how far the bones of a finger (N,) are from the wrist, as shares of the forearm."""
+    side = role.split("_")[0]
+    points = body.usual.compute_rest_world()[1]
+    hand = body.limbs[f"{side}_arm"]
+    ways = points[list(body.roles.chains[role])] - points[hand.bones.end]
+    return np.maximum(np.linalg.norm(ways, axis=-1) / hand.lengths[1], 1e-9)
 
 
 def _match_chain(

@@ -14,10 +14,31 @@ from ..maths import quat
 from ..motion.skeleton import Skeleton
 from .frame_axes import get_axis, make_frames
 
+_PHALANGES = 3  # of any finger; a thumb has two, and its metacarpal moves as one
+
 
 def list_finger_roles(roles: BodyRoles, side: str) -> list[str]:
     """Return the roles of fingers that a body has on a side."""
     return [f"{side}_{finger}" for finger in FINGERS if roles.chains.get(f"{side}_{finger}")]
+
+
+def count_palm_bones(skeleton: Skeleton, roles: BodyRoles, role: str) -> int:
+    """Return how many bones of a finger lie in the palm, before its knuckle.
+
+    Only a fourth bone can: one that is longer than the way to it from the wrist.
+    """
+    chain, hand = roles.chains[role], roles.chains.get(f"{role.split('_')[0]}_hand")
+    if not hand or role.endswith("thumb") or len(chain) <= _PHALANGES:
+        return 0
+    steps = np.diff(skeleton.compute_rest_world()[1][[hand[0], *chain[:2]]], axis=0)
+    away, first = np.linalg.norm(steps, axis=-1)
+    return int(first > away)
+
+
+def count_tips(skeleton: Skeleton, roles: BodyRoles, role: str) -> int:
+    """Return how many bones at the end of a finger are beyond its last phalanx."""
+    palm = count_palm_bones(skeleton, roles, role)
+    return max(0, len(roles.chains[role]) - palm - _PHALANGES)
 
 
 def find_finger_frames(
@@ -55,6 +76,7 @@ def _find_ways(
         quat.mul_vec(rotations[last], np.array(tip)) for b, tip in skeleton.end_sites if b == last
     ]
     tips += [points[child] - points[last] for child in skeleton.get_children(last)]
-    if not tips:
-        tips = ways[-1:] or [points[last] - points[skeleton.parents[last]]]
-    return [*ways, tips[0]]
+    tips += ways[::-1]
+    tips.append(points[last] - points[skeleton.parents[last]])
+    # many files end their fingers with an end site at the joint itself
+    return [*ways, next((tip for tip in tips if tip.any()), tips[-1])]

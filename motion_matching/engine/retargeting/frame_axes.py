@@ -6,6 +6,8 @@ import numpy as np
 
 from ..maths import quat
 
+_DRAWN = np.cos(np.radians(15.0))  # from a hinge: an axis of its bone that is drawn along it
+
 
 def make_frames(along: np.ndarray, toward: np.ndarray) -> np.ndarray:
     """Return rotations (..., 4) with Y along vectors (..., 3), and Z as near others as may be."""
@@ -43,3 +45,17 @@ def slerp(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
         return b
     step = quat.to_scaled_angle_axis(quat.positive(quat.inv_mul(a, b)))
     return quat.mul(a, quat.from_scaled_angle_axis(share * step))
+
+
+def draw_hinge(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarray:
+    """Return a hinge (3,) across a `way` (3,), nearer to an axis of its bone the less it is sure.
+
+    Both are in the frame of the bone. Bones are drawn so that joints bend about their axes, unless
+    none is near the hinge.
+    """
+    along = quat.normalize_vectors(way)
+    hinge = quat.normalize_vectors(hinge - (hinge @ along) * along)
+    nearest = int(np.argmax(np.abs(hinge)))
+    axis = np.sign(hinge[nearest]) * np.eye(3)[nearest]
+    axis = quat.normalize_vectors(axis - (axis @ along) * along)
+    return sureness * hinge + (1.0 - sureness) * axis if hinge @ axis > _DRAWN else hinge

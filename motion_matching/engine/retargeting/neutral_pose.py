@@ -28,6 +28,10 @@ _LEANING = 0.9  # cosine to the vertical from which a rest pose stands in the wo
 _ALIKE = 0.06  # of the body's height: how much left and right may differ in a rest pose
 _ON_GROUND = 0.15  # of the body's height: a rest pose that starts farther off has no ground at zero
 _UPRIGHT = 0.85  # of the usual height of hips over feet: lower frames show no standing body
+_RISEN = 0.7  # of the leg's length: hip joints of people who kneel, sit or crawl are lower
+_SHORTEST_STAND = 1.0  # seconds: frames of getting up and lying down show no standing body
+_SHIN_UPRIGHT = np.cos(np.radians(50.0))  # ankles bend no farther above a flat sole
+_FEW = 0.5  # of the frames that should count as flat: so few of them are left by mistake
 _FLAT = 30  # percentile of the heights of an ankle in contact below which its foot is flat
 # metres of legs for which limits of contacts are meant: of people from thigh to ankle, of dogs
 _PERSON, _ANIMAL = 0.85, 0.54
@@ -38,14 +42,17 @@ class StandingPoses:
     """World rotations (F, B, 4) and positions (F, B, 3) that face -Y on a ground at zero.
 
     `flat` weighs the frames (F,) by limb in which its foot stands flat; they sum up to 1. Feet
-    that are not in `grounded` never stand, so that all of their frames count.
+    that are not in `grounded` never stand, so that all of their frames count. `durations` (F,) are
+    the seconds of frames. A body that never `stands` kneels, sits or lies.
     """
 
     rotations: np.ndarray
     positions: np.ndarray
     flat: Mapping[str, np.ndarray]
     grounded: frozenset[str]
+    durations: np.ndarray
     is_rest: bool = False
+    stands: bool = True
 
     def average_direction(self, bone: int, vectors: np.ndarray, limb: str = "") -> np.ndarray:
         """Return the mean (3,) of world vectors (F, 3) or (3,) in a bone's frame, where flat."""
@@ -93,7 +100,9 @@ def stand_at_rest(
     if abs(low) > _ON_GROUND * height:
         positions = positions - low * UP
     flat = {name: np.ones(1) for name in limbs}
-    return StandingPoses(rotations[None], positions[None], flat, frozenset(flat), True)
+    return StandingPoses(
+        rotations[None], positions[None], flat, frozenset(flat), np.array([np.inf]), is_rest=True
+    )
 
 
 def find_left(positions: np.ndarray, limbs: Mapping[str, LimbBones]) -> np.ndarray:
@@ -139,12 +148,27 @@ def sample_motion(
     starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
     parts = [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
     rotations, positions, flat = _sample_clips(parts, limbs, leg, animal)
-    ends = [limb.end for limb in limbs.values() if limb.kind == "leg"]
-    heights = positions[:, hips, 2] - positions[:, ends, 2].min(axis=1)
-    upright = heights >= _UPRIGHT * np.median(heights)
-    grounded = frozenset(name for name, weight in flat.items() if weight[upright].any())
-    weights = {name: _normalize(weight[upright]) for name, weight in flat.items()}
-    return StandingPoses(rotations[upright], positions[upright], weights, grounded)
+    durations = np.concatenate([np.full(clip.frame_count, 1.0 / clip.fps) for clip in parts])
+    standing = _find_standing(positions, limbs, hips, 0.0 if animal else leg)
+    least = min(_SHORTEST_STAND, 0.5 * float(durations.sum()))
+    stands = float(durations[standing].sum()) >= least
+    used = standing if stands else np.full(len(standing), True)
+    grounded = frozenset(name for name, weight in flat.items() if weight[used].any())
+    weights = {name: _normalize(weight[used]) for name, weight in flat.items()}
+    return StandingPoses(
+        rotations[used], positions[used], weights, grounded, durations[used], stands=stands
+    )
+
+
+def _find_standing(
+    positions: np.ndarray, limbs: Mapping[str, LimbBones], hips: int, leg: float
+) -> np.ndarray:
+    """Return in which frames (F,) a body stands, by its usual height and the length of its legs."""
+    legs = [limb for limb in limbs.values() if limb.kind == "leg"]
+    lowest = positions[:, [limb.end for limb in legs], 2].min(axis=1)
+    heights = positions[:, hips, 2] - lowest
+    risen = positions[:, [limb.upper for limb in legs], 2].mean(axis=1) - lowest
+    return (heights >= _UPRIGHT * np.median(heights)) & (risen >= _RISEN * leg)
 
 
 def _normalize(weights: np.ndarray) -> np.ndarray:
@@ -170,8 +194,12 @@ def _sample_clips(
     feet = [name for name, limb in limbs.items() if animal or limb.kind == "leg"]
     balls = np.stack([_find_ball(limbs[name], rotations, positions) for name in feet], axis=1)
     heights = positions[:, [limbs[name].end for name in feet], 2]
+    shins = positions[:, [limbs[name].lower for name in feet]]
+    shins = quat.normalize_vectors(shins - positions[:, [limbs[name].end for name in feet]])
+    upright = np.full(heights.shape, True) if animal else shins[..., 2] >= _SHIN_UPRIGHT
     cuts = np.cumsum([clip.frame_count for clip in clips])[:-1]
-    parts = zip(clips, np.split(balls, cuts), np.split(heights, cuts), strict=True)
+    split = [np.split(part, cuts) for part in (balls, heights, upright)]
+    parts = zip(clips, split[0], split[1], split[2], strict=True)
     down = np.concatenate([_find_flat(*part, leg, animal) for part in parts])
     flat = {name: np.ones(len(rotations)) for name in limbs}
     flat |= dict(zip(feet, down.T.astype(np.float64), strict=True))
@@ -179,14 +207,32 @@ def _sample_clips(
 
 
 def _find_flat(
-    clip: Clip, balls: np.ndarray, heights: np.ndarray, leg: float, animal: bool
+    clip: Clip,
+    balls: np.ndarray,
+    heights: np.ndarray,
+    upright: np.ndarray,
+    leg: float,
+    animal: bool,
 ) -> np.ndarray:
-    """Return when feet are flat (F, L), from their balls (F, L, 3) and heights of ankles (F, L)."""
+    """Return when feet are flat (F, L), from their balls (F, L, 3) and heights of ankles (F, L).
+
+    `upright` tells below which shins (F, L) a foot can be: not where a body kneels on its insteps.
+    """
     flat = find_planted(balls, clip.fps, leg, animal)
-    for down, height in zip(flat.T, heights.T, strict=True):
-        if down.any():
-            down &= height <= np.percentile(height[down], _FLAT)
+    for down, height, possible in zip(flat.T, heights.T, upright.T, strict=True):
+        standing = down & possible
+        low = standing & _find_low(down, height)
+        # a body that mostly kneels holds its ankles lower than where it stands
+        expected = standing & _find_low(standing, height)
+        down[:] = low if low.sum() > _FEW * expected.sum() else expected
     return flat
+
+
+def _find_low(frames: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """Return in which of some frames (F,) an ankle is as low as in the lowest of them."""
+    if not frames.any():
+        return frames
+    return frames & (heights <= np.percentile(heights[frames], _FLAT))
 
 
 def _find_ball(limb: LimbBones, rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:

@@ -39,11 +39,15 @@ class Retargeting:
 
     def __init__(self, plan: RetargetPlan, clip: Clip, counts: Sequence[int] = ()) -> None:
         self.cuts = np.cumsum(counts)[:-1].tolist() if counts else []
-        self.plan, self.clip, self.scale = plan, clip, plan.scale
+        pelvis = plan.source.pelvis
+        self.clip = clip if pelvis is None else pelvis.stiffen(clip)
+        self.plan, self.scale = plan, plan.scale
         self.source, self.target, self.settings = plan.source, plan.target, plan.settings
         joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
         roots = self.source.roles.chains.get("root", ())[:1]
-        self.motion = WorldMotion(clip, self.source.frames, [self.source.hips, *joints, *roots])
+        self.motion = WorldMotion(
+            self.clip, self.source.frames, [self.source.leg_carrier, *joints, *roots]
+        )
         self.pose = PartialPose(self.target.usual, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
@@ -116,10 +120,11 @@ class Retargeting:
         """Move bones of trunk and arms in their parents as the source's, scaled."""
         legs = {bone for leg in LEGS for bone in self.target.limbs[leg].bones.joints}
         moved: dict[int, np.ndarray] = {}
+        of_legs = self._find_translation(self.source.leg_carrier)
         for match in sorted(self.plan.matches, key=lambda match: match.bone):
             if match.bone in legs or match.bone == self.target.hips:
                 continue
-            ways = [self._find_translation(bone) for bone in (match.first, match.second)]
+            ways = [self._find_translation(b) - of_legs for b in (match.first, match.second)]
             moved[match.bone] = self.scale * (ways[0] + match.share * (ways[1] - ways[0]))
             shift = moved[match.bone] - moved.get(self.plan.links[match.bone].anchor, 0.0)
             if np.abs(shift).max() > _SLIDES * self.target.leg:
@@ -142,8 +147,8 @@ class Retargeting:
     def _place_hips(self) -> None:
         """Put the middle of the hip joints where the source's is, above the ankles, scaled."""
         source, target = self.source, self.target
-        turn = self.motion.rotations[source.hips]
-        middle = self.motion.positions[source.hips] + rotate(turn, source.hip_middle)
+        turn = self.motion.rotations[source.leg_carrier]
+        middle = self.motion.positions[source.leg_carrier] + rotate(turn, source.carrier_middle)
         middle = self.plan.travel * (middle - source.ankle * UP) + target.ankle * UP
         offset = rotate(self.pose.rotations[target.hips], target.hip_middle)
         self.pose.placed[target.hips] = middle - offset

@@ -46,7 +46,7 @@ class Retargeted:
     @property
     def mapped_bones(self) -> set[str]:
         """The bones of the target that have counterparts."""
-        return {name for pair in self.mapping.pairs for name in pair.target}
+        return {name for pair in self.mapping.pairs if pair.source for name in pair.target}
 
 
 def find_mapping(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motion_matching.engine.body.body_roles import find_body_roles
 from motion_matching.engine.body.rig import Roles, find_roles
 from motion_matching.engine.body.standing import find_stance
 from motion_matching.engine.body.toe_ends import (
@@ -19,7 +20,7 @@ from motion_matching.engine.body.toe_ends import (
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
-from tests.engine import animals, rigs, sensors
+from tests.engine import animals, creatures, rigs, sensors, stand_ins
 
 # a mouse, a dog and a giant, and how many frames are taken of them in a second
 SIZES = [(0.08, 200.0, True), (0.08, 60.0, False), (1.0, 60.0, True), (1.0, 30.0, True)]
@@ -240,3 +241,67 @@ def test_the_noise_of_a_sensor_hides_no_ends_that_rest_at_any_frame_rate(fps: fl
     clips = [sensors.record(motion.clip, fps) for motion in animals.make_dog_motions()]
     roles = find_roles(clips[0].skeleton, clips)
     assert len(find_toe_ends(clips[0].skeleton, clips, roles)) == 4
+
+
+LIMBS = [f"{side}{bone}" for side in ("Left", "Right") for bone in ("UpLeg", "Leg", "Foot")]
+
+
+@pytest.mark.parametrize("droop", [0.0, 18.0, 30.0, 45.0, 70.0])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_dog_whose_rest_lies_along_one_axis_has_four_legs(droop: float, named: bool) -> None:
+    """Hind legs that lead down a little at rest do not make a rest pose that stands."""
+    down = (np.cos(np.radians(droop)), 0.0, -np.sin(np.radians(droop)))
+    clips = [motion.clip for motion in animals.make_dog_motions()]
+    clips = [stand_ins.lay_rest_along_x(clip, dict.fromkeys(LIMBS, down)) for clip in clips]
+    if named:
+        assert find_roles(clips[0].skeleton, clips).to_names(clips[0].skeleton) == DOG
+    clips = clips if named else [rigs.rename_bones(clip) for clip in clips]
+    assert len(find_roles(clips[0].skeleton, clips).legs) == 4
+    assert find_body_roles(clips[0].skeleton, clips).four_legged
+
+
+def test_people_who_crawl_have_two_legs_whatever_their_rest_pose_shows() -> None:
+    """A rest pose that stands upright decides against hands on the ground."""
+    clip = rigs.make_walk("LAFAN1")
+    turn = quat.from_angle_axis(np.radians(np.array(-85.0)), np.array([1.0, 0.0, 0.0]))
+    hips = clip.skeleton.index("Hips")
+    rotations = clip.rotations.astype(np.float64)
+    rotations[:, hips] = quat.mul(rotations[:, hips], turn)
+    for name, angle in (("LeftArm", 80.0), ("RightArm", 80.0)):
+        bone = clip.skeleton.index(name)
+        lift = quat.from_angle_axis(np.radians(np.array(angle)), np.array([1.0, 0.0, 0.0]))
+        rotations[:, bone] = quat.mul(lift, rotations[:, bone])
+    crawling = replace(clip, rotations=rotations.astype(np.float32))
+    assert len(find_roles(clip.skeleton, [crawling]).legs) == 2
+    assert not find_body_roles(clip.skeleton, [crawling]).four_legged
+
+
+@pytest.mark.parametrize("rest", ["standing", "along x"])
+def test_forelegs_that_end_at_the_wrist_are_legs(rest: str) -> None:
+    clip = creatures.make_creature(creatures.NO_PAWS)
+    if rest == "along x":
+        clip = stand_ins.lay_rest_along_x(clip)
+    roles = find_roles(clip.skeleton, [clip])
+    assert [leg.side for leg in roles.legs] == ["L", "R", "L", "R"]
+    assert [clip.skeleton.names[leg.foot] for leg in roles.legs[2:]] == ["L_Hand", "R_Hand"]
+    assert find_body_roles(clip.skeleton, [clip]).four_legged
+
+
+def test_claws_and_raised_arms_are_neither_spine_nor_head() -> None:
+    clip = creatures.make_creature(creatures.CRAB)
+    for each in (clip, rigs.rename_bones(clip)):
+        roles = find_roles(each.skeleton, [each])
+        assert len(roles.legs) == 6
+        assert roles.head is None
+        assert roles.spine == roles.hips
+    walk = rigs.make_walk("LAFAN1")
+    rotations = walk.rotations.astype(np.float64)
+    for name, sign in (("LeftArm", -1.0), ("RightArm", 1.0)):
+        bone = walk.skeleton.index(name)
+        lift = quat.from_angle_axis(np.radians(np.array(sign * 85.0)), np.array([0.0, 1.0, 0.0]))
+        rotations[:, bone] = quat.mul(lift, rotations[:, bone])
+    raised = rigs.rename_bones(replace(walk, rotations=rotations.astype(np.float32)))
+    hands = raised.compute_world()[1][:, walk.skeleton.index("LeftHand"), 2]
+    assert hands.mean() > 1.75
+    roles = find_roles(raised.skeleton, [raised])
+    assert walk.skeleton.names[roles.head or 0] == "Head"

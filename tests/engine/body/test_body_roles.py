@@ -16,7 +16,7 @@ from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
 from tests.demo import generate_clips
-from tests.engine import animals, characters, named_rigs
+from tests.engine import animals, characters, named_rigs, stand_ins
 from tests.engine.characters import Chain, Character, Proportions
 from tests.engine.sentences import check_sentence
 
@@ -174,6 +174,36 @@ def test_forelegs_that_are_named_as_arms_are_forelegs() -> None:
     assert roles.four_legged
     assert list_wrong(Character(motions[0].skeleton, characters.DOG_ROLES, True), roles) == []
     assert [motions[0].skeleton.names[bone] for bone in roles.chains["tail"]] == ["Tail", "Tail1"]
+
+
+FINGERS = {
+    "numbers from two": stand_ins.NUMBERED_FINGERS,
+    "numbers from one": {"Thumb": "{side}Thumb{bone}"}
+    | {f: f"{{side}}Finger{n}_{{bone}}" for n, f in enumerate(stand_ins.FINGERS) if n},
+    "numbers from zero": {"Thumb": "{side}Thumb{bone}"}
+    | {f: f"{{side}}Finger{n - 1}{{bone}}" for n, f in enumerate(stand_ins.FINGERS) if n},
+    "numbers for all": {f: f"{{side}}Finger{n}_{{bone}}" for n, f in enumerate(stand_ins.FINGERS)},
+    "other words": {
+        "Thumb": "thumb{bone}_{letter}",
+        "Index": "fore{bone}_{letter}",
+        "Middle": "middle{bone}_{letter}",
+        "Ring": "third{bone}_{letter}",
+        "Pinky": "little{bone}_{letter}",
+    },
+}
+
+
+@pytest.mark.parametrize("name", FINGERS)
+def test_fingers_are_told_apart_by_names_and_numbers(name: str) -> None:
+    clip = stand_ins.add_fingers(generate_clips()[0].crop(0, 30), fingers=FINGERS[name])
+    roles = find_body_roles(clip.skeleton, [clip]).to_names(clip.skeleton)
+    for side in stand_ins.SIDES:
+        for finger in stand_ins.FINGERS:
+            pattern = FINGERS[name][finger]
+            wanted = [
+                pattern.format(side=side, letter=side[0].lower(), bone=bone) for bone in (1, 2, 3)
+            ]
+            assert roles[f"{side.lower()}_{finger.lower()}"] == wanted
 
 
 def test_an_animal_is_found_by_names_and_by_shape() -> None:

@@ -325,17 +325,18 @@ def test_fingers_curl_as_the_sources(name: str, walk: Clip, targets):
     clip, character = characters.make_many_joints(walk)
     source, target = measure_body(character, [clip]), measure_body(targets[name])
     moved = Retargeter(source, target).retarget(clip)
-    ours, theirs = clip.compute_world()[0], moved.compute_world()[0]
+    worlds = [one.compute_world()[0].astype(np.float64) for one in (clip, moved)]
     for role in ("left_index", "right_pinky"):
         hand = role.split("_")[0] + "_hand"
-        curls = []
-        for body, world in ((source, ours), (target, theirs)):
-            bones = body.roles.chains[hand][0], body.roles.chains[role][-1]
-            turns = quat.inv_mul(world[:, bones[0]], world[:, bones[1]]).astype(np.float64)
-            curls.append(np.degrees(quat.angle_between(turns, turns[:1])))
-        assert curls[0].max() > 30.0
-        # fingers with fewer bones end before the last one of the source's does
-        assert np.abs(curls[0] - curls[1]).max() < 0.25 * curls[0].max()
+        # the source has a fourth bone beyond the target's three
+        for number in range(3):
+            curls = []
+            for body, world in zip((source, target), worlds, strict=True):
+                bones = body.roles.chains[hand][0], body.roles.chains[role][number]
+                turns = quat.inv_mul(world[:, bones[0]], world[:, bones[1]])
+                curls.append(np.degrees(quat.angle_between(turns, turns[:1])))
+            assert curls[0].max() > 20.0
+            assert np.abs(curls[0] - curls[1]).max() < 1.0
 
 
 def test_hands_without_fingers_leave_fingers_at_rest(source: Anatomy, walk: Clip, targets):

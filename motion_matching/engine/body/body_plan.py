@@ -1,0 +1,238 @@
+"""Check that bones with roles form a body, and count the parts that were not found.
+
+Roles may be right one by one and still make no body: legs on another bone than the trunk, a thigh
+in the middle of the hips, a head on a claw. Motion that is brought from or onto such a body is
+wrong in places that no measure of single bones shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..motion.bone_names import find_candidates, find_counterpart, split_side
+from ..motion.clip import Clip
+from ..motion.skeleton import Skeleton
+from .body_roles import BodyRoles
+from .body_subset import is_end, is_helper
+from .limb_names import read_limb_part
+from .sampled_body import sample_few_positions
+
+_SIDES = {"left": "L", "right": "R"}
+_TRUNK = ("spine", "neck", "head")
+_NEEDED = {"hips", "left_thigh", "right_thigh"}
+# the segments whose lengths are compared, with where they end
+_SEGMENTS = {"thigh": "shin", "shin": "foot", "upper_arm": "forearm", "forearm": "hand"}
+_PAIRS = (("thigh", "shin"), ("upper_arm", "forearm"))
+# parts that a body should have if it has bones that are named so
+_NAMED_PARTS = {
+    "collar": {"collar", "shoulder"},
+    "upper_arm": {"upper_arm", "arm"},
+    "forearm": {"forearm"},
+    "hand": {"hand"},
+}
+_SAME_PLACE = 0.02  # of a leg's length: joints that are nearer to one another coincide
+_UNEVEN = 1.5  # how much longer a segment may be than that of the other side
+_UNLIKE = 4.0  # and than its neighbour in the same limb: a longer one holds more than a segment
+_ASIDE = np.sin(
+    np.radians(45.0)
+)  # of its distance: a head that is farther from the middle is aside
+
+
+@dataclass(frozen=True)
+class PlanFault:
+    """What is wrong with a part of a body: its role, the names of bones, and words about both."""
+
+    role: str
+    bones: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class BodyPlan:
+    """The faults of a body, and the roles that it should have but for which no bone was found."""
+
+    faults: tuple[PlanFault, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def describe(self, who: str) -> tuple[str, ...]:
+        """Return a sentence for each fault of the body `who`, such as "The source 'walk'"."""
+        return tuple(
+            f"{who}: {fault.text}; choose the bones in the table of bones." for fault in self.faults
+        )
+
+
+def check_body_plan(
+    skeleton: Skeleton,
+    roles: BodyRoles,
+    clips: Sequence[Clip] = (),
+    given: Collection[str] = (),
+) -> BodyPlan:
+    """Check the roles of a body, in some frames of clips or at rest without clips.
+
+    Lengths of parts that are `given` by hand are believed, and what is given as no part of the body
+    is not missing.
+    """
+    missing = tuple(list_missing_parts(skeleton, roles, given))
+    if not roles.chains.keys() >= _NEEDED:
+        return BodyPlan((), missing)  # which is told without a plan
+    checked = _CheckedBody(skeleton, roles, sample_few_positions(skeleton, clips), given)
+    faults = (
+        *checked.check_fork(),
+        *checked.check_trunk_and_arms(),
+        *checked.check_places(),
+        *checked.check_middle(),
+        *checked.check_lengths(),
+    )
+    return BodyPlan(faults, missing)
+
+
+class _CheckedBody:
+    """A body with its roles and world positions (F, B, 3)."""
+
+    def __init__(
+        self, skeleton: Skeleton, roles: BodyRoles, points: np.ndarray, given: Collection[str]
+    ) -> None:
+        self.skeleton, self.roles, self.given = skeleton, roles, given
+        self.points = points.astype(np.float64)
+        self.hips = roles.chains["hips"]
+        self.firsts = {role: chain[0] for role, chain in roles.chains.items()}
+
+    @cached_property
+    def leg(self) -> float:
+        """The mean length of both legs."""
+        lengths = (self._measure(f"{side}_{part}") for side in _SIDES for part in _PAIRS[0])
+        return 0.5 * sum(length or 0.0 for length in lengths)
+
+    def _make_fault(self, role: str, bones: Sequence[int], text: str) -> PlanFault:
+        return PlanFault(role, tuple(self.skeleton.names[bone] for bone in bones), text)
+
+    def _name(self, role: str) -> str:
+        """Return words for a part with its bone, such as "the left thigh 'UpLeg_L'"."""
+        bone = self.hips[-1] if role == "hips" else self.firsts[role]
+        return f"the {role.replace('_', ' ')} '{self.skeleton.names[bone]}'"
+
+    def _measure_distance(self, one: int, two: int) -> float:
+        """Return the distance of two joints in metres, the median over the frames."""
+        ways = self.points[:, one] - self.points[:, two]
+        return float(np.median(np.linalg.norm(ways, axis=-1)))
+
+    def _measure(self, role: str) -> float | None:
+        """Return the length of a segment in metres, if the body has it and its end."""
+        side, _, part = role.partition("_")
+        end = f"{side}_{_SEGMENTS[part]}"
+        if role not in self.firsts or end not in self.firsts:
+            return None
+        return self._measure_distance(self.firsts[role], self.firsts[end])
+
+    def check_fork(self) -> Iterator[PlanFault]:
+        """Check that legs and trunk branch from the hips."""
+        thighs = [self.firsts[f"{side}_thigh"] for side in _SIDES]
+        trunk = [self.firsts[role] for role in _TRUNK if role in self.firsts][:1]
+        fork = self.skeleton.find_common_ancestor([*thighs, *trunk])
+        if fork in self.hips or fork is None:
+            return
+        names = self.skeleton.names
+        yield self._make_fault(
+            "hips",
+            [*self.hips, fork],
+            f"legs and trunk branch from '{names[fork]}', not from {self._name('hips')}",
+        )
+
+    def check_trunk_and_arms(self) -> Iterator[PlanFault]:
+        """Check that legs, trunk and arms hang on the hips."""
+        limbs = [f"{side}_{part}" for part in ("thigh", "upper_arm") for side in _SIDES]
+        for role in (*_TRUNK, *limbs):
+            bone = self.firsts.get(role)
+            if bone is not None and self.hips[0] not in self.skeleton.get_ancestors(bone):
+                text = f"{self._name(role)} does not hang on {self._name('hips')}"
+                yield self._make_fault(role, [bone, self.hips[0]], text)
+
+    def check_places(self) -> Iterator[PlanFault]:
+        """Check that no thigh lies in the middle of the hips or on its twin."""
+        near = _SAME_PLACE * self.leg
+        left, right = (self.firsts[f"{side}_thigh"] for side in _SIDES)
+        if self._measure_distance(left, right) <= near:
+            text = f"{self._name('left_thigh')} lies in the place of {self._name('right_thigh')}"
+            yield self._make_fault("left_thigh", [left, right], text)
+            return
+        for role, bone in (("left_thigh", left), ("right_thigh", right)):
+            if self._measure_distance(bone, self.hips[-1]) <= near:
+                text = f"{self._name(role)} lies in the place of {self._name('hips')}"
+                yield self._make_fault(role, [bone, self.hips[-1]], text)
+
+    def check_middle(self) -> Iterator[PlanFault]:
+        """Check that spine and head are on no side, by their names and by where they lie."""
+        left, right = (self.points[:, self.firsts[f"{side}_thigh"]] for side in _SIDES)
+        across = (left - right) / max(float(np.median(np.linalg.norm(left - right, axis=-1))), 1e-9)
+        for role in _TRUNK:
+            for bone in self.roles.chains.get(role, ())[-1:]:
+                way = self.points[:, bone] - 0.5 * (left + right)
+                aside = float(np.median(np.abs(np.sum(way * across, axis=-1))))
+                is_aside = aside > _ASIDE * float(np.median(np.linalg.norm(way, axis=-1)))
+                if is_aside or self._has_twin(bone):
+                    text = f"{self._name(role)} is on one side of the body"
+                    yield self._make_fault(role, [bone], text)
+
+    def _has_twin(self, bone: int) -> bool:
+        """Tell whether there is a bone of the same name on the other side."""
+        name, names = self.skeleton.names[bone], self.skeleton.names
+        side = split_side(name, names)[1]
+        return bool(side) and find_counterpart(name, names) in names
+
+    def check_lengths(self) -> Iterator[PlanFault]:
+        """Check that segments are about as long as those of the other side and their neighbours."""
+        for part in _SEGMENTS:
+            yield from self._compare(f"left_{part}", f"right_{part}", _UNEVEN)
+        for side in _SIDES:
+            for upper, lower in _PAIRS:
+                yield from self._compare(f"{side}_{upper}", f"{side}_{lower}", _UNLIKE)
+
+    def _compare(self, one: str, two: str, most: float) -> Iterator[PlanFault]:
+        lengths = self._measure(one), self._measure(two)
+        if None in lengths or {one, two} & set(self.given):
+            return
+        shorter, longer = sorted(length or 0.0 for length in lengths)
+        if longer > most * shorter or longer == 0.0:
+            bones = [self.firsts[one], self.firsts[two]]
+            ours, theirs = (f"{length or 0.0:.2f} m" for length in lengths)
+            text = f"{self._name(one)} is {ours} long, and {self._name(two)} {theirs}"
+            yield self._make_fault(one, bones, text)
+
+
+def list_missing_parts(
+    skeleton: Skeleton, roles: BodyRoles, given: Collection[str] = ()
+) -> list[str]:
+    """Return the roles that a body should have, but that no bones were found for.
+
+    It should have what its bones are named after, and what it has on the other side.
+    """
+    taken = {bone for chain in roles.chains.values() for bone in chain}
+    free = [
+        bone
+        for bone, name in enumerate(skeleton.names)
+        if bone not in taken and not is_helper(name) and not is_end(name)
+    ]
+    expected = dict.fromkeys(_list_named_trunk(skeleton, free))
+    names = set(skeleton.names)
+    named = [read_limb_part(skeleton.names[bone], names) for bone in free]
+    for part, words in _NAMED_PARTS.items():
+        for word, side in _SIDES.items():
+            other = "right" if word == "left" else "left"
+            if f"{other}_{part}" in roles.chains or any(
+                found in words and at == side for found, at in named
+            ):
+                expected[f"{word}_{part}"] = None
+    return [role for role in expected if role not in roles.chains and role not in given]
+
+
+def _list_named_trunk(skeleton: Skeleton, free: Collection[int]) -> list[str]:
+    """Return the roles of the trunk that bones in the middle are named after."""
+    return [
+        role
+        for role in _TRUNK
+        if any(b in free and not side for b, side in find_candidates(skeleton.names, role))
+    ]

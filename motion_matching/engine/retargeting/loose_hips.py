@@ -1,0 +1,115 @@
+"""Hips bones that turn against the pelvis, while the bones below turn back.
+
+Networks and some solvers write them: the body moves rightly, but the hips bone says nothing of it.
+There the pelvis is what the hip joints and the spine show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..body.body_roles import BodyRoles
+from ..body.limb_bones import LEGS, LimbBones, find_leg_carrier
+from ..maths import quat
+from ..motion.clip import Clip
+from ..motion.skeleton import Skeleton
+from .frame_axes import make_frames
+from .partial_pose import WorldMotion
+
+_LOOSE = (
+    0.04  # of the hips' width: hip joints that move more against their bone are not fixed to it
+)
+_MOVING = 95  # percentile of how far they move: single frames may be broken
+_RAISED = 0.4  # of the hips' width: a joint farther from the line of the hip joints shows a pitch
+_AT_HIPS = 1e-3  # of the hips' width: a bone that is nearer rests at the hips
+
+
+@dataclass(frozen=True)
+class LoosePelvis:
+    """The bones whose heads show how a pelvis is turned, and the turn (4,) of the hips in it."""
+
+    hips: int
+    left: int
+    right: int
+    above: int
+    turn: np.ndarray
+
+    @classmethod
+    def find(
+        cls,
+        skeleton: Skeleton,
+        roles: BodyRoles,
+        limbs: Mapping[str, LimbBones],
+        clips: Sequence[Clip],
+    ) -> LoosePelvis | None:
+        """Return the pelvis of a body whose hip joints move against its hips bone, if they do."""
+        hips, (left, right) = find_leg_carrier(skeleton, roles), (limbs[leg].upper for leg in LEGS)
+        moving = [clip for clip in clips if clip.frame_count]
+        if not moving or not _is_loose(moving, hips, left, right):
+            return None
+        above = _find_joint_above(moving, roles, (hips, left, right))
+        pelvis = cls(hips, left, right, above, quat.IDENTITY)
+        rotations, points = (part.astype(np.float64) for part in skeleton.compute_rest_world())
+        if np.linalg.norm(np.cross(points[left] - points[right], points[above] - points[right])):
+            turn = quat.inv_mul(pelvis._find_frames(points), rotations[hips])
+            return replace(pelvis, turn=turn)
+        return pelvis
+
+    def stiffen(self, clip: Clip) -> Clip:
+        """Return the clip with the hips turned as the pelvis; all other bones stay in the world."""
+        skeleton = clip.skeleton
+        rotations, places = (part.astype(np.float64) for part in clip.compute_world())
+        rotations[:, self.hips] = quat.mul(self._find_frames(places), self.turn)
+        changed = [self.hips, *skeleton.get_children(self.hips)]
+        local, positions = quat.ik(rotations, places, skeleton.parents)
+        result = clip.rotations.copy(), clip.positions.copy()
+        result[0][:, changed] = quat.unroll(quat.normalize(local[:, changed]))
+        result[1][:, changed[1:]] = positions[:, changed[1:]]
+        return replace(clip, rotations=result[0], positions=result[1])
+
+    def move_bones_at_hips(self, roles: BodyRoles, skeleton: Skeleton) -> BodyRoles:
+        """Return roles in which the spine starts above the hips: what rests there is the pelvis."""
+        places = skeleton.compute_rest_world()[1]
+        near = _AT_HIPS * float(np.linalg.norm(places[self.left] - places[self.right]))
+        spine, chains = list(roles.chains.get("spine", ())), dict(roles.chains)
+        while len(spine) > 1 and np.linalg.norm(places[spine[0]] - places[self.hips]) <= near:
+            chains["hips"] = (*chains["hips"], spine.pop(0))
+        chains |= {"spine": tuple(spine)} if spine else {}
+        return replace(roles, chains=chains)
+
+    def _find_frames(self, places: np.ndarray) -> np.ndarray:
+        """Return rotations (..., 4) of the pelvis from positions (..., B, 3) of all bones."""
+        left, right, above = (places[..., b, :] for b in (self.left, self.right, self.above))
+        return make_frames(left - right, above - 0.5 * (left + right))
+
+
+def _is_loose(clips: Sequence[Clip], hips: int, left: int, right: int) -> bool:
+    """Tell whether the heads of thighs move in the frame of the hips."""
+    heads = []
+    for clip in clips:
+        motion = WorldMotion(clip, [hips], [hips, left, right])
+        places = np.stack([motion.positions[bone] for bone in (left, right)], axis=1)
+        ways = places - motion.positions[hips][:, None]
+        heads.append(quat.inv_mul_vec(motion.rotations[hips][:, None], ways))
+    joined = np.concatenate(heads)
+    width = float(np.median(np.linalg.norm(joined[:, 0] - joined[:, 1], axis=-1)))
+    away = np.linalg.norm(joined - np.median(joined, axis=0), axis=-1).max(axis=-1)
+    return float(np.percentile(away, _MOVING)) > _LOOSE * width
+
+
+def _find_joint_above(clips: Sequence[Clip], roles: BodyRoles, bones: tuple[int, int, int]) -> int:
+    """Return the lowest joint of the trunk that is clearly off the line of the hip joints."""
+    hips, left, right = bones
+    places = np.concatenate([clip.compute_world()[1] for clip in clips]).astype(np.float64)
+    across = quat.normalize_vectors(places[:, left] - places[:, right])
+    width = float(np.median(np.linalg.norm(places[:, left] - places[:, right], axis=-1)))
+    trunk = [hips, *(b for role in ("spine", "neck", "head") for b in roles.chains.get(role, ()))]
+    reaches = [
+        float(np.median(np.linalg.norm(np.cross(places[:, b] - places[:, right], across), axis=-1)))
+        for b in trunk
+    ]
+    far = [bone for bone, reach in zip(trunk, reaches, strict=True) if reach > _RAISED * width]
+    return far[0] if far else trunk[int(np.argmax(reaches))]
