@@ -52,10 +52,9 @@ def leave_out_arms(
 
     def is_leg(foot: int) -> bool:
         share = float(low[foot].mean())
-        if stands:
-            on_ground = rest.ends[foot][0, 2] < rest.floor + _ON_GROUND * leg
-            if (on_ground and share > _SEEN * often) or _is_upright(trunk):
-                return bool(on_ground and share > _SEEN * often)
+        on_ground = rest.ends[foot][0, 2] < rest.floor + _ON_GROUND * leg and share > _SEEN * often
+        if stands and (on_ground or _is_upright(trunk)):
+            return bool(on_ground)
         as_often = share > _AS_OFTEN * often
         return bool(clips) and as_often and knees_up and lengths[foot] > _AS_LONG * leg
 
