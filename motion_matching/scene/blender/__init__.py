@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         id_properties,
         keys,
         playback,
+        pose_selection,
         removal,
         rotation_modes,
         smooth_keys,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -20,6 +20,7 @@ from .sources import find_origin, move_clip
 from .targets import check_takes_keys
 from .transfer import Retargeted
 
+Accept = Callable[[Sequence[bpy.types.Action]], None]
 Writer = Callable[[Clip, str, int], bpy.types.Action]
 _STILL = 1e-5  # quaternion components, and metres, that a bone at rest is off its rest at most
 
@@ -40,12 +41,16 @@ class WriteOptions:
 
 
 def write_retargeted(
-    obj: bpy.types.Object, retargeted: Retargeted, options: WriteOptions
+    obj: bpy.types.Object,
+    retargeted: Retargeted,
+    options: WriteOptions,
+    accept: Accept = lambda made: None,
 ) -> list[bpy.types.Action]:
     """Write retargeted motion onto its armature, of a control rig onto its controls.
 
     Each clip becomes a new action that is kept in the file; the first is assigned. Raises RigError,
-    with nothing left behind, if the armature does not take the keys.
+    with nothing left behind, if the armature does not take the keys. What `accept` raises, given
+    the actions, leaves nothing behind either.
     """
     made: list[bpy.types.Action] = []
     origin = find_origin(obj)
@@ -61,6 +66,7 @@ def write_retargeted(
                 action.use_fake_user = True
                 if source.is_cyclic:
                     mark_as_cycle(action)
+        accept(made)
     except BaseException:
         for action in made:
             bpy.data.actions.remove(action)
