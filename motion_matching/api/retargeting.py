@@ -192,9 +192,9 @@ def _retarget(
     force: bool,
     figures: list[dict[str, Any]] | None,
 ) -> list[bpy.types.Action]:
-    given = {"force": ""} if force else {}
     onto = scene.retargeting.onto
-    made, done = onto.retarget_onto(armature, motions, request, options, **given)
+    remedy = "" if force else onto.FORCE
+    made, done = onto.retarget_onto(armature, motions, request, options, force=remedy)
     if figures is not None:
         figures += [check.to_dict() for check in done.checks]
     return made

@@ -212,8 +212,11 @@ NUMBERED_FINGERS = {"Thumb": "{letter}thumb{bone}"} | {
 }
 
 
-def lay_rest_along_x(clip: Clip) -> Clip:
-    """Let all bones rest along X, as files of many capture systems do; the motion stays."""
+def lay_rest_along_x(clip: Clip, others: Mapping[str, Sequence[float]] | None = None) -> Clip:
+    """Let all bones rest along X, as files of many capture systems do; the motion stays.
+
+    `others` holds the ways (3,) along which some bones rest instead.
+    """
     skeleton = clip.skeleton
     rest = skeleton.rest_positions.astype(np.float64)
     sites = {bone: np.array(site) for bone, site in skeleton.end_sites}
@@ -221,9 +224,14 @@ def lay_rest_along_x(clip: Clip) -> Clip:
         rest[children[0]] if (children := skeleton.get_children(bone)) else sites.get(bone)
         for bone in range(skeleton.bone_count)
     ]
-    x = np.array([1.0, 0.0, 0.0])
+    aims = [(others or {}).get(name, (1.0, 0.0, 0.0)) for name in skeleton.names]
     turns = np.array(
-        [quat.IDENTITY if w is None else quat.between(x, quat.normalize_vectors(w)) for w in ways]
+        [
+            quat.IDENTITY
+            if way is None
+            else quat.between(*(quat.normalize_vectors(np.array(v)) for v in (aim, way)))
+            for aim, way in zip(aims, ways, strict=True)
+        ]
     )
     offsets = rest.copy()
     below = skeleton.parents >= 0

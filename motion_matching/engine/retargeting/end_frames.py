@@ -312,10 +312,10 @@ class _Sole:
         if not np.linalg.norm(ball) > 0.0:
             return None
         ball = quat.normalize_vectors(ball)
-        flat = len(up) > 0
-        above = up.mean(axis=0) if flat else np.concatenate(insteps).mean(axis=0)
+        stands = len(up) > 0
+        above = up.mean(axis=0) if stands else np.concatenate(insteps).mean(axis=0)
         slope = float(np.arcsin(np.clip(-quat.normalize_vectors(above) @ ball, -1.0, 1.0)))
-        return cls(ball, above, slope if flat else _USUAL_SLOPE, flat)
+        return cls(ball, above, slope if stands else _USUAL_SLOPE, stands)
 
     def to_frame(self, slope: float) -> np.ndarray:
         """Return the rotation (4,) to the frame of a foot with this slope."""

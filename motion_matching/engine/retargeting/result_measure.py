@@ -242,9 +242,15 @@ def _measure_fingers(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
         counts = [len({joint.bone for joint in joints[:_PHALANGES]}) for joints in pair]
         segments = [list(pairwise(joints)) for joints in pair]
         if counts[0] != counts[1]:
-            segments = [[joints[:2], [joints[1], joints[-1]]][: len(joints) - 1] for joints in pair]
+            segments = [_halve_finger(joints) for joints in pair]
         for one, two in zip(*segments, strict=False):  # the last may have no known end
             yield _compare(role, "direction", ours.find_way(*one), theirs.find_way(*two))
+
+
+def _halve_finger(joints: Sequence[BonePoint]) -> list[tuple[BonePoint, BonePoint]]:
+    """Return a finger's first segment, and the rest of it as one."""
+    halves = [(joints[0], joints[1]), (joints[1], joints[-1])]
+    return halves[: len(joints) - 1]
 
 
 def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:

@@ -22,7 +22,7 @@ from .transfer import Retargeted, RetargetRequest, retarget
 from .writing import WriteOptions, write_retargeted
 
 _DEFAULTS = WriteOptions()
-_FORCE = "keep it all the same with force=True"
+FORCE = "keep it all the same with force=True"
 _CHECKED = 40  # frames of an action that are evaluated
 
 
@@ -33,7 +33,7 @@ def retarget_onto(
     options: WriteOptions = _DEFAULTS,
     *,
     bones: str | None = None,
-    force: str = _FORCE,
+    force: str = FORCE,
     with_measures: bool = False,
     report: ReportProgress = ignore_progress,
 ) -> tuple[list[bpy.types.Action], Retargeted]:
@@ -61,7 +61,7 @@ def write_and_check(
     options: WriteOptions,
     *,
     bones: str | None = None,
-    force: str = _FORCE,
+    force: str = FORCE,
 ) -> tuple[list[bpy.types.Action], list[ResultCheck]]:
     """Write retargeted motion as new actions, and compare what Blender plays with the sources.
 
@@ -105,7 +105,7 @@ def retarget_into_copy(
     *,
     armature: str | None = None,
     frame_start: int | None = None,
-    force: str = _FORCE,
+    force: str = FORCE,
     report: ReportProgress = ignore_progress,
 ) -> tuple[list[str], str, Retargeted]:
     """Retarget motion onto an armature of a Blender file, and save a copy with the new actions.

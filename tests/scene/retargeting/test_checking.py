@@ -104,6 +104,7 @@ def test_a_wrong_result_is_refused_and_leaves_nothing_behind(monkeypatch):
     obj, action = add_walker()
     hero = add_mixamo()
     api.retarget_action(action, hero, name="good")
+    bpy.context.scene.frame_set(20)
     roll_left_foot(monkeypatch)
     before = read_state(hero)
     said = r"'walk' came out wrong: the roll of the left foot is off by 1\d\d°.*force=True"
