@@ -171,29 +171,31 @@ def check_result(
     """
     left_out = _list_changed(settings)
     errors = measure_result(source, target, source_clip, target_clip)
-    figures = [
-        _judge(error, target.roles.four_legged, stray)
-        for error in errors
-        if len(error.degrees) and error.role not in left_out
-    ]
+    errors = [error for error in errors if len(error.degrees) and error.role not in left_out]
+    figures = _judge_all(errors, target.roles.four_legged, stray) if errors else []
     most = _LIMITS.stretch if stretches else _LIMITS.length
     tear = find_tear(target, target_clip, most, legs_only=settings.keep_translations)
     return ResultCheck(source_clip.name, tuple(figures), tear)
 
 
-def _judge(error: Error, four_legged: bool, stray: float) -> Figure:
-    limit, spread = _find_limit(error, four_legged)
-    if stray:
-        limit += float(np.degrees(np.arctan2(2.0 * stray, max(error.length, 1e-6))))
-    return Figure(
-        error.role,
-        error.kind,
-        float(np.nanmedian(error.degrees)),
-        float(np.nanpercentile(error.degrees, 95)),
-        limit,
-        spread * limit,
-        int(np.nanargmax(error.degrees)),
+def _judge_all(errors: Sequence[Error], four_legged: bool, stray: float) -> list[Figure]:
+    """Return the figures of errors with equal frames, all sorted at once: most clips are short."""
+    degrees = np.array([error.degrees for error in errors])
+    counts = (~np.isnan(degrees)).sum(axis=1)
+    ordered = np.sort(degrees, axis=1)  # what is not compared comes last
+    rows = np.arange(len(errors))
+    medians, most = (
+        ordered[rows, np.rint(share * (counts - 1)).astype(int)] for share in (0.5, 0.95)
     )
+    frames = np.nanargmax(degrees, axis=1)
+    result = []
+    for row, error in enumerate(errors):
+        limit, spread = _find_limit(error, four_legged)
+        if stray:
+            limit += float(np.degrees(np.arctan2(2.0 * stray, max(error.length, 1e-6))))
+        measured = float(medians[row]), float(most[row]), limit, spread * limit
+        result.append(Figure(error.role, error.kind, *measured, int(frames[row])))
+    return result
 
 
 def _find_limit(error: Error, four_legged: bool) -> tuple[float, float]:
