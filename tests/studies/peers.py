@@ -41,9 +41,9 @@ ROKOKO = {
 }
 _OWN_MAPPING = {
     "Mixamo": "refused",
-    "Unreal": "19 of 22",
-    "MPFB": "21 of 22",
-    "Rigify human": "other bones",
+    "Unreal": "19 of 22, slide 4.52",
+    "MPFB": "21 of 22, slide 3.40",
+    "Rigify human": "slide 7.36",
     "child": "as by hand",
     "giant": "as by hand",
     "no toes": "refused",
@@ -52,14 +52,14 @@ TEXT = (
     "[Rokoko's retargeter](https://github.com/Rokoko/rokoko-studio-live-blender) 1.4.2 was run "
     f"with its own, unmodified operators in Blender 4.4 on the first {_FRAMES} frames of LAFAN1's "
     "push1, onto the same characters. Its bones were mapped by hand from the true parts, the "
-    "source stood in the T-pose of its first frame, and scaling was automatic. *its mapping* is how "
-    "many bones it found itself, or that it refused. Ours found all bones without help. The actions of "
-    "both were read from Blender and measured by one measure, that of the tables below: *slide* in "
-    "cm/s beside the source's, the mean error of *legs* in degrees, and in how many frames a knee or "
-    "elbow is bent *against* the source's. Rokoko asks for both characters in a T-pose: characters "
+    "source stood in the T-pose of its first frame, and scaling was automatic. *its mapping* says "
+    "what it did by itself: how many bones it found and how planted feet slide then, or that it "
+    "refused. Ours got no help. There is one measure for all, that of the tables above: *slide* in "
+    "cm/s beside the source's, the mean error of *legs* in degrees, and in how many frames a knee "
+    "or elbow is bent *against* the source's. Rokoko asks for both characters in a T-pose: those "
     "that rest in an A-pose and are posed by hand get better arms from it, and hardly better feet. "
-    "Its figures were taken once, on 28 November 2026; ours are measured with each study, from the "
-    "retargeted frames."
+    "Its figures were taken once, of its actions in November 2026; ours are taken anew with each "
+    "study, of the frames that are written."
 )
 
 

@@ -32,7 +32,7 @@ _FRAMES = 300
 _TIPTOE, _SWING = 30.0, 40.0  # degrees
 _SETTINGS = RetargetSettings()
 _GROUPS = {
-    "lean": ("hips", "spine", "head"),
+    "lean": ("hips", "spine"),
     "legs": ("thigh", "shin"),
     "arms": ("upper_arm", "forearm"),
     "fingers": FINGERS,

@@ -232,7 +232,8 @@ def _find_moving_feet(
         frames[f"{leg.side}_foot"] = foot
         if leg.toe is not None and sole.flat:
             turns = [view.find_toe_turns(leg) for view in views]
-            toe = quat.mul(average(np.concatenate(turns)), foot)
+            # toes lie flat below a heel that stays up
+            toe = quat.mul(average(np.concatenate(turns)), sole.to_frame(sole.slope))
             frames[f"{leg.side}_toe"] = toe
     return frames, frozenset() if slopes else frozenset(frames)
 
