@@ -59,7 +59,9 @@ TEXT = (
     "or elbow is bent *against* the source's. Rokoko asks for both characters in a T-pose: those "
     "that rest in an A-pose and are posed by hand get better arms from it, and hardly better feet. "
     "Its figures were taken once, of its actions in November 2026; ours are taken anew with each "
-    "study, of the frames that are written."
+    "study, of the frames that are written. On a walk of Bandai-Namco's, whose file has no T-pose, "
+    "feet slid by 14.7, 21.1 and 8.0 cm/s with it on Mixamo, Rigify's human and the child, with legs "
+    "off by 21° to 23°; with ours by 2.33, 2.75 and 1.05 cm/s, as the source's, and by 0.7° to 2.9°."
 )
 
 
