@@ -379,7 +379,8 @@ def test_errors_say_what_to_do(database, folder, call, sentence):
 def test_functions_that_need_blender_say_so(monkeypatch, tmp_path, call):
     monkeypatch.delitem(sys.modules, "bpy", raising=False)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    (tmp_path / "hero.blend").touch()
+    for ending in (".blend", ".fbx"):
+        (tmp_path / f"hero{ending}").touch()
     with pytest.raises(
         api.SettingsError,
         match=r"needs Blender's module bpy.*; install bpy, or run the script in Blender",

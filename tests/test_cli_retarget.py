@@ -14,6 +14,7 @@ from motion_matching.scene.reading.sampling import sample
 from tests.command_line import check_refusals, run, run_with_errors
 from tests.engine import stand_ins
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
+from tests.scene.retargeting.spoilt import roll_left_foot
 from tests.scene.retargeting.test_motion_files import write_two_characters
 
 
@@ -138,6 +139,24 @@ def test_bones_that_make_no_body_need_help_by_name(folder, tmp_path, capsys):
     data = json.loads(report.read_text())
     assert data["needs_help"]
     assert "RHipJoint" in data["problems"][0]
+
+
+def test_a_wrong_result_is_refused_but_with_force(folder, tmp_path, capsys, monkeypatch):
+    out, report = tmp_path / "out.blend", tmp_path / "report.json"
+    options = "--onto", folder / "hero.blend", "-o", out, "--report", report
+    roll_left_foot(monkeypatch)
+    code, said = run_with_errors("retarget", folder / "walk.bvh", *options)
+    assert code == 1
+    assert said.count("\n") <= 1
+    assert "'walk' came out wrong: the roll of the left foot is off by" in said
+    assert "--force" in said
+    assert not out.exists()
+    assert not report.exists()
+    assert run("retarget", folder / "walk.bvh", *options, "--force") == 0
+    assert "Written all the same: 'walk' came out wrong" in capsys.readouterr().out
+    [made] = json.loads(report.read_text())["actions"]
+    assert made["result"]["wrong"]
+    assert out.exists()
 
 
 def test_what_goes_wrong_is_one_sentence(folder, tmp_path):

@@ -9,7 +9,16 @@ import pytest
 
 from motion_matching.engine.locomotion import locomotion
 from tests.engine import characters
-from tests.studies import bodies, quality, report, retargeting, retargeting_report, sheets
+from tests.studies import (
+    bodies,
+    peers,
+    quality,
+    report,
+    retargeting,
+    retargeting_report,
+    sheets,
+    stand_ins,
+)
 from tests.studies.figures import BY_KEY
 from tests.studies.quality import Job
 
@@ -122,6 +131,26 @@ def test_the_page_of_retargeting_marks_what_is_missed():
         assert text in [part.strip() for part in row.split("|")]
         [summary] = (line for line in page.splitlines() if line.startswith("| legs, degrees"))
         assert summary.endswith(f"{int(legs < 3.0)} of 1 |")
+
+
+def test_kinds_of_skeletons_are_measured_against_the_motion_that_they_are_made_of():
+    rows = {(row.kind, row.use): row for row in stand_ins.study_stand_ins()}
+    assert {kind for kind, _ in rows} == set(stand_ins.STAND_INS)
+    plain = rows["rest along X", "source"]
+    assert not plain.refusal
+    assert max(plain.figures.values()) < 2.0
+    walk = locomotion.generate()[3].crop(60, 240)
+    body = retargeting.study_body(walk.skeleton, bodies.get_roles(PERFORMER))
+    cells = {retargeting.Cell("generated", "performer"): retargeting.measure([walk], body, body)}
+    ours = {"Mixamo": (peers.Figures(0.86, 1.1, 0), 0.86)}
+    wrong = plain._replace(figures=plain.figures | {"roll": 165.0})
+    refused = plain._replace(figures={}, refusal="no legs")
+    page = retargeting_report.format_page(cells, [plain, wrong, refused], ours)
+    lines = [line for line in page.splitlines() if line.startswith("| rest along X")]
+    assert ["**165.0**" in line for line in lines] == [False, True, False]
+    assert "no legs" in lines[2]
+    [peer] = (line for line in page.splitlines() if line.startswith("| Mixamo"))
+    assert [cell.strip() for cell in peer.split("|")][2:5] == ["0.86", "0.86", "4.01"]
 
 
 def test_a_contact_sheet_is_a_picture_of_all_its_figures(tmp_path):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import bpy
 
     from ..scene.retargeting.sources import SourceMotion
+    from ..scene.retargeting.transfer import RetargetRequest
     from ..scene.retargeting.writing import WriteOptions
 
 Bones = Mapping[str, str | Sequence[str]]
@@ -32,6 +33,8 @@ def retarget_action(
     fewer_keys: float = 0.0,
     legs: str = "ik",
     arms: str = "fk",
+    force: bool = False,
+    figures: list[dict[str, Any]] | None = None,
 ) -> bpy.types.Action:
     """Put an action of another armature onto this one as a new action.
 
@@ -55,6 +58,12 @@ def retarget_action(
         How far in metres a bone may be from its place in exchange for fewer keys.
     legs, arms : str, str
         What moves the limbs of a control rig: ``"ik"`` or ``"fk"``.
+    force : bool
+        Keep the action even if it is not what the source does.
+    figures : list of dict, optional
+        Gets what was measured as Blender plays the new action: whether it is ``"wrong"``; of each
+        of the ``"parts"`` ``role``, ``kind``, ``median`` and ``p95`` in degrees, their bounds
+        ``limit`` and ``most``, and ``frame``, the worst; and a bone that is ``"torn"``, or None.
 
     Returns
     -------
@@ -67,6 +76,8 @@ def retarget_action(
         If hips or legs of either character are missing, or a bone cannot take keys.
     SettingsError
         If it is not known which armature the action was made for.
+    ResultError
+        If the new action is not what the source does; it has the ``figures``. Nothing is kept.
 
     Examples
     --------
@@ -77,7 +88,8 @@ def retarget_action(
     made_for = source or sources.find_source_armature(action, armature)
     motions = sources.read_actions(made_for, [action])
     options = _make_options(name, 1, fewer_keys, legs, arms)
-    return _retarget(motions, armature, settings, source_bones, bones, options)[0]
+    request = _make_request(settings, source_bones, bones)
+    return _retarget(motions, armature, request, options, force, figures)[0]
 
 
 def retarget_file(
@@ -97,6 +109,8 @@ def retarget_file(
     fewer_keys: float = 0.0,
     legs: str = "ik",
     arms: str = "fk",
+    force: bool = False,
+    figures: list[dict[str, Any]] | None = None,
 ) -> list[bpy.types.Action]:
     """Put the motion in a BVH, FBX or glTF file onto an armature as new actions.
 
@@ -117,6 +131,10 @@ def retarget_file(
         The frame of the scene on which each action starts.
     fewer_keys, legs, arms : float, str, str
         As for `retarget_action`.
+    force : bool
+        As for `retarget_action`.
+    figures : list of dict, optional
+        As for `retarget_action`: one for each action.
 
     Returns
     -------
@@ -131,6 +149,8 @@ def retarget_file(
         If hips or legs of either character are missing, or a bone cannot take keys.
     SettingsError
         If the file does not exist or is a Blender file.
+    ResultError
+        If a new action is not what the source does, as in `retarget_action`.
 
     Examples
     --------
@@ -145,7 +165,8 @@ def retarget_file(
     axes: Any = {"up": up, "forward": forward, "scale": scale}
     motions = files.read_file(file, character=character, chosen=actions, **axes)
     options = _make_options(name, frame_start, fewer_keys, legs, arms)
-    return _retarget(motions, armature, settings, source_bones, bones, options)
+    request = _make_request(settings, source_bones, bones)
+    return _retarget(motions, armature, request, options, force, figures)
 
 
 def _make_options(
@@ -156,16 +177,24 @@ def _make_options(
     return options(name, frame_start, fewer_keys, controls)
 
 
+def _make_request(
+    settings: RetargetSettings | None, source_bones: Bones | None, bones: Bones | None
+) -> RetargetRequest:
+    request = scene.retargeting.transfer.RetargetRequest
+    return request(settings or RetargetSettings(), source_bones or {}, bones or {})
+
+
 def _retarget(
     motions: Sequence[SourceMotion],
     armature: bpy.types.Object,
-    settings: RetargetSettings | None,
-    source_bones: Bones | None,
-    bones: Bones | None,
+    request: RetargetRequest,
     options: WriteOptions,
+    force: bool,
+    figures: list[dict[str, Any]] | None,
 ) -> list[bpy.types.Action]:
-    retargeting = scene.retargeting
-    given = source_bones or {}, bones or {}
-    request = retargeting.transfer.RetargetRequest(settings or RetargetSettings(), *given)
-    made, _ = retargeting.onto.retarget_onto(armature, motions, request, options)
+    onto = scene.retargeting.onto
+    remedy = "" if force else onto.FORCE
+    made, done = onto.retarget_onto(armature, motions, request, options, force=remedy)
+    if figures is not None:
+        figures += [check.to_dict() for check in done.checks]
     return made

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         preferences,
         recordings,
         requested_tags,
+        retarget_results,
         retargeting,
         rig_status,
         runtime,

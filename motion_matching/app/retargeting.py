@@ -24,11 +24,12 @@ from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import get_descriptions
 from ..scene.blender.actions import find_actions
 from ..scene.retargeting import files, sources, targets, transfer, writing
+from ..scene.retargeting.checking import ResultReader
 from ..scene.retargeting.sources import SourceMotion
 from ..scene.retargeting.targets import Target
 from ..scene.retargeting.transfer import Retargeted, RetargetRequest
 from ..scene.retargeting.writing import WriteOptions
-from . import callbacks, items
+from . import callbacks, items, retarget_results
 from .characters import get_armature, get_axes, get_bone_choice, get_roles, resolve_armature
 from .controls import get_control_settings
 from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
@@ -257,12 +258,15 @@ def _retarget_steps(
     retargeted, lying = yield from run_in_background_steps(run, "Retargeting")
     yield "Writing", 1.0
     obj = _find_unchanged(uid, target, request)
-    made = writing.write_retargeted(obj, retargeted, get_write_options(obj))
+    options, choice = get_write_options(obj), get_bone_choice(obj)
+    made = writing.write_retargeted(obj, retargeted, options)
     show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, target.skeleton)
     told = describe(made, retargeted.mapping)
     if lying:
         name, axes = lying[0]
         told += f". {describe_mistake(name, axes if read_with else None).rstrip('.')}"
+    reader = ResultReader(retargeted, request, choice, options.fewer_keys)
+    told += yield from retarget_results.check_steps(obj, made, reader)
     return told, lying
 
 

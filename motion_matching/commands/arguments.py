@@ -242,7 +242,9 @@ _RETARGET: _Groups = {
         "--onto FILE.blend (required)": "the Blender file with the character; it stays as it is",
         "-o --output FILE.blend (required)": "its copy with the new actions",
         "--armature NAME": "the armature object of the character (default: the only one)",
-        "--report FILE.json": "how bones were mapped, and measures of feet, legs, hips and knees",
+        "--report FILE.json": "how bones were mapped, and measures of the feet and of all other "
+        "parts beside the source's",
+        "--force": "write the actions even if they are not what the source does",
     },
     "what is read from the source": {
         "--character NAME": "the armature object to read, or the root in a BVH file (default: the "

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..scene.retargeting.sources import SourceMotion
     from ..scene.retargeting.transfer import Retargeted, RetargetRequest
 
+_FORCE = "write it all the same with --force"
 _TARGETS = {"output": (".blend",), "report": (".json",)}
 
 
@@ -63,6 +64,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
             options,
             armature=arguments.armature,
             frame_start=arguments.frame,
+            force="" if arguments.force else _FORCE,
             report=out.show_progress,
         )
         report = _make_report(arguments, armature, names, done, request)
@@ -134,8 +136,11 @@ def _make_report(
                 "frames": clip.frame_count,
                 "fps": clip.fps,
                 **found,
+                "result": check.to_dict(),
             }
-            for name, clip, found in zip(names, clips, done.measures, strict=True)
+            for name, clip, found, check in zip(
+                names, clips, done.measures, done.checks, strict=True
+            )
         ],
     }
 
@@ -176,6 +181,9 @@ def _say(
         if bone := found.get("off_bone"):
             off = f"{found['off_cm']:.1f} cm and {found['off_degrees']:.1f}°"
             out.say(f"  As its controls move it, '{bone}' is off most: by {off}.")
+    for check in done.checks:
+        if check.is_wrong:
+            out.say(f"Written all the same: {check.describe()}.")
     written = [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]
     out.say(f"Written: {', '.join(written)}.")
 

@@ -1,5 +1,10 @@
 """Exceptions that a user can cause; each message is one sentence: what is wrong and what to do."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 LONGEST_SENTENCE = 1200  # characters; files may hold names and values of any length
 
 
@@ -46,6 +51,14 @@ class RigError(MotionMatchingError):
 
 class RigChangedError(RigError):
     """The rig was deleted or changed during the work; the motion is not at fault, start again."""
+
+
+class ResultError(MotionMatchingError):
+    """What was made is not what it was made from; `figures` say by how much, for each clip."""
+
+    def __init__(self, sentence: str, figures: Sequence[Mapping[str, Any]] = ()) -> None:
+        super().__init__(sentence)
+        self.figures = list(figures)
 
 
 class DatabaseError(MotionMatchingError):

@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
+from motion_matching.engine.body.limb_names import FINGERS
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip, join_clips
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.report import measure_retargeted
+from motion_matching.engine.retargeting.result_check import check_result
+from motion_matching.engine.retargeting.result_measure import SeenBody
 from motion_matching.engine.retargeting.retarget import Retargeter
+from motion_matching.engine.retargeting.settings import RetargetSettings
 
 from .bodies import TARGETS, get_roles, load_data, load_target
 
@@ -87,6 +91,7 @@ def measure(clips: Sequence[Clip], source: Body, target: Body, unit: float = 1.0
     }
     for key in ("slide", "source_slide", "height"):
         averages[key] /= unit
+    checks = _check_results(clips, results, source, target)
     shared = source.truth.roles.chains.keys() & target.truth.roles.chains.keys()
     there = _measure_return(clips[0], results[0], source, target)
     return {
@@ -97,9 +102,36 @@ def measure(clips: Sequence[Clip], source: Body, target: Body, unit: float = 1.0
         "added_slide": averages["slide"] - averages["source_slide"],
         "off_hips": abs(averages["hips"] - 1.0),
         "against": sum(part["against"] for part in measured),
+        **checks,
         "back_cm": there and there[0],
         "back_degrees": there and there[1],
         "seconds": _measure_seconds(clips, retargeter),
+    }
+
+
+def _check_results(
+    clips: Sequence[Clip], results: Sequence[Clip], source: Body, target: Body
+) -> Measures:
+    """Return how far fingers and the roll of feet, toes and hands are off, and what is wrong.
+
+    They are 95th percentiles over the frames, of the worst part of the worst clip; None without
+    one. 'wrong' is the number of parts beyond the limits that results are checked by.
+    """
+    bodies = [
+        SeenBody.from_clips(body.truth.skeleton, body.truth.roles, seen)
+        for body, seen in ((source, clips), (target, ()))
+    ]
+    checks = [
+        check_result(*bodies, clip, result, RetargetSettings())
+        for clip, result in zip(clips, results, strict=True)
+    ]
+    figures = [figure for check in checks for figure in check.figures]
+    rolls = [figure.p95 for figure in figures if figure.kind == "roll"]
+    fingers = [figure.p95 for figure in figures if figure.role.split("_")[-1] in FINGERS]
+    return {
+        "fingers": max(fingers, default=None),
+        "roll": max(rolls, default=None),
+        "wrong": sum(len(check.wrong) + bool(check.tear) for check in checks),
     }
 
 

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
+from . import peers
 from . import retargeting_report as report
 from .bodies import DATA, TARGETS, find_data, find_targets, save_rigify
 from .report import format_figures
 from .retargeting import Cell, Measures, measure_cell
 from .running import add_output_arguments, end_when_interrupted
 from .sheets import SHEETS, draw_sheet
+from .stand_ins import study_stand_ins
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,14 +40,16 @@ def run(chosen: argparse.Namespace) -> int:
             if chosen.sheets:
                 return _draw_sheets(Path(folder), chosen.sheets)
             rows = _measure(cells, Path(folder), chosen.workers)
+            whole = cells == _list_cells(DATA, TARGETS)
+            ours = peers.measure_ours(Path(folder)) if whole else None
     except RuntimeError as error:  # Rigify failed
         print(error, file=sys.stderr)
         return 1
     print(f"\n{format_figures(rows, report.FIGURES)}\n")
-    whole = cells == _list_cells(DATA, TARGETS)
     output = chosen.output or (report.DOCUMENT if whole else None)
     if output:
-        output.write_text(report.format_page(rows), encoding="utf-8")
+        page = report.format_page(rows, study_stand_ins() if whole else (), ours)
+        output.write_text(page, encoding="utf-8")
         print(f"Written to {output}.")
     else:
         print(f"Nothing was written: {report.DOCUMENT.name} needs all data and characters.")

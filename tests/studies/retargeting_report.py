@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
+from . import peers, stand_ins
 from .bodies import DATA, TARGETS
 from .figures import Figure, Row, fix
 from .report import format_figures
@@ -40,6 +41,9 @@ FIGURES = (
     Figure("hips' height, away from 1", "0.02", "off_hips", fix(0.02), digits=3),
     Figure("legs, degrees", "3 adults, 6 child and giant, 10 animals", "legs", _limit_legs, digits=1),
     Figure("torso, degrees", "3", "torso", fix(3.0), digits=1),
+    Figure("fingers, degrees", "10", "fingers", fix(10.0), digits=1),
+    Figure("roll of feet, toes and hands, degrees", "8", "roll", fix(8.0), digits=1),
+    Figure("parts beyond a limit of the check", "0", "wrong", fix(0.0), digits=0),
     Figure("hinges against", "0", "against", fix(0.0), digits=0),
     Figure("there and back, cm", "0.5", "back_cm", fix(0.5)),
     Figure("there and back, degrees", "2", "back_degrees", fix(2.0), digits=1),
@@ -69,6 +73,9 @@ _COLUMNS = (
     _Column("legs", "legs", "the mean angle in degrees between thighs and shins and the source's", "legs", "{:.1f}".format),
     _Column("95 %", "legs_p95", "95 % of these angles are below that", form="{:.1f}".format),
     _Column("torso", "torso", "the mean angle in degrees between the way from the hips to the shoulders and the source's", "torso", "{:.1f}".format),
+    _Column("fingers", "fingers", "how far the bones of fingers point off the source's in degrees, in 95 % of the frames of the worst bone; joint by joint from the knuckle", "fingers", "{:.1f}".format),
+    _Column("roll", "roll", "how far feet, toes and hands are rolled about their length against the source's, in degrees, in 95 % of the frames of the worst of them", "roll", "{:.1f}".format),
+    _Column("wrong", "wrong", "the parts that are beyond the limits by which [results are checked](retargeting.md#the-result), in all clips", "wrong", "{:.0f}".format),
     _Column("against", "against", "in how many frames a knee or elbow is bent to the other side than the source's", "against", "{:.0f}".format),
     _Column("back cm", "back_cm", "how far joints of limbs are off once the motion is brought back onto the source, where the character has all its bones", "back_cm"),
     _Column("back °", "back_degrees", "how far these bones are turned then, in degrees", "back_degrees", "{:.1f}".format),
@@ -86,14 +93,38 @@ _RUNNING = (
     "writes nothing. `--data generated --targets child` measures one pair, and `--output FILE` "
     "writes the page of whatever is measured."
 )
+_STAND_INS = (
+    "The same motion on skeletons as other programs write them. A built-in clip is put on such a "
+    "skeleton, brought onto Mixamo's *as source*, and compared with the clip itself, so that what is "
+    "right is known exactly. *As character*, the skeleton gets the clip. No bone is set by hand. "
+    "Figures are degrees: legs in half of the frames, all others in one of twenty, of the worst part. "
+    "*torn* is how many centimetres a bone is away from where it rests in its parent, and *wrong* how "
+    "many parts are beyond their limit."
+)
+# headings, and the largest values that are right
+_STRANGE = {
+    "lean": ("trunk", 10.0),
+    "legs": ("legs", 5.0),
+    "arms": ("arms", 5.0),
+    "fingers": ("fingers", 10.0),
+    "pitch": ("pitch", 24.0),
+    "yaw": ("yaw", 8.0),
+    "roll": ("roll", 8.0),
+    "torn": ("torn", 0.0),
+    "wrong": ("wrong", 0.0),
+}
 _FIGURES_TEXT = (
     "*worst* is of the pair furthest beyond its bound, *of the bound* its share of that (of parts, "
     "what is missing to 1 is compared), and *reached* counts the pairs that keep to it."
 )
 
 
-def format_page(rows: Mapping[Cell, Measures]) -> str:
-    """Return the page of a study."""
+def format_page(
+    rows: Mapping[Cell, Measures],
+    strange: Sequence[stand_ins.Row] = (),
+    ours: Mapping[str, tuple[peers.Figures, float]] | None = None,
+) -> str:
+    """Return the page of a study, with the rows of stand-ins, and ours of the table of peers."""
     data, targets = (list(dict.fromkeys(names)) for names in zip(*rows, strict=True))
     parts = [
         "# Retargeting quality",
@@ -115,7 +146,34 @@ def format_page(rows: Mapping[Cell, Measures]) -> str:
             textwrap.fill(f"The source is {DATA[name].text}.", 118),
             format_table(name, own),
         ]
+    if strange:
+        kinds = {kind: one.text for kind, one in stand_ins.STAND_INS.items()}
+        parts += [
+            "## Kinds of skeletons",
+            textwrap.fill(_STAND_INS, 118),
+            _list_texts(kinds),
+            _format_stand_ins(strange),
+        ]
+    if ours:
+        parts += ["## Beside Rokoko", textwrap.fill(peers.TEXT, 118), peers.format_table(ours)]
     return "\n\n".join(parts) + "\n"
+
+
+def _format_stand_ins(rows: Sequence[stand_ins.Row]) -> str:
+    lines = []
+    for row in rows:
+        cells = (_format_strange(row, key, limit) for key, (_, limit) in _STRANGE.items())
+        lines.append((row.kind, row.use, *cells, row.refusal))
+    headings = ("kind", "as", *(heading for heading, _ in _STRANGE.values()), "refused")
+    return format_columns(list(zip(headings, *lines, strict=True)), ("kind", "as", "refused"))
+
+
+def _format_strange(row: stand_ins.Row, key: str, limit: float) -> str:
+    value = row.figures.get(key)
+    if value is None:
+        return ""
+    text = f"{value:.0f}" if key == "wrong" else f"{value:.1f}"
+    return f"**{text}**" if value > limit else text
 
 
 def _list_texts(texts: Mapping[str, str]) -> str:

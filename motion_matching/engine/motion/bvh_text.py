@@ -103,7 +103,7 @@ def _read_bytes(path: Path) -> bytes:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):  # a device may have no end
-            raise MotionDataError(f"Cannot read '{path}': it is no regular file; give a .bvh file")
+            raise MotionDataError(f"Cannot open '{path}': it is no regular file; give a .bvh file")
         if found.st_size > _LARGEST_FILE:
             raise MotionDataError(
                 f"Cannot read '{path}': it is larger than 2 GB; cut it into shorter files"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         keys,
         object_motion,
         playback,
+        pose_selection,
         removal,
         rotation_modes,
         smooth_keys,

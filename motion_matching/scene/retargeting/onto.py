@@ -11,17 +11,20 @@ import numpy as np
 
 from ...engine.files import check_clashes
 from ...engine.progress import ReportProgress, ignore_progress
+from ...engine.retargeting.result_check import ResultCheck
 from ..blender import actions
 from ..blender.files import find_armature, open_blend, save_after
 from ..blender.transforms import Transform
 from ..controls.check_baked import check_baked
 from ..rig.carried import move_clip
+from .checking import ResultReader, check_all_right
 from .sources import SourceMotion, find_origin
 from .targets import read_target
 from .transfer import Retargeted, RetargetRequest, retarget
 from .writing import WriteOptions, find_start, write_retargeted
 
 _DEFAULTS = WriteOptions()
+FORCE = "keep it all the same with force=True"
 _CHECKED = 40  # frames of an action that are evaluated
 
 
@@ -32,22 +35,49 @@ def retarget_onto(
     options: WriteOptions = _DEFAULTS,
     *,
     bones: str | None = None,
+    force: str = FORCE,
     with_measures: bool = False,
     report: ReportProgress = ignore_progress,
 ) -> tuple[list[bpy.types.Action], Retargeted]:
     """Retarget motion onto an armature object as new actions, of which the first is assigned.
 
-    `bones` is as for `read_target`. Raises RigError, with nothing left behind, if either character
-    or a bone cannot be used.
+    `bones` is as for `read_target`. What was written is compared with its source. Raises RigError
+    if either character or a bone cannot be used, and ResultError, which says how to `force` it, if
+    the result is wrong; nothing is left behind. Without a word for `force`, all is kept.
     """
     target = read_target(obj, bones, request.target_bones)
     done = retarget(motions, target, request, report, with_measures=with_measures)
     places = [find_origin(obj, find_start(motion, options)) for motion, _ in done.pairs]
-    made = write_retargeted(obj, done, options)
+    report("Writing", 1.0)
+    made, checks = write_and_check(obj, done, request, options, bones=bones, force=force)
+    done.checks.extend(checks)
     if with_measures and target.rig:
         report("Checking the controls", 1.0)
         _check_controls(obj, made, done, places)
     return made, done
+
+
+def write_and_check(
+    obj: bpy.types.Object,
+    done: Retargeted,
+    request: RetargetRequest,
+    options: WriteOptions,
+    *,
+    bones: str | None = None,
+    force: str = FORCE,
+) -> tuple[list[bpy.types.Action], list[ResultCheck]]:
+    """Write retargeted motion as new actions, and compare what Blender plays with the sources.
+
+    Raises what `retarget_onto` does of writing and of the result.
+    """
+    reader, checks = ResultReader(done, request, bones, options.fewer_keys), []
+
+    def accept(made: Sequence[bpy.types.Action]) -> None:
+        checks.extend(reader.check(obj, made))
+        if force:
+            check_all_right(checks, force)
+
+    return write_retargeted(obj, done, options, accept), checks
 
 
 def _check_controls(
@@ -82,6 +112,7 @@ def retarget_into_copy(
     *,
     armature: str | None = None,
     frame_start: int | None = None,
+    force: str = FORCE,
     report: ReportProgress = ignore_progress,
 ) -> tuple[list[str], str, Retargeted]:
     """Retarget motion onto an armature of a Blender file, and save a copy with the new actions.
@@ -97,6 +128,6 @@ def retarget_into_copy(
     options = replace(options, frame_start=start)
     with save_after(path):
         made, done = retarget_onto(
-            obj, motions, request, options, with_measures=True, report=report
+            obj, motions, request, options, force=force, with_measures=True, report=report
         )
     return [action.name for action in made], obj.name, done

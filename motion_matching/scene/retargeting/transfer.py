@@ -11,6 +11,7 @@ from ...engine.progress import ReportProgress, ignore_progress
 from ...engine.retargeting.bodies import BoneNames, RetargetBody, group_by_skeleton
 from ...engine.retargeting.bone_mapping import BoneMapping
 from ...engine.retargeting.report import measure_retargeted
+from ...engine.retargeting.result_check import ResultCheck
 from ...engine.retargeting.settings import RetargetSettings
 from .sources import SourceMotion
 from .targets import Target
@@ -30,13 +31,18 @@ class Retargeted:
     """Motion with its clip on the target's skeleton, and how that one's bones are mapped.
 
     The mapping is that of the first source, if they have different skeletons; that of the target's
-    bones to roles is the same for all. `measures` are those of each clip, if they were asked for.
+    bones to roles is the same for all. `onto` is the target's body, and `bodies` are the sources'
+    of each clip. `measures` are those of each clip, if they were asked for, and `checks` tell what
+    became of those that were written.
     """
 
     target: Target
     mapping: BoneMapping
+    onto: RetargetBody
+    bodies: list[RetargetBody] = field(default_factory=list)
     pairs: list[tuple[SourceMotion, Clip]] = field(default_factory=list)
     measures: list[dict[str, Any]] = field(default_factory=list)
+    checks: list[ResultCheck] = field(default_factory=list)
 
     @property
     def hips(self) -> str:
@@ -71,13 +77,14 @@ def retarget(
     groups = group_by_skeleton(motions, lambda motion: motion.clip.skeleton)
     sources = [_get_source(group, request) for group in groups]
     onto = target.get_body(request.target_bones)
-    result = Retargeted(target, sources[0].pair_bones(onto))
+    result = Retargeted(target, sources[0].pair_bones(onto), onto)
     for group, source in zip(groups, sources, strict=True):
         retargeter = source.make_retargeter(onto, request.settings)
         for motion in group:
             report(f"Retargeting {motion.clip.name}", len(result.pairs) / len(motions))
             clip = retargeter.retarget(motion.clip)
             result.pairs.append((motion, clip))
+            result.bodies.append(source)
             if with_measures:
                 bodies = source.anatomy, onto.anatomy
                 result.measures.append(measure_retargeted(motion.clip, clip, *bodies))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -21,6 +21,7 @@ from .sources import SourceMotion, find_origin
 from .targets import check_takes_keys
 from .transfer import Retargeted
 
+Accept = Callable[[Sequence[bpy.types.Action]], None]
 Writer = Callable[[Clip, str, int], bpy.types.Action]
 _STILL = 1e-5  # quaternion components, and metres, that a bone at rest is off its rest at most
 
@@ -41,13 +42,17 @@ class WriteOptions:
 
 
 def write_retargeted(
-    obj: bpy.types.Object, retargeted: Retargeted, options: WriteOptions
+    obj: bpy.types.Object,
+    retargeted: Retargeted,
+    options: WriteOptions,
+    accept: Accept = lambda made: None,
 ) -> list[bpy.types.Action]:
     """Write retargeted motion onto its armature, of a control rig onto its controls.
 
     Each clip becomes a new action that is kept in the file; the first is assigned. It starts where
     the armature stands on its first frame. Raises RigError, with nothing left behind, if the
-    armature does not take the keys.
+    armature does not take the keys. What `accept` raises, given the actions, leaves nothing behind
+    either.
     """
     made: list[bpy.types.Action] = []
     starts = [find_start(motion, options) for motion, _ in retargeted.pairs]
@@ -62,6 +67,7 @@ def write_retargeted(
                 action.use_fake_user = True
                 if source.is_cyclic:
                     mark_as_cycle(action)
+        accept(made)
     except BaseException:
         for action in made:
             bpy.data.actions.remove(action)

@@ -28,6 +28,7 @@ from ..operator_base import (
     in_object_mode,
     n_,
 )
+from ..typed_properties import integer
 
 
 def has_retarget_action(context: bpy.types.Context) -> str:
@@ -41,7 +42,20 @@ def has_bones(context: bpy.types.Context) -> str:
     return "" if pairs else n_("There are no bones to clear: they are found when you retarget")
 
 
-class MOTION_MATCHING_OT_retarget_action(SteppedOperator, bpy.types.Operator):
+def has_results(context: bpy.types.Context) -> str:
+    results = settings_of(get_active_armature(context)).retarget.results
+    return "" if results else n_("There are no results that are wrong")
+
+
+class _RetargetOperator(SteppedOperator):
+    """A mixin of operators that make actions: once these are there, Esc only ends their check."""
+
+    @property
+    def keeps_best(self) -> bool:
+        return app.retarget_results.is_checking()
+
+
+class MOTION_MATCHING_OT_retarget_action(_RetargetOperator, bpy.types.Operator):
     """Put the motion of an action of another armature onto this one, as a new action. The action \
 is the chosen one, or what the other selected armature plays; bones may have any names and rest \
 pose"""
@@ -57,7 +71,7 @@ pose"""
 
 
 class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of both differ
-    FilesOption, CharacterOption, SteppedOperator, bpy.types.Operator, ImportHelper
+    FilesOption, CharacterOption, _RetargetOperator, bpy.types.Operator, ImportHelper
 ):
     """Put the motion in BVH, FBX or glTF files onto this armature, as new actions. Bones may have \
 any names and rest pose; nothing else of the files is kept"""
@@ -100,7 +114,7 @@ def has_better_axes(context: bpy.types.Context) -> str:
     return "" if axes else n_("The files that were retargeted last need no other axes")
 
 
-class MOTION_MATCHING_OT_retarget_again(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_retarget_again(_RetargetOperator, bpy.types.Operator):
     """Retarget the files of the last time again with the axes under which their character stands \
 upright, and read files so from then on. The actions of the last time stay"""
 
@@ -135,3 +149,28 @@ class MOTION_MATCHING_OT_clear_retarget_bones(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         app.retargeting.clear_bones(get_active_armature(context))
+
+
+class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):
+    """Play this action, go to the frame in which it is off most, and select the bones that are \
+wrong"""
+
+    bl_idname = "motion_matching.show_retarget_result"
+    bl_label = "Show Wrong Result"
+    requires = (*CHARACTER, can_assign_action, has_results)
+
+    index: int = integer(0, "Result", "Place in the list of results", min=0, options={"SKIP_SAVE"})
+
+    def run(self, context: bpy.types.Context) -> str:
+        return app.retarget_results.show(get_active_armature(context), self.index, context.scene)
+
+
+class MOTION_MATCHING_OT_clear_retarget_results(Operator, bpy.types.Operator):
+    """Forget which new actions are not what their sources do; the actions stay"""
+
+    bl_idname = "motion_matching.clear_retarget_results"
+    bl_label = "Clear Results"
+    requires = (*CHARACTER_ALSO_LIVE, has_results)
+
+    def run(self, context: bpy.types.Context) -> None:
+        app.retarget_results.clear(get_active_armature(context))

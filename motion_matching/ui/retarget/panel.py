@@ -17,10 +17,17 @@ from ..panel_base import (
     draw_preset_row,
     draw_work_button,
     draw_wrapped_text,
+    set_options,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .properties import MotionMatchingBonePair
+from .properties import (
+    MotionMatchingBonePair,
+    MotionMatchingRetarget,
+    MotionMatchingRetargetResult,
+)
+
+_MOST_ROWS = 6  # of results; more are scrolled through
 
 
 class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
@@ -31,6 +38,8 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
     bl_order = 7
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+        if wrong := len(settings.retarget.results):
+            return "ERROR", f"{wrong} Wrong"
         summary = settings.retarget.summary
         icon = "ERROR" if "needs" in summary.lower() else "BONE_DATA"
         return (icon, summary) if summary else None
@@ -48,6 +57,36 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
             box = self.layout.box()
             draw_wrapped_text(box, text, "ERROR")
             draw_work_button(box, "motion_matching.retarget_again", icon="EMPTY_AXIS")
+        if group.results:
+            draw_results(self.layout, group)
+
+
+class MOTION_MATCHING_UL_retarget_results(List, bpy.types.UIList):
+    """New actions that are not what their sources do"""
+
+    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingRetargetResult) -> None:
+        results = settings_of(item.id_data).retarget.results
+        row = layout.row()
+        row.label(text=item.action.name if item.action else item.name, icon="ERROR")
+        show = row.operator("motion_matching.show_retarget_result", text="", icon="HIDE_OFF")
+        set_options(show, index=results.find(item.name))
+
+
+def draw_results(layout: bpy.types.UILayout, group: MotionMatchingRetarget) -> None:
+    """Draw which results are wrong: what is wrong with the chosen one, and a click to each."""
+    box = layout.box()
+    chosen = app.retarget_results.get_active_result(group)
+    if len(group.results) > 1:
+        names = "MOTION_MATCHING_UL_retarget_results", group, "results", "result_index"
+        side = draw_list(box, *names, rows=min(len(group.results), _MOST_ROWS), tip="text")
+        side.operator("motion_matching.clear_retarget_results", text="", icon="X")
+    if chosen is not None:
+        draw_wrapped_text(box, chosen.text, "ERROR")
+        row = box.row(align=True)
+        show = row.operator("motion_matching.show_retarget_result", text="Show", icon="HIDE_OFF")
+        set_options(show, index=group.result_index)
+        if len(group.results) == 1:
+            row.operator("motion_matching.clear_retarget_results", text="", icon="X")
 
 
 class _RetargetPanel(ArmaturePanel):

@@ -71,6 +71,17 @@ class MotionMatchingBonePair(bpy.types.PropertyGroup):
     )
 
 
+@settings_group
+class MotionMatchingRetargetResult(bpy.types.PropertyGroup):
+    """A new action that is not what its source does"""
+
+    action: bpy.types.Action = pointer(bpy.types.Action, "Action", "The new action")
+    text: str = hidden_text("What Is Wrong", "The part that is off most, and by how much")
+    role: str = hidden_text("Role", "Role of the bones that are wrong")
+    bones: str = hidden_text("Bones", "Bones of the character that are wrong")
+    frame: int = integer(0, "Frame", "The frame in which it shows most")
+
+
 def is_armature(self: Any, obj: bpy.types.Object) -> bool:
     """Return whether an object can be the source of this character."""
     return obj.type == "ARMATURE" and obj != self.id_data
@@ -111,6 +122,10 @@ class MotionMatchingRetarget(bpy.types.PropertyGroup):
         MotionMatchingBonePair, "Bones", "Bones by role, as they were found or set"
     )
     pair_index: int = integer(0, "Active Role", "Role whose bones are shown")
+    results: Items[MotionMatchingRetargetResult] = collection(
+        MotionMatchingRetargetResult, "Results", "New actions that are not what their sources do"
+    )
+    result_index: int = integer(0, "Active Result", "Result that is told about")
     summary: str = hidden_text("Summary", "How many roles are mapped")
     better_axes: str = hidden_text(
         "Better Axes", "Axes under which the files that were retargeted last would stand"

@@ -8,10 +8,12 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from motion_matching.app.steps import EndedEarly
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
 from motion_matching.ui.retarget import operators
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
+from tests.scene.retargeting.spoilt import roll_left_foot
 from tests.scene.retargeting.test_motion_files import write_two_characters
 from tests.ui.characters import expect_refusal, read_state
 from tests.ui.drawn import draw_panels
@@ -171,3 +173,42 @@ def test_cancelling_a_file_in_the_middle_changes_nothing(tmp_path):
         next(steps)
     steps.close()
     assert read_state() == before
+
+
+def test_a_result_that_is_wrong_is_listed_and_shown(tmp_path, monkeypatch):
+    hero, _ = add_pair()
+    group = hero.motion_matching.retarget
+    assert ops.retarget_action() == {"FINISHED"}
+    assert not group.results
+    expect_refusal(ops.show_retarget_result, "no results that are wrong")
+    for name in ("one", "two"):
+        bvh.save(make_walk(20), tmp_path / f"{name}.bvh")
+    roll_left_foot(monkeypatch)
+    files = [{"name": "one.bvh"}, {"name": "two.bvh"}]
+    assert ops.retarget_file(directory=str(tmp_path), files=files) == {"FINISHED"}
+    assert {item.action.name for item in group.results} == {"one Hero", "two Hero"}
+    assert "roll of the left foot" in group.results[0].text
+    assert draw_panels() > 10
+    bpy.context.scene.frame_set(200)
+    index = next(i for i, item in enumerate(group.results) if item.action.name == "two Hero")
+    assert ops.show_retarget_result(index=index) == {"FINISHED"}
+    assert hero.animation_data.action.name == "two Hero"
+    assert bpy.context.scene.frame_current == group.results[index].frame <= 20
+    assert hero.data.bones.active.name == "mixamorig:LeftFoot"
+    bpy.data.actions.remove(bpy.data.actions["two Hero"])
+    expect_refusal(ops.show_retarget_result, "is gone", index=index)
+    assert draw_panels() > 10
+    assert ops.clear_retarget_results() == {"FINISHED"}
+    assert not group.results
+
+
+def test_ending_the_check_early_keeps_what_was_made():
+    hero, _ = add_pair()
+    operator = SimpleNamespace()
+    steps = operators.MOTION_MATCHING_OT_retarget_action.steps(operator, bpy.context)
+    while not next(steps)[0].startswith("Checking"):
+        pass
+    with pytest.raises(StopIteration) as done:
+        steps.throw(EndedEarly())
+    assert "1 were not checked" in done.value.value
+    assert hero.animation_data.action.name == "walk Hero"

@@ -1,0 +1,186 @@
+"""Compare actions that were made by retargeting with their sources, as Blender plays them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+
+from ...engine.errors import MotionDataError, ResultError
+from ...engine.maths import quat
+from ...engine.motion.clip import Clip
+from ...engine.motion.resampling import resample
+from ...engine.motion.skeleton import Skeleton
+from ...engine.retargeting.bodies import RetargetBody
+from ...engine.retargeting.result_check import ResultCheck, check_result
+from ...engine.retargeting.result_measure import SeenBody
+from ..blender import actions
+from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
+from ..blender.handle import Handle, find_read_armature
+from ..blender.transforms import decompose_similarity, invert
+from ..reading.sampling import sample_steps
+from ..rig.carried import move_clip
+from .sources import find_origin
+from .targets import Target
+from .transfer import Retargeted, RetargetRequest
+
+_PIECE = 8  # frames of a control rig that are evaluated between two pauses
+_MOST_EVALUATED = 120  # frames of a control rig's action, evenly spread: each takes milliseconds
+_REMEDY = "look at the bones that were found for both"
+
+Read = Callable[[], Clip]
+Judge = Callable[[], ResultCheck]
+Poses = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class ResultReader:
+    """Compares what was written of retargeted motion with the motion that it came from.
+
+    `bones` is as for `read_target`; bones may `stray` some metres for fewer keys.
+    """
+
+    retargeted: Retargeted
+    request: RetargetRequest
+    bones: str | None = None
+    stray: float = 0.0
+    _seen: dict[int, SeenBody] = field(default_factory=dict, repr=False)
+
+    def check(self, obj: bpy.types.Object, made: Sequence[bpy.types.Action]) -> list[ResultCheck]:
+        """Return what became of all clips, whose actions are given."""
+        return [
+            _run_to_end(self.read_steps(obj, action, index))() for index, action in enumerate(made)
+        ]
+
+    def read_steps(
+        self, obj: bpy.types.Object, action: bpy.types.Action, index: int
+    ) -> Generator[None, None, Judge]:
+        """Read the action of a clip in small pieces, between which Blender may go on.
+
+        Returns what compares it, which needs no Blender and may run in a thread.
+        """
+        target = self.retargeted.target
+        fps = actions.get_scene_fps(bpy.context.scene)
+        back = invert(find_origin(obj, int(action.frame_range[0])))
+        clip = self.retargeted.pairs[index][0].clip
+        source = resample(clip, fps)
+        if target.rig:
+            frames = _spread(source.frame_count)
+            read = yield from _evaluate_steps(obj, action, target, frames, fps)
+        else:
+            frames = np.arange(source.frame_count)
+            read = yield from _sample_steps(obj, action, len(frames), self.bones)
+
+        def judge() -> ResultCheck:
+            shown = replace(
+                source, positions=source.positions[frames], rotations=source.rotations[frames]
+            )
+            ours, theirs = map(self._look_at, (self.retargeted.bodies[index], self.retargeted.onto))
+            found = check_result(
+                ours,
+                theirs,
+                shown,
+                move_clip(read(), back),
+                self.request.settings,
+                stray=self.stray,
+                stretches=target.rig is not None,
+            )
+            return found.count_frames(frames)
+
+        return judge
+
+    def _look_at(self, body: RetargetBody) -> SeenBody:
+        """Return how a body is seen, which is found once for all of its clips."""
+        key = id(body)
+        if key not in self._seen:
+            self._seen[key] = SeenBody.from_clips(body.skeleton, body.roles, body.clips)
+        return self._seen[key]
+
+
+def check_all_right(checks: Sequence[ResultCheck], remedy: str) -> None:
+    """Raise ResultError, which names the clip that is most wrong, if one is."""
+    wrong = sorted((c for c in checks if c.is_wrong), key=lambda check: -check.excess)
+    if not wrong:
+        return
+    others = f", and so did {len(wrong) - 1} of {len(checks) - 1} others" if wrong[1:] else ""
+    raise ResultError(
+        f"{wrong[0].describe()}{others}; {_REMEDY}, or {remedy}.",
+        [check.to_dict() for check in checks],
+    )
+
+
+def _run_to_end(steps: Generator[None, None, Judge]) -> Judge:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            judge: Judge = done.value
+            return judge
+
+
+def _sample_steps(
+    obj: bpy.types.Object, action: bpy.types.Action, count: int, bones: str | None
+) -> Generator[None, None, Read]:
+    """Read all frames of an action: from its curves where these alone move the bones."""
+    first = int(action.frame_range[0])
+    frames = first, first + max(count - 1, 0)
+    join = yield from sample_steps(obj, action, bones=bones, frames=frames)
+    return lambda: join().clip
+
+
+def _spread(count: int) -> np.ndarray:
+    """Return frames from the first to the last, evenly spread if there are many."""
+    most = min(count, _MOST_EVALUATED)
+    return np.unique(np.linspace(0, count - 1, most).astype(int)) if most else np.arange(0)
+
+
+def _evaluate_steps(
+    obj: bpy.types.Object, action: bpy.types.Action, target: Target, frames: np.ndarray, fps: float
+) -> Generator[None, None, Read]:
+    """Let Blender evaluate the deform bones of a control rig at some frames of an action."""
+    owner, played = Handle.from_block(obj, "objects"), Handle.from_block(action, "actions")
+    at = (int(action.frame_range[0]) + frames).tolist()
+    skeleton, names = target.skeleton, (obj.name, action.name)
+    parts = None
+    while parts is None:
+        with suppress(EvaluationCopyGone):  # read all again: undo may have changed anything
+            parts = yield from _evaluate_pieces(owner, played, skeleton, at)
+    rotations, positions, worlds = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return lambda: _build_clip(names, skeleton, rotations, positions, worlds, fps)
+
+
+def _evaluate_pieces(
+    owner: Handle, played: Handle, skeleton: Skeleton, frames: list[int]
+) -> Generator[None, None, list[Poses]]:
+    obj, action = find_read_armature(owner), played.find()
+    if action is None:
+        raise MotionDataError(f"action '{played.name}' was deleted while it was read; try again.")
+    parts = []
+    with EvaluationCopy(obj) as copy:
+        copy.play(action, actions.find_slot(action, obj))
+        for start in range(0, max(len(frames), 1), _PIECE):
+            at = frames[start : start + _PIECE]
+            parts.append(copy.evaluate(at, skeleton.names, skeleton.parents))
+            yield
+    return parts
+
+
+def _build_clip(
+    names: tuple[str, str],
+    skeleton: Skeleton,
+    rotations: np.ndarray,
+    positions: np.ndarray,
+    worlds: np.ndarray,
+    fps: float,
+) -> Clip:
+    """Build a clip in the world of local poses in an armature's units; worlds are (F, 4, 4)."""
+    armature, action = names
+    turns, shifts, scales = (part[:, None] for part in decompose_similarity(worlds, armature))
+    roots = skeleton.parents < 0
+    positions = positions * scales[..., None]
+    positions[:, roots] = quat.mul_vec(turns, positions[:, roots]) + shifts
+    rotations[:, roots] = quat.mul(turns, rotations[:, roots].astype(np.float64))
+    return Clip(action, skeleton, positions.astype(np.float32), rotations, fps)
