@@ -134,7 +134,7 @@ def test_bones_that_make_no_body_need_help_by_name(folder, tmp_path, capsys):
     mapping.write_text(json.dumps({"version": 1, "source": thighs, "target": {}}))
     options = "-o", tmp_path / "out.blend", "--report", report, "--mapping", mapping
     onto = "--onto", folder / "hero.blend"
-    assert run("retarget", tmp_path / "broken.bvh", *onto, *options) == 0
+    assert run("retarget", tmp_path / "broken.bvh", *onto, *options, "--force") == 0
     assert "Needs help: The source 'broken': the left thigh 'LHipJoint'" in capsys.readouterr().out
     data = json.loads(report.read_text())
     assert data["needs_help"]
