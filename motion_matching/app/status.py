@@ -206,7 +206,7 @@ def _describe(database: Database, key: str) -> Status:
         key=key,
         megabytes=measure_megabytes(database),
         coverage=describe_coverage(database),
-        stands=len(database.idle_runs) > 0,
+        stands=not database.idles.holds,
     )
 
 

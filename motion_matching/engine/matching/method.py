@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..control.played_toes import PlayedToes, measure_toes
 from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
+from ..database.bearing import WalkBearing
 from ..database.database import Database, measure_character_legs
 from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
@@ -38,6 +39,9 @@ _POP = 1.1  # times as hard as in the data: a leap that almost shows as a pop
 _LOOKED_AT, _APART = 64, 2
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
 _AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
+
+_START = 1.0  # seconds of people after standing in which a walk begins
+_CANDIDATES = 128  # nearest frames of which the one with the best bearing begins it
 
 MeasureSeam = Callable[[Jump, np.ndarray], float]
 
@@ -146,17 +150,21 @@ class MotionMatching:
         return features
 
     def reset(self) -> Motion:
-        """Start at the calmest frame that may be entered, or where no data stands, hold a pose."""
+        """Start in an ordinary stance, which is held where no data stands.
+
+        One that is not to idle starts at the calmest frame that may be entered.
+        """
         allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
         vx, vy, turn = self._root_motion[allowed].T
         self._frame = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
         self._ticks_to_search = 0
         self._waited = 0  # ticks that jumps have waited in a row
+        self._since_stood = 0.0  # seconds
         self._idling.reset()
-        held = self._idling.begin() if self._settings.idle else -1
-        self._is_held = held >= 0
-        if self._is_held:
-            self._frame = held
+        start = self._idling.begin() if self._settings.idle else -1
+        self._is_held = start >= 0 and self.database.idles.holds
+        if start >= 0:
+            self._frame = start
         self._last = None
         self.last_cost = 0.0
         return self._make_motion(self._frame, None)
@@ -168,7 +176,7 @@ class MotionMatching:
         """
         self.reset()
         self._idling.reset()
-        self._is_held = False
+        self._is_held, self._since_stood = False, math.inf
         allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
         nearest = similar_frames.find_like(self.database, state, allowed)
         self._frame = int(nearest[np.argmin(self._compare_bodies(state, nearest))])
@@ -201,7 +209,9 @@ class MotionMatching:
         """Go one frame on, after a search if one is due, or idle."""
         frame = self._frame
         idle = self._idling.choose(goal, frame, self._root_motion[frame], self._poses[frame])
+        self._since_stood += 1.0 / self.fps
         if idle >= 0:
+            self._since_stood = 0.0
             return self._idle(idle)
         successor = self._successors.item(frame)
         mask = self._get_tag_mask(goal.tags)
@@ -244,7 +254,7 @@ class MotionMatching:
             root, contacts = np.zeros_like(root), np.ones_like(contacts)
         toes = None if self._is_held else PlayedToes(self._toes[frame], jump is not None)
         known = toes, self._labels.get_shares(frame), self._peaks.get(frame)
-        return Motion(pose, root, contacts, jump, frame, self.last_cost, *known)
+        return Motion(pose, root, contacts, jump, frame, self.last_cost, *known, self._is_held)
 
     def _get_played_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of what is played."""
@@ -288,6 +298,11 @@ class MotionMatching:
         around: dict[str, Any] = {"current": frame, "mask": prepared, **self._around}
         best, cost = index.find_nearest(query, bound=bound, **around)
         nearest: NearestSearch = partial(index.find_k_nearest, query, **around)
+        if best >= 0 and self._begins_walk(goal):
+            bound += 0.0 if leave else self._bearing.price(np.array([frame])).item(0)
+            nearest = partial(self._find_borne, nearest)
+            borne, costs = nearest(1)
+            best, cost = (int(borne[0]), float(costs[0])) if costs[0] < bound else (-1, bound)
         if best >= 0 and self._settings.price_weight > 0.0 and goal.measure_prices:
             best, cost = self._choose_by_price(goal.measure_prices, nearest, bound)
         if best < 0 and leave and mask is not None:
@@ -312,6 +327,24 @@ class MotionMatching:
         self.last_cost = cost
         self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
         return best
+
+    def _begins_walk(self, goal: Goal) -> bool:
+        """Return whether a character that just stood is asked to walk, and for no other motion."""
+        if self._since_stood > _START * self.database.pace or goal.jump_to or goal.enter:
+            return False
+        vx, vy = goal.trajectory[-1][3:] if goal.trajectory else (0.0, 0.0)
+        return self._at_rest < vx * vx + vy * vy < self.database.walk_to_run**2
+
+    def _find_borne(self, nearest: NearestSearch, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest frames and costs, with what it costs not to be carried as in walks."""
+        frames, costs = nearest(max(count, _CANDIDATES))
+        costs = costs + self._bearing.price(frames)
+        order = costs.argsort(kind="stable")[:count]
+        return frames[order], costs[order]
+
+    @cached_property
+    def _bearing(self) -> WalkBearing:
+        return WalkBearing(self.database)
 
     def _measure_cost(self, query: np.ndarray, frame: int) -> float:
         return self._differences.measure(query - self._rows[frame]) + self._bias.item(frame)
