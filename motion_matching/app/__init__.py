@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         sources,
         spare_motion,
         standing,
+        standing_motion,
         status,
         steps,
         stored,

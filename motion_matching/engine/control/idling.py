@@ -35,8 +35,8 @@ class Idles(NamedTuple):
     Idle r has the frames `starts[r]` to `stops[r]` - 1. Of the E frames that may be entered,
     `entries` (E,), `runs` (E,) are the idles, `seconds` (E,) how long they go on from there, and
     `joints` (E, J, 3) where the bones 1 to J are, as the character sees them; `weights` (J,), 1 in
-    all, say how much each counts. `pace` is that of the creature, 1 for people. A performance begins
-    at the frame `start`, -1 if nothing says where.
+    all, say how much each counts. `pace` is that of the creature, 1 for people. A performance
+    begins at the frame `start`, -1 if nothing says where.
 
     Without idles, the entries are the poses that are the best stances, best first: one is held.
     """

@@ -1,7 +1,7 @@
 """Tell how far a body crouches and flings its arms out beyond what it does when it walks.
 
-A walk may begin with the first frames of a dash: they go as slowly, and their feet are as near. What
-tells them apart is how the body is carried over the next second.
+A walk may begin with the first frames of a dash: they go as slowly, and their feet are as near.
+What tells them apart is how the body is carried over the next second.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .database import Database
 
 # costs of a search for hips that are a leg lower than usual, and hands a leg farther out
-_LOW, _OUT = 100.0, 40.0
+_LOW, _OUT = 400.0, 160.0
 _SECONDS = 1.0  # of people, ahead of a frame that count: a start is over by then
 _MOMENTS = 8  # of these that are looked at
 _MOST_FRAMES = 3000  # from which it is measured how the body walks

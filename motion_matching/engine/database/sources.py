@@ -32,7 +32,8 @@ class Source:
     it to the build; a `loop` is a cycle whose last frame repeats its first. A `track` of the chosen
     frames replaces the simulation bone that would be computed. A Blender file has to be read first
     (`scene.reading.blend_sources`); `armature` and `action` name what to read from it. A `key`
-    names the source in the database, so that it can be tagged again.
+    names the source in the database, so that it can be tagged again. A clip that is `built_in` is
+    retargeted to the skeleton of the others.
     """
 
     file: Path | None = None
@@ -47,6 +48,7 @@ class Source:
     armature: str | None = None
     action: str | None = None
     key: str = ""
+    built_in: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.speed < np.inf:
@@ -69,7 +71,7 @@ class Source:
     def is_of_armature(self) -> bool:
         """Whether its clip moves the bones of an armature, rather than those in a BVH file."""
         from_blender = self.file is None or self.file.suffix.lower() == BLEND
-        return self.clip is not None and from_blender
+        return self.clip is not None and from_blender and not self.built_in
 
     @property
     def name(self) -> str:
