@@ -34,7 +34,7 @@ _MOST_ENTRIES = 5000  # that are compared
 _FEET = 0.5  # share of the feet in a comparison
 # stance costs above the best one's: of poses that are held, of idles that are played as arms may
 # be crossed in them but not flung out, and of the idles to start with
-_HELD, _PLAYED, _STARTED = 0.1, 0.5, 0.1
+_HELD, _PLAYED, _STARTED = 0.1, 0.7, 0.1
 
 
 def find_standing(database: Database, legs: tuple[LegGeometry, ...]) -> np.ndarray:

@@ -33,12 +33,12 @@ def _weigh(default: float, unit: str, why: str) -> Any:
 
 @dataclass(frozen=True)
 class StanceWeights:
-    """What each flaw of a stance costs; a cost of 1 is plainly wrong, as arms held out level."""
+    """What each flaw of a stance costs; a cost of 1 is plainly wrong, as a crouch or a stride is."""
 
     low: float = _weigh(4.0, "1/leg length", "a quarter of the leg lower is a crouch")
     bent: float = _weigh(1.0, "1/rad", "a knee bent by 60° more than stretched is in a stride")
     raised: float = _weigh(6.0, "1/leg length", "a heel up by 15 cm is on tiptoe, or in a swing")
-    flung: float = _weigh(0.8, "1/arm length", "hands of a T-pose are 1.4 from where arms hang")
+    flung: float = _weigh(1.6, "1/arm length", "a T-pose is 1.3, and worse than any stride")
     uneven: float = _weigh(1.5, "1/leg length", "joints of a stride are 0.5 from their mirror's")
     rare: float = _weigh(2.0, "1/leg length", "joints are within 0.1 of their median in walks")
     quick: float = _weigh(0.05, "s/m", "breaks ties: between equal poses the calmer fades better")
