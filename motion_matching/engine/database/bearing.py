@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LOW, _OUT = 400.0, 160.0
 _SECONDS = 1.0  # of people, ahead of a frame that count: a start is over by then
 _MOMENTS = 8  # of these that are looked at
-_MOST_FRAMES = 3000  # from which it is measured how the body walks
+_MOST_FRAMES = 1000  # from which it is measured how the body walks
 _ENOUGH = 2.0  # seconds of walking, with less of which nothing is known of it
 
 

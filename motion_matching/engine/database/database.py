@@ -25,6 +25,7 @@ from ..maths import planar, quat
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
 from . import gaits
+from .bearing import WalkBearing
 from .features import (
     Normalization,
     Schema,
@@ -216,6 +217,11 @@ class Database:
         return find_idles(self)
 
     @cached_property
+    def walk_bearing(self) -> WalkBearing:
+        """How the body is carried in walking."""
+        return WalkBearing(self)
+
+    @cached_property
     def stances(self) -> StanceScore:
         """How well poses would do as a stance."""
         return StanceScore(self, measure_character_legs(self))
@@ -328,7 +334,7 @@ class Database:
         kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
         kept |= {"standing", "followers", "toes", "gaze"}
         if np.array_equal(result.playable, self.playable):
-            kept |= {"normalization", "successors", "stances"}
+            kept |= {"normalization", "successors", "stances", "walk_bearing"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})
         return result
 

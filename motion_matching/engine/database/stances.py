@@ -33,7 +33,7 @@ def _weigh(default: float, unit: str, why: str) -> Any:
 
 @dataclass(frozen=True)
 class StanceWeights:
-    """What each flaw of a stance costs; a cost of 1 is plainly wrong, as a crouch or a stride is."""
+    """What each flaw of a stance costs; 1 is plainly wrong, as a crouch or a stride is."""
 
     low: float = _weigh(4.0, "1/leg length", "a quarter of the leg lower is a crouch")
     bent: float = _weigh(1.0, "1/rad", "a knee bent by 60° more than stretched is in a stride")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from ..control.played_toes import PlayedToes, measure_toes
 from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
-from ..database.bearing import WalkBearing
 from ..database.database import Database, measure_character_legs
 from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
@@ -69,7 +68,7 @@ class MotionMatching:
         self._root_motion = database.root_motion.astype(np.float32)
         self._toes = self._measure_toes(database)
         self._successors = database.successors
-        self._peaks = LocalPeaks(database)
+        self._peaks, self._bearing = LocalPeaks(database), database.walk_bearing
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
         self.features = FittedFeatures(database).fit(settings)
@@ -341,10 +340,6 @@ class MotionMatching:
         costs = costs + self._bearing.price(frames)
         order = costs.argsort(kind="stable")[:count]
         return frames[order], costs[order]
-
-    @cached_property
-    def _bearing(self) -> WalkBearing:
-        return WalkBearing(self.database)
 
     def _measure_cost(self, query: np.ndarray, frame: int) -> float:
         return self._differences.measure(query - self._rows[frame]) + self._bias.item(frame)
