@@ -17,7 +17,7 @@ from motion_matching.engine.takes import takes
 from tests import demo
 
 # legs by which the first second may be lower, and hands farther out, than the walk that follows
-LOWER, FARTHER = 0.06, 0.14
+LOWER, FARTHER = 0.04, 0.08
 
 
 def measure_carriage(take, database):
