@@ -15,7 +15,8 @@ from .gaits import MOVING_SPEED
 if TYPE_CHECKING:
     from .database import Database
 
-# costs of a search for hips that are a leg lower than usual, and hands a leg farther out
+# costs of a search for hips that are a leg lower than usual, and hands a leg farther out: a tenth
+# of a leg lower, or a quarter farther out, costs as much as a start in a wrong direction
 _LOW, _OUT = 400.0, 160.0
 _SECONDS = 1.0  # of people, ahead of a frame that count: a start is over by then
 _MOMENTS = 8  # of these that are looked at

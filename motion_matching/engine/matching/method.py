@@ -39,8 +39,9 @@ _LOOKED_AT, _APART = 64, 2
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
 _AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
 
-_START = 1.0  # seconds of people after standing in which a walk begins
-_CANDIDATES = 128  # nearest frames of which the one with the best bearing begins it
+# seconds of people after standing in which a walk begins; how much of the nearest motion is looked
+# at for a frame to begin it with, and how far apart frames are that differ in how the body is borne
+_START, _NEAREST, _DIFFERENT = 1.0, 4.0, 1.0 / 30.0
 
 MeasureSeam = Callable[[Jump, np.ndarray], float]
 
@@ -329,14 +330,17 @@ class MotionMatching:
 
     def _begins_walk(self, goal: Goal) -> bool:
         """Return whether a character that just stood is asked to walk, and for no other motion."""
-        if self._since_stood > _START * self.database.pace or goal.jump_to or goal.enter:
+        begins = self._settings.idle and self._since_stood <= _START * self.database.pace
+        if not begins or goal.jump_to or goal.enter:
             return False
         vx, vy = goal.trajectory[-1][3:] if goal.trajectory else (0.0, 0.0)
         return self._at_rest < vx * vx + vy * vy < self.database.walk_to_run**2
 
     def _find_borne(self, nearest: NearestSearch, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest frames and costs, with what it costs not to be carried as in walks."""
-        frames, costs = nearest(max(count, _CANDIDATES))
+        frames, costs = nearest(max(count, round(_NEAREST * self.fps)))
+        _, first = np.unique(frames // max(round(_DIFFERENT * self.fps), 1), return_index=True)
+        frames, costs = frames[first], costs[first]
         costs = costs + self._bearing.price(frames)
         order = costs.argsort(kind="stable")[:count]
         return frames[order], costs[order]
