@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..body.bone_pairs import find_bone_pairs
-from ..errors import RigError
 from ..maths import quat
 from ..motion.smoothing import MOMENT, count_frames
 from .postures import find_arms, measure_leg
@@ -64,10 +62,6 @@ class StanceScore:
             (shoulder, hand, _measure_chain(skeleton.parents, lengths, shoulder, hand))
             for shoulder, hand in find_arms(skeleton, roles, lengths, self._leg)
         ]
-        try:
-            self._pairs: np.ndarray | None = find_bone_pairs(skeleton, roles)
-        except RigError:  # it is not built in pairs
-            self._pairs = None
         frames = np.flatnonzero(find_followed(database))
         frames = frames[:: max(-(-len(frames) // _MOST_FRAMES), 1)]
         joints = compute_joints(database, frames)
@@ -83,6 +77,7 @@ class StanceScore:
             frames = np.zeros(1, np.intp)
         self._tall = float(np.percentile(joints[:, self._database.roles.hips, 2], _TALL))
         self._median = np.median(joints, axis=0)
+        self._pairs = self._pair_joints()
         bends, planted = self._measure_bends(joints), np.asarray(self._database.contacts)[frames]
         self._stretched = np.array(
             [
@@ -119,7 +114,7 @@ class StanceScore:
             "bent": bent.max(axis=1) if roles.legs else none,
             "raised": raised.max(axis=1) / self._leg if roles.legs else none,
             "flung": self._measure_arms(joints),
-            "uneven": none if self._pairs is None else self._measure_unevenness(joints),
+            "uneven": self._measure_unevenness(joints),
             "rare": away.mean(axis=1) / self._leg,
             "quick": measure_calmness(self._database, frames) / self._database.pace,
         }
@@ -157,11 +152,33 @@ class StanceScore:
         upper, lower = quat.normalize_vectors(shins - thighs), quat.normalize_vectors(feet - shins)
         return np.asarray(np.arccos(np.clip(np.sum(upper * lower, axis=-1), -1.0, 1.0)))
 
+    def _pair_joints(self) -> np.ndarray:
+        """Return the joints (2, P) of legs and arms, each with that of the other side.
+
+        Names do not matter. Those in the middle of the trunk are their own counterparts.
+        """
+        skeleton, roles = self._database.skeleton, self._database.roles
+        head = roles.spine if roles.head is None else roles.head
+        trunk = skeleton.get_chain_to_root(head)[:-1]
+        sides: dict[bool, list[list[int]]] = {False: [], True: []}
+        for leg in roles.legs:
+            if leg.side:
+                sides[leg.side == "L"].append([leg.thigh, leg.shin, leg.foot, leg.toe])
+        for shoulder, hand, _ in self._arms:
+            chain = skeleton.get_chain_to_root(hand)
+            arm = chain[: chain.index(shoulder) + 1]
+            sides[bool(self._median[hand, 0] > self._median[roles.hips, 0])].append(arm)
+        pairs = [(bone, bone) for bone in trunk]
+        for left, right in zip(sides[True], sides[False], strict=False):
+            pairs += [*zip(left, right, strict=False), *zip(right, left, strict=False)]
+        return np.array(pairs, np.intp).T
+
     def _measure_unevenness(self, joints: np.ndarray) -> np.ndarray:
         """Return how far joints (F, B, 3) are from their mirror image about the hips, in legs."""
         seen = joints - joints[:, [self._database.roles.hips]] * [1.0, 0.0, 0.0]
-        away = seen - seen[:, self._pairs] * [-1.0, 1.0, 1.0]
-        return np.asarray(np.sqrt(np.sum(away[:, 1:] ** 2, axis=-1).mean(axis=1)) / self._leg)
+        own, other = self._pairs
+        away = seen[:, own] - seen[:, other] * [-1.0, 1.0, 1.0]
+        return np.asarray(np.sqrt(np.sum(away**2, axis=-1).mean(axis=1)) / self._leg)
 
 
 def _measure_chain(parents: np.ndarray, lengths: np.ndarray, first: int, last: int) -> float:

@@ -298,7 +298,8 @@ class MotionMatching:
         around: dict[str, Any] = {"current": frame, "mask": prepared, **self._around}
         best, cost = index.find_nearest(query, bound=bound, **around)
         nearest: NearestSearch = partial(index.find_k_nearest, query, **around)
-        if best >= 0 and self._begins_walk(goal):
+        begins = self._begins_walk(goal)
+        if best >= 0 and begins:
             bound += 0.0 if leave else self._bearing.price(np.array([frame])).item(0)
             nearest = partial(self._find_borne, nearest)
             borne, costs = nearest(1)
@@ -325,7 +326,8 @@ class MotionMatching:
         if chosen is not None:
             best, cost = chosen, self._measure_cost(query, chosen)
         self.last_cost = cost
-        self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        self._last = _Search(query, frame, continuing, mask, seconds, begins)
         return best
 
     def _begins_walk(self, goal: Goal) -> bool:
@@ -451,9 +453,11 @@ class MotionMatching:
             return None
         last = self._last
         mask = last.mask.prepared if last.mask else None
-        frames, _ = self._index.find_k_nearest(
-            last.query, count, current=last.frame, mask=mask, **self._around
+        nearest: NearestSearch = partial(
+            self._index.find_k_nearest, last.query, current=last.frame, mask=mask, **self._around
         )
+        find = partial(self._find_borne, nearest) if last.begins_walk else nearest
+        frames, _ = find(count)
         labels = tuple(f.label for f in self.database.schema.features)
         continuing = self._make_candidate(last.query, last.frame)
         candidates = tuple(self._make_candidate(last.query, int(f)) for f in frames)
@@ -502,6 +506,7 @@ class _Search(NamedTuple):
     continuing: float
     mask: _TagMask | None
     seconds: float
+    begins_walk: bool
 
 
 def _map_goal_dimensions(schema: Schema, times: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
