@@ -159,12 +159,12 @@ class MotionMatching:
         self._frame = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
         self._ticks_to_search = 0
         self._waited = 0  # ticks that jumps have waited in a row
-        self._since_stood = 0.0  # seconds
         self._idling.reset()
         start = self._idling.begin() if self._settings.idle else -1
         self._is_held = start >= 0 and self.database.idles.holds
         if start >= 0:
             self._frame = start
+        self._since_stood = 0.0 if self._is_held else math.inf  # seconds
         self._last = None
         self.last_cost = 0.0
         return self._make_motion(self._frame, None)
@@ -209,9 +209,8 @@ class MotionMatching:
         """Go one frame on, after a search if one is due, or idle."""
         frame = self._frame
         idle = self._idling.choose(goal, frame, self._root_motion[frame], self._poses[frame])
-        self._since_stood += 1.0 / self.fps
+        self._since_stood = 0.0 if idle >= 0 or goal.rests else self._since_stood + 1.0 / self.fps
         if idle >= 0:
-            self._since_stood = 0.0
             return self._idle(idle)
         successor = self._successors.item(frame)
         mask = self._get_tag_mask(goal.tags)
