@@ -280,6 +280,17 @@ def test_build_options_reach_the_database(one_clip: Path, tmp_path: Path) -> Non
     )
 
 
+def test_built_in_standing_is_added_to_clips_that_never_stand(tmp_path: Path) -> None:
+    clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
+    bvh.save(clip.crop(60, clip.frame_count - 90), tmp_path / "walk.bvh")
+    stands = []
+    for options in ([], ["--add-standing"]):
+        file = tmp_path / f"{len(options)}.npz"
+        assert run("build", tmp_path / "walk.bvh", "-o", file, "--quiet", *options) == 0
+        stands.append(not databases.load(file).idles.holds)
+    assert stands == [False, True]
+
+
 def test_axes_may_be_negative(one_clip: Path, tmp_path: Path) -> None:
     """A minus in front of an axis does not make it an option."""
     tracks = []

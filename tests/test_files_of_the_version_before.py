@@ -34,6 +34,7 @@ KEYS = json.loads((BEFORE / "keys.json").read_text(encoding="utf-8"))[
 NEW_DEFAULTS = {"unlock_radius": 0.28}
 NEW_SETTINGS = {
     "idle": True,
+    "breathing": 1.0,
     "catch_up": 0.05,
     "strafe": True,
     "turning_speed": 1.0,

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         sources,
         spare_motion,
         standing,
+        standing_motion,
         status,
         steps,
         stored,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import bpy
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _IMPORT = Button("Import Motion Capture", "motion_matching.import_motion", "IMPORT")
 _DEMO = Button("Add Demo Performer", "motion_matching.add_demo_performer", "OUTLINER_OB_ARMATURE")
 _ADD = Button("Add Motion", "MOTION_MATCHING_MT_add_sources", "ADD")
+_ADD_STANDING = Button("Add Standing", "motion_matching.add_standing", "ARMATURE_DATA")
 _BUILD = Button("Build", "motion_matching.build", "MODIFIER")
 START = Button("Start", "motion_matching.start", "PLAY")
 BAKE = Button("Bake", "motion_matching.bake_script", "ACTION_TWEAK")
@@ -37,7 +39,9 @@ _STOP = Button("Stop", "motion_matching.stop", "CANCEL")
 CANCEL = Button("Cancel", "motion_matching.cancel", "X")
 
 # the operators whose progress the strip shows in place of its buttons
-STEPS = frozenset(button.operator for button in (_IMPORT, _DEMO, _BUILD, START, BAKE)) | {
+STEPS = frozenset(
+    button.operator for button in (_IMPORT, _DEMO, _BUILD, START, BAKE, _ADD_STANDING)
+) | {
     *("motion_matching.bake_along", "motion_matching.direct"),
     *("motion_matching.direct_again", "motion_matching.direct_take"),
 }
@@ -164,7 +168,7 @@ def _collect(obj: bpy.types.Object) -> Iterable[WarningItem]:
             if not named.issuperset(item.about):  # else it is told already
                 yield item
         if not found.stands:
-            yield _RESTLESS
+            yield _RESTLESS if found.is_two_legged else replace(_RESTLESS, buttons=(_ADD,))
     if compared := runtime.comparisons.get(obj.session_uid):
         actions = (take.action for take in settings.takes)
         listed = {action.name for action in actions if action}
@@ -192,10 +196,9 @@ def _describe_interrupted() -> WarningItem:
 
 _RESTLESS = WarningItem(
     "standing",
-    "No source stands still, so the character stops in the middle of a step: add one that stands "
-    "for some seconds",
+    "No idle clip: the character holds one pose while it stands. Add a clip of standing",
     "database",
-    buttons=(_ADD,),
+    buttons=(_ADD_STANDING, _ADD),
 )
 _RECOVER = (
     Button("Recover Take", "motion_matching.recover_take", "RECOVER_LAST"),

@@ -58,6 +58,7 @@ class Status:
     megabytes: float = 0.0
     coverage: str = ""
     stands: bool = True  # whether there is motion to stand with
+    is_two_legged: bool = True
     stale_reason: str = ""
     idle_tags: tuple[BuildNote, ...] = ()  # about tags that cover no frame
     odd: OddMoments = NO_ODD_MOMENTS
@@ -212,7 +213,8 @@ def _describe(database: Database, key: str) -> Status:
         key=key,
         megabytes=measure_megabytes(database),
         coverage=describe_coverage(database),
-        stands=len(database.idle_runs) > 0,
+        stands=not database.idles.holds,
+        is_two_legged=len(database.roles.legs) == 2,
     )
 
 

@@ -44,6 +44,8 @@ _BUILD: _Groups = {
         "glTF files (.vrma too), or JSON lists of sources",
         "-o --output FILE.npz (required)": "the database to write",
         "--mirror": "add the mirror image of every source",
+        "--add-standing": "add built-in standing, fitted to the character, to sources in which "
+        "nobody stands still",
         "--fps RATE": "frames per second of the database (default: the most common rate of the "
         "sources)",
         "--speed FACTOR": "play all sources faster by this factor, such as 1.1 (default: 1)",

@@ -15,6 +15,7 @@ from ..engine.database.features import load_schema
 from ..engine.database.sources import BLEND, Source, choose_character, find_sources, get_ending
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
+from ..engine.locomotion import locomotion
 from ..engine.motion import contacts, simulation_bone
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, protect_blender_import
@@ -23,6 +24,7 @@ from .values import parse_numbers
 from .writing import write_together
 
 _MAX_WARNINGS = 8
+_STANDING = (tagging.TagRange("idle"),)
 _TARGETS = {"output": (".npz",), "save_tags": (".json",)}
 
 
@@ -56,6 +58,9 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     if arguments.tags:
         sources = tagging.assign_tags(sources, tagging.load_tags(arguments.tags))
     tags = tagging.collect_tags(sources) if arguments.save_tags else {}
+    if arguments.add_standing:
+        standing = locomotion.generate_standing()
+        sources.append(Source(clip=standing, mirror=True, tags=_STANDING, built_in=True))
     database, report = build(sources, settings, out.show_progress)
     out.show_progress("Saving")
     with write_together(arguments, *_TARGETS) as written:

@@ -48,8 +48,9 @@ def test_sources_that_never_stand_still_are_told(tmp_path, clip):
     ops.add_files(filepath=str(tmp_path / "walk.bvh"))
     assert ops.build() == {"FINISHED"}
     [item] = list_warnings(obj)
-    assert "No source stands still" in item.text
+    assert "No idle clip" in item.text
     assert find_button(item, "Add Motion").operator == "MOTION_MATCHING_MT_add_sources"
+    assert find_button(item, "Add Standing").operator == "motion_matching.add_standing"
     assert list_warnings(obj, "database") == [item]
     ops.add_actions()
     ops.build()

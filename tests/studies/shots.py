@@ -21,7 +21,7 @@ def make_marks_shot(footage: Footage, settings: PerformerSettings, number: int) 
     """Return a shot of legs, one after the other, that end in marks; the first are long ones."""
     random = np.random.default_rng([7, number])
     seconds = _LONG[number] if number < len(_LONG) else float(random.uniform(*_SHORT))
-    can_stand = len(footage.database.idles.starts) > 0 and not footage.database.idles.holds
+    can_stand = len(footage.database.idle_runs) > 0
     place, yaw, time, marks = np.zeros(2), 0.0, 0.0, []
     while True:
         duration = round(float(random.uniform(*_LEG)), 2)

@@ -35,9 +35,10 @@ class Idles(NamedTuple):
     Idle r has the frames `starts[r]` to `stops[r]` - 1. Of the E frames that may be entered,
     `entries` (E,), `runs` (E,) are the idles, `seconds` (E,) how long they go on from there, and
     `joints` (E, J, 3) where the bones 1 to J are, as the character sees them; `weights` (J,), 1 in
-    all, say how much each counts. `pace` is that of the creature, 1 for people.
+    all, say how much each counts. `pace` is that of the creature, 1 for people. A performance
+    begins at the frame `start`, -1 if nothing says where.
 
-    Without idles, the entries are the poses that look most like standing, best first: one is held.
+    Without idles, the entries are the poses that are the best stances, best first: one is held.
     """
 
     starts: np.ndarray
@@ -48,6 +49,7 @@ class Idles(NamedTuple):
     joints: np.ndarray
     weights: np.ndarray
     pace: float
+    start: int = -1
 
     @property
     def holds(self) -> bool:
@@ -83,10 +85,10 @@ class Idling:
         self._played = np.full(len(self._idles.starts), -np.inf)  # the last tick of each idle
 
     def begin(self) -> int:
-        """Return the frame whose pose is held from the start, -1 if there are idles."""
+        """Return the frame to start at, whose pose is held without idles; -1 if it is unknown."""
         if self._idles.holds:
-            self._frame = int(self._idles.entries[0])
-        return self._frame
+            self._frame = self._idles.start
+        return self._idles.start
 
     def choose(self, goal: Goal, frame: int, root: np.ndarray, pose: np.ndarray) -> int:
         """Return the frame to play on from in this tick, or -1 if the method goes after its goal.

@@ -61,7 +61,8 @@ class Motion(NamedTuple):
     m/s and the turn rate in rad/s. `contacts` (L,) are those of the pose; `frame` of the database
     and `cost` of the last decision are for display. `toes` are known where it plays single frames.
     `labels` have 1 for that of the settings' labels which is played, if any, and 0 for the others.
-    `hardest` is how fast a joint accelerates in the data around the frame, in m/s², if known.
+    `hardest` is how fast a joint accelerates in the data around the frame, in m/s², if known. It
+    `holds` a pose that no data moves.
     """
 
     pose: np.ndarray
@@ -73,6 +74,7 @@ class Motion(NamedTuple):
     toes: PlayedToes | None = None
     labels: tuple[float, ...] = ()
     hardest: float = math.inf
+    holds: bool = False
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ FARTHEST, _LARGEST_BOX, LARGEST_ANGLE = 1e5, 1000.0, 1e5  # metres, metres, radi
 _BEFORE = MappingProxyType(
     {  # what was done before there were these settings
         "idle": False,
+        "breathing": 0.0,
         "catch_up": 0.0,
         "strafe": True,
         "turning_speed": 1.0,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..maths.planar import rotate_xy, wrap
 from . import displacement
+from .breathing import Breathing
 from .ground import FLAT, Ground
 from .inertialization import Inertializer
 from .intent import Intent
@@ -71,6 +72,7 @@ class Performer:
         self._simulation = SimulationObject(settings, ground)
         self._feet = create_foot_lock(method.legs, ground)
         self._look = Look(method.gaze)
+        self._breathing = Breathing(method.skeleton.parents, method.hips, method.legs, method.gaze)
         self._inertializer = Inertializer.from_settings(
             method.acceleration_limits, settings, self.dt
         )
@@ -93,8 +95,12 @@ class Performer:
         if not settings.foot_lock:
             self._feet.release()
 
-    def reset(self, position: tuple[float, float], facing: float) -> Frame:
-        """Stand at a position in metres, or beside an obstacle there, facing a heading."""
+    def reset(self, position: tuple[float, float], facing: float, seed: int = 0) -> Frame:
+        """Stand at a position in metres, or beside an obstacle there, facing a heading.
+
+        A character that holds a stance breathes from the seed.
+        """
+        self._breathing.reset(seed)
         motion = self.method.reset()
         self._inertializer.reset()
         self._feet.reset()
@@ -114,11 +120,13 @@ class Performer:
     def begin(self, performance: Performance) -> Frame:
         """Start as a performance does."""
         place = performance.position, performance.facing
-        return (
-            self.start_from(*place, performance.start) if performance.start else self.reset(*place)
-        )
+        if performance.start is None:
+            return self.reset(*place, performance.seed)
+        return self.start_from(*place, performance.start, performance.seed)
 
-    def start_from(self, position: tuple[float, float], facing: float, state: StartState) -> Frame:
+    def start_from(
+        self, position: tuple[float, float], facing: float, state: StartState, seed: int = 0
+    ) -> Frame:
         """Go on from a pose in motion, at a position in metres and a heading; return that pose.
 
         The next `step` is one tick later. It goes on with the motion of the data that is most like
@@ -131,7 +139,8 @@ class Performer:
         """
         skeleton = self.method.skeleton
         if not state.fits(skeleton):
-            return self.reset(position, facing)
+            return self.reset(position, facing, seed)
+        self._breathing.reset(seed)
         moving = state.to_moving_pose(skeleton)
         x, y = self.ground.slide(position, position, self.settings.collision_radius)
         world, before = (_place(moving.advance(t), (x, y, facing)) for t in (0.0, -self.dt))
@@ -140,7 +149,7 @@ class Performer:
         motion = self.method.start_from(moving)
         jump = motion.jump
         if jump is None:  # there is no body
-            frame = self.reset(position, facing)
+            frame = self.reset(position, facing, seed)
             self._simulation.start(rotate_xy(*state.root_velocity[:2], facing), moving.root.item(2))
             return frame
         place: GroundPlace = (x, y, facing)
@@ -311,6 +320,8 @@ class Performer:
         height = self._feet.update_height(x, y, self.settings, self.dt)
         pose[:, 0] = (x, y, height, math.cos(half), 0.0, 0.0, math.sin(half))
         if intent is not None:
+            amount, buffer = self.settings.breathing, self.settings.stretch_buffer
+            self._breathing.apply(pose, motion.holds, amount, buffer, self.dt)
             self._turn_head(pose, intent)
         unlocked, locked = pose, (False,) * len(motion.contacts)
         self._hardest = max(self._hardest, motion.hardest)

@@ -202,6 +202,12 @@ class PerformerSettings:
         "Where the character stands: step into place and play on through the standing motion of "
         "the data",
     )
+    breathing: float = _large_share(
+        1.0,
+        "Breathing",
+        "How much the character breathes and shifts its weight while it holds a stance, where no "
+        "data stands; higher: livelier, 0: as still as a statue",
+    )
     look: float = describe(
         0.0,
         "Look",

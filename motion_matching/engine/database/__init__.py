@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import (
         assembly,
         auto_tags,
+        bearing,
         bone_features,
         build,
         database,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         postures,
         retagging,
         sources,
+        stances,
         statistics,
         tags,
         thresholds,

@@ -25,6 +25,7 @@ from ..maths import planar, quat
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
 from . import gaits
+from .bearing import WalkBearing
 from .features import (
     Normalization,
     Schema,
@@ -36,6 +37,7 @@ from .idles import find_idle_runs, find_idles, find_standing
 from .limits import measure_peaks
 from .motion_table import MotionTable
 from .postures import OddPosture, find_all_odd_postures
+from .stances import StanceScore
 from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS, find_source_frame
 
 FORMAT = "motion-matching database"
@@ -212,7 +214,17 @@ class Database:
     @cached_property
     def idles(self) -> Idles:
         """The idles, or poses to hold where there are none."""
-        return find_idles(self, measure_character_legs(self))
+        return find_idles(self)
+
+    @cached_property
+    def walk_bearing(self) -> WalkBearing:
+        """How the body is carried in walking."""
+        return WalkBearing(self)
+
+    @cached_property
+    def stances(self) -> StanceScore:
+        """How well poses would do as a stance."""
+        return StanceScore(self, measure_character_legs(self))
 
     @cached_property
     def toes(self) -> np.ndarray:
@@ -322,7 +334,7 @@ class Database:
         kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
         kept |= {"standing", "followers", "toes", "gaze"}
         if np.array_equal(result.playable, self.playable):
-            kept |= {"normalization", "successors"}
+            kept |= {"normalization", "successors", "stances", "walk_bearing"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})
         return result
 

@@ -13,14 +13,15 @@ import numpy as np
 
 from ..control.idling import Idles
 from ..control.legs import LegGeometry
-from ..maths import quat
 from ..maths.runs import find_runs
-from ..motion.smoothing import MOMENT, count_frames
+from .stances import compute_joints, find_followed, measure_calmness
 
 if TYPE_CHECKING:
     from .database import Database
 
 _SHORTEST = 0.5  # seconds, of people: small animals are quicker
+# seconds of all idles together: with less, one who stands repeats the same twitch
+_LEAST = 2.0
 _LEAD = 1.0  # seconds before an idle in which a character comes to rest
 # limits for people, in m/s and rad/s: those of the root, and the mean of all bones
 _SLOW, _STEADY, _CALM = 0.1, 0.3, 0.25
@@ -29,62 +30,62 @@ _UPRIGHT = 0.9  # of the usual height of the hips
 _HEEL_UP = 0.05  # metres that an ankle is above where it stands
 _USUAL = 75  # percentile of how far feet are apart, up to which they usually are
 _MARGIN = 0.01  # metres beyond that
-_CHUNK = 4096  # frames whose bones are found together
 _MOST_ENTRIES = 5000  # that are compared
 _FEET = 0.5  # share of the feet in a comparison
-_HELD = 0.02  # share of the frames that look most like standing
-_SPEED = 0.1  # seconds: speeds of bones count as where they lead within these
+# stance costs above the best one's: of poses that are held, of idles that are played as arms may
+# be crossed in them but not flung out, and of the idles to start with
+_HELD, _PLAYED, _STARTED = 0.1, 0.7, 0.1
 
 
 def find_standing(database: Database, legs: tuple[LegGeometry, ...]) -> np.ndarray:
     """Return the frames (N,) in which a character with these legs stands, whatever their tags."""
     frames = np.flatnonzero(_find_resting(database))
-    joints = _compute_joints(database, frames)
+    joints = compute_joints(database, frames)
     result = np.zeros(database.frame_count, bool)
     result[frames[_find_ordinary(database, legs, frames, joints)]] = True
     return result
 
 
 def find_idle_runs(database: Database) -> np.ndarray:
-    """Return the first frame of each idle of a database, and that after its last (R, 2)."""
-    followed = database.standing & _find_followed(database)
+    """Return the first frame of each run in which the body stands, and that after its last (R, 2).
+
+    However it stands: a T-pose counts, which is no idle.
+    """
+    return _find_long_runs(database, database.standing & find_followed(database))
+
+
+def _find_long_runs(database: Database, fits: np.ndarray) -> np.ndarray:
+    """Return the runs (R, 2) of frames that fit (N,) that are long enough to be played."""
     runs = [
         run
         for start, stop in zip(database.starts, database.stops, strict=True)
-        for run in (find_runs(followed[start:stop]) + start).tolist()
+        for run in (find_runs(fits[start:stop]) + start).tolist()
         if run[1] - run[0] >= _SHORTEST * database.pace * database.fps
     ]
     return np.array(runs, np.intp).reshape(-1, 2)
 
 
-def find_idles(database: Database, legs: tuple[LegGeometry, ...]) -> Idles:
-    """Return the idles of a database whose character has these legs."""
-    runs = database.idle_runs
+def find_idles(database: Database) -> Idles:
+    """Return the idles of a database, or the poses to hold where it has none to speak of."""
+    runs = _find_played_runs(database)
     if not len(runs):
-        stances = _find_stances(database, legs)
+        stances = database.stances.list_best(_HELD)
         none = np.full(len(stances), -1)
         return _describe_idles(database, runs, stances, none, np.zeros(len(stances)))
     return _make_idles(database, runs)
 
 
-def _find_stances(database: Database, legs: tuple[LegGeometry, ...]) -> np.ndarray:
-    """Return the frames (E,) whose poses look most like standing, best first.
-
-    Their feet are low and near each other, and their bones and root move least.
-    """
-    frames = np.flatnonzero(database.find_candidates(0.0) & _find_followed(database))
-    frames = frames[:: max(-(-len(frames) // _MOST_ENTRIES), 1)]
-    joints = _compute_joints(database, frames)
-    cost = _SPEED * _measure_calmness(database, frames) / database.pace
-    motion = database.root_motion[frames]
-    cost += _SPEED * np.hypot(motion[:, 0], motion[:, 1]) / database.pace
-    if legs:
-        feet = joints[:, [leg.foot for leg in database.roles.legs]]
-        raised = feet[..., 2] - np.array([leg.foot_height for leg in legs])
-        apart = np.linalg.norm(np.ptp(feet[..., :2], axis=1), axis=-1)
-        cost += (np.maximum(raised, 0.0).sum(axis=1) + apart) / legs[0].size
-    order = np.argsort(cost, kind="stable")
-    return frames[order[: max(round(_HELD * len(frames)), 1)]]
+def _find_played_runs(database: Database) -> np.ndarray:
+    """Return the runs (R, 2) in which the body stands at ease; none if they last no time at all."""
+    fits = np.zeros(database.frame_count, bool)
+    for start, stop in database.idle_runs.tolist():
+        fits[start:stop] = True
+    frames = np.flatnonzero(fits)
+    costs = database.stances.rate(frames, compute_joints(database, frames))
+    fits[frames] = costs <= database.stances.least + _PLAYED
+    runs = _find_long_runs(database, fits)
+    seconds = np.ptp(runs, axis=1).sum() / database.fps
+    return runs if seconds >= _LEAST * database.pace else runs[:0]
 
 
 def find_settling_frames(database: Database) -> np.ndarray:
@@ -112,23 +113,6 @@ def _find_resting(database: Database) -> np.ndarray:
     return result
 
 
-def _find_followed(database: Database) -> np.ndarray:
-    """Return the frames (N,) that may be played, with two more, as a field needs them."""
-    after = database.successors
-    return np.asarray(database.playable & (after >= 0) & (after[after] >= 0))
-
-
-def _compute_joints(database: Database, frames: np.ndarray) -> np.ndarray:
-    """Return where the bones (F, B, 3) of frames are, as the character sees them."""
-    poses, parents = np.asarray(database.poses), database.skeleton.parents
-    result = np.empty((len(frames), poses.shape[2], 3), np.float32)
-    for start in range(0, len(frames), _CHUNK):
-        local = poses[frames[start : start + _CHUNK]]
-        local[:, :, 0] = [0, 0, 0, 1, 0, 0, 0]
-        result[start : start + _CHUNK] = quat.compute_world(local, parents)[1]
-    return result
-
-
 def _find_ordinary(
     database: Database, legs: tuple[LegGeometry, ...], frames: np.ndarray, joints: np.ndarray
 ) -> np.ndarray:
@@ -138,10 +122,10 @@ def _find_ordinary(
     size, pace = (legs[0].size if legs else 1.0), database.pace
     feet = joints[:, [leg.foot for leg in database.roles.legs]]
     every = max(database.frame_count // _MOST_ENTRIES, 1)
-    hips = _compute_joints(database, np.arange(0, database.frame_count, every))
+    hips = compute_joints(database, np.arange(0, database.frame_count, every))
     usual = np.median(hips[:, database.roles.hips, 2])
     result = joints[:, database.roles.hips, 2] > _UPRIGHT * usual
-    result &= _measure_calmness(database, frames) < _CALM * pace
+    result &= measure_calmness(database, frames) < _CALM * pace
     low = feet[..., 2] < np.array([leg.foot_height for leg in legs]) + _HEEL_UP * size
     stances = np.all([np.asarray(database.contacts)[frames], low], axis=2)
     for stands in stances:
@@ -154,17 +138,6 @@ def _find_ordinary(
     return result
 
 
-def _measure_calmness(database: Database, frames: np.ndarray) -> np.ndarray:
-    """Return the mean speed (F,) of the bones in m/s from each frame to a moment after it."""
-    later, ticks = frames, np.zeros(len(frames))
-    for _ in range(count_frames(database.fps, MOMENT * min(database.pace, 1.0))):
-        after = database.followers[later]
-        later, ticks = np.where(after < 0, later, after), ticks + (after >= 0)
-    now, then = (_compute_joints(database, at) for at in (frames, later))
-    way = np.linalg.norm(then - now, axis=-1)[:, 1:].mean(axis=1)
-    return np.asarray(way * database.fps / np.maximum(ticks, 1))
-
-
 def _make_idles(database: Database, runs: np.ndarray) -> Idles:
     """Describe the runs (R, 2) of frames, and where they may be entered."""
     able = database.find_candidates(0.0)
@@ -175,6 +148,20 @@ def _make_idles(database: Database, runs: np.ndarray) -> Idles:
     kept = np.flatnonzero(able[frames] & (seconds >= _SHORTEST * database.pace))
     kept = kept[:: max(-(-len(kept) // _MOST_ENTRIES), 1)]
     return _describe_idles(database, runs, frames[kept], of_run[kept], seconds[kept])
+
+
+def _find_start(database: Database, runs: np.ndarray, entries: np.ndarray) -> int:
+    """Return the calmest frame of the idles with about the best stance, or the first to hold."""
+    if not len(runs):
+        return int(entries[0]) if len(entries) else -1
+    able, idle = database.find_candidates(0.0), np.zeros(database.frame_count, bool)
+    for start, stop in runs.tolist():
+        idle[start:stop] = True
+    frames = np.flatnonzero(able & idle) if (able & idle).any() else np.flatnonzero(idle)
+    costs = database.stances.rate(frames, compute_joints(database, frames))
+    frames = frames[costs <= costs.min() + _STARTED]
+    vx, vy, turn = database.root_motion[frames].astype(np.float32).T
+    return int(frames[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
 
 
 def _describe_idles(
@@ -191,9 +178,10 @@ def _describe_idles(
         entries,
         of_run,
         seconds.astype(np.float32),
-        _compute_joints(database, entries)[:, 1:],
+        compute_joints(database, entries)[:, 1:],
         _weigh_bones(database),
         database.pace,
+        _find_start(database, runs, entries),
     )
 
 

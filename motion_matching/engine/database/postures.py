@@ -211,8 +211,8 @@ def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...
     poses = np.asarray(database.poses[frames]).transpose(0, 2, 1)
     local = poses[..., 3:], poses[..., :3]
     lengths = np.linalg.norm(poses[0, :, :3], axis=-1)
-    leg = float(np.mean([_measure_leg(skeleton, one, lengths) for one in roles.legs]))
-    arms = _find_arms(skeleton, roles, lengths, _LONG_LIMB * leg)
+    leg = float(np.mean([measure_leg(skeleton, one, lengths) for one in roles.legs]))
+    arms = find_arms(skeleton, roles, lengths, leg)
 
     def locate(*bones: int) -> Array:
         return np.stack([skeleton.compute_bone_position(b, *local, root=0) for b in bones])
@@ -236,18 +236,18 @@ def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...
     return names, np.stack([traits[name] for name in names], axis=1)
 
 
-def _measure_leg(skeleton: Skeleton, leg: Leg, lengths: Array) -> float:
+def measure_leg(skeleton: Skeleton, leg: Leg, lengths: Array) -> float:
     """Return the length of a leg from the thigh to the foot, over all bones between."""
     chain = skeleton.get_chain_to_root(leg.foot)
     return float(lengths[chain[: chain.index(leg.thigh)]].sum())
 
 
-def _find_arms(
-    skeleton: Skeleton, roles: Roles, lengths: Array, long: float
+def find_arms(
+    skeleton: Skeleton, roles: Roles, lengths: Array, leg: float
 ) -> list[tuple[int, int]]:
     """Return the first and last bones of the long branches of the trunk above the hips.
 
-    Names do not matter. `lengths` (B,) are those of bones from their parents.
+    Names do not matter. `lengths` (B,) are those of bones from their parents, `leg` a leg's.
     """
     trunk = skeleton.get_chain_to_root(roles.spine if roles.head is None else roles.head)
     if roles.hips not in trunk:
@@ -263,7 +263,7 @@ def _find_arms(
             for one in below:
                 reach[one] = reach[int(skeleton.parents[one])] + float(lengths[one])
             end = max(reach, key=lambda one: reach[one])
-            if reach[end] > long:
+            if reach[end] > _LONG_LIMB * leg:
                 arms.append((child, end))
     return arms
 

@@ -118,7 +118,8 @@ def _choose_model(
         skeleton = character.skeleton
         rest = skeleton.rest_positions[None], skeleton.rest_rotations[None]
         return Clip("the character", skeleton, *rest, 1.0), []
-    of_armature = [part for part in parts if part.source.is_of_armature] or parts
+    own = [part for part in parts if not part.source.built_in] or parts
+    of_armature = [part for part in own if part.source.is_of_armature] or own
     most = Counter(map(_get_hierarchy, of_armature)).most_common(1)[0][0]
     alike = [part.clip for part in of_armature if _get_hierarchy(part) == most]
     lengths = np.stack([_measure_lengths(clip, alike[0].skeleton.names) for clip in alike])

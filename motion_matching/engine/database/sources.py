@@ -34,7 +34,8 @@ class Source:
     frames replaces the simulation bone that would be computed. A Blender file has to be read first
     (`scene.reading.blend_sources`); `armature` and `action` name what to read from it, and
     `character` the root or armature to read from another file with several. A `key` names the
-    source in the database, so that it can be tagged again.
+    source in the database, so that it can be tagged again. A clip that is `built_in` is retargeted
+    to the skeleton of the others.
     """
 
     file: Path | None = None
@@ -50,6 +51,7 @@ class Source:
     action: str | None = None
     character: str | None = None
     key: str = ""
+    built_in: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.speed < np.inf:
@@ -71,7 +73,8 @@ class Source:
     @property
     def is_of_armature(self) -> bool:
         """Whether its clip moves the bones of an armature, rather than those in a BVH file."""
-        return self.clip is not None and get_ending(self.file) in ("", BLEND, *IMPORTED)
+        from_blender = get_ending(self.file) in ("", BLEND, *IMPORTED)
+        return self.clip is not None and from_blender and not self.built_in
 
     @property
     def name(self) -> str:

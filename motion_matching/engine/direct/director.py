@@ -314,7 +314,7 @@ class Director:
     @cached_property
     def _can_stand(self) -> bool:
         """Whether the data has standing motion."""
-        return not self.footage.database.idles.holds
+        return len(self.footage.database.idle_runs) > 0
 
     def _prepare(self, shot: Shot) -> _Task:
         footage = self.footage

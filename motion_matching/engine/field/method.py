@@ -144,6 +144,7 @@ class MotionField:
         self._current_neighbours = None
         self._k, self._favour = int(settings.neighbours), int(settings.favour)
         self._drift, self._planted_share = settings.drift, settings.planted_share
+        self._may_idle = settings.idle
         self._labels.apply(settings.labels)
         if settings.field != "notebook":
             self._one_field = None
@@ -155,17 +156,22 @@ class MotionField:
             self._travel = None if travel is None else travel[self.states.frames]
 
     def reset(self) -> Motion:
-        """Start at the state that moves least."""
+        """Start in an ordinary stance, or where none is known at the state that moves least."""
         steps = self.states.root_steps
-        calmest = int(np.argmin(steps[:, 0] ** 2 + steps[:, 1] ** 2 + 0.1 * steps[:, 2] ** 2))
         self._shove.reset()
         self._idling.reset()
         self._is_idle = False
         self.decision: Decision | None = None
         self._momentum: np.ndarray
-        self.enter(calmest)
-        self._root, contacts = steps[calmest] * np.float32(self.fps), self._contacts[calmest] > 0.5
-        self._frame = int(self.states.frames[calmest])
+        frame = self._idling.begin() if self._may_idle and self._one_field is None else -1
+        if frame < 0:
+            first = int(np.argmin(steps[:, 0] ** 2 + steps[:, 1] ** 2 + 0.1 * steps[:, 2] ** 2))
+            frame = int(self.states.frames[first])
+        else:
+            first = int(self.states.frames.searchsorted(frame))
+        self.enter(first)
+        self._root, contacts = steps[first] * np.float32(self.fps), self._contacts[first] > 0.5
+        self._frame = frame
         return self._make_motion(contacts)
 
     def start_from(self, state: MovingPose) -> Motion:
@@ -217,7 +223,7 @@ class MotionField:
         self.decision, self._frame, self._is_idle = None, frame, True
         self._root = np.zeros_like(self._root)
         standing = np.ones(self._contacts.shape[1], bool)
-        return self._make_motion(standing, jump)
+        return self._make_motion(standing, jump)._replace(holds=True)
 
     def _leave_idle(self, field: Neighbours, task: TaskGoal, travel: np.ndarray) -> Jump:
         """Continue from the state nearby whose clip serves the goal best."""

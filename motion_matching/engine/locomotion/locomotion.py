@@ -20,6 +20,7 @@ from .humanoid import build_humanoid_skeleton, pose_body
 
 Array = np.ndarray
 _STANDING = 1.0  # seconds of standing still at both ends of a take
+_ONLY_STANDING = 30.0  # seconds of a take without anything else
 _STEPS_FPS = 60.0  # at which steps are planned, so that the clip's rate does not change them
 
 
@@ -60,6 +61,12 @@ def generate(seed: int = 0, fps: float = 30.0) -> list[Clip]:
         moves = [replace(move, speed=factor * move.speed) for move in moves]
         clips.append(perform(name, moves, fps, rng))
     return clips
+
+
+def generate_standing(seed: int = 0, fps: float = 30.0) -> Clip:
+    """Generate a take that only stands, long enough that an idle is not soon repeated."""
+    rng = np.random.default_rng(seed)
+    return perform("Standing", [Move(_ONLY_STANDING)], fps, rng)
 
 
 def perform(name: str, moves: Sequence[Move], fps: float, rng: np.random.Generator) -> Clip:

@@ -39,6 +39,10 @@ _LOOKED_AT, _APART = 64, 2
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
 _AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
 
+# seconds of people after a held stance in which a walk begins; how much of the nearest motion is
+# looked at for a frame to begin with, and how far apart frames are that differ in their bearing
+_START, _NEAREST, _DIFFERENT = 1.0, 4.0, 1.0 / 30.0
+
 MeasureSeam = Callable[[Jump, np.ndarray], float]
 
 
@@ -65,7 +69,7 @@ class MotionMatching:
         self._root_motion = database.root_motion.astype(np.float32)
         self._toes = self._measure_toes(database)
         self._successors = database.successors
-        self._peaks = LocalPeaks(database)
+        self._peaks, self._bearing = LocalPeaks(database), database.walk_bearing
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
         self.features = FittedFeatures(database).fit(settings)
@@ -146,17 +150,21 @@ class MotionMatching:
         return features
 
     def reset(self) -> Motion:
-        """Start at the calmest frame that may be entered, or where no data stands, hold a pose."""
+        """Start in an ordinary stance, which is held where no data stands.
+
+        One that is not to idle starts at the calmest frame that may be entered.
+        """
         allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
         vx, vy, turn = self._root_motion[allowed].T
         self._frame = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
         self._ticks_to_search = 0
         self._waited = 0  # ticks that jumps have waited in a row
         self._idling.reset()
-        held = self._idling.begin() if self._settings.idle else -1
-        self._is_held = held >= 0
-        if self._is_held:
-            self._frame = held
+        start = self._idling.begin() if self._settings.idle else -1
+        self._is_held = start >= 0 and self.database.idles.holds
+        if start >= 0:
+            self._frame = start
+        self._since_stood = 0.0 if self._is_held else math.inf  # seconds
         self._last = None
         self.last_cost = 0.0
         return self._make_motion(self._frame, None)
@@ -168,7 +176,7 @@ class MotionMatching:
         """
         self.reset()
         self._idling.reset()
-        self._is_held = False
+        self._is_held, self._since_stood = False, math.inf
         allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
         nearest = similar_frames.find_like(self.database, state, allowed)
         self._frame = int(nearest[np.argmin(self._compare_bodies(state, nearest))])
@@ -201,6 +209,7 @@ class MotionMatching:
         """Go one frame on, after a search if one is due, or idle."""
         frame = self._frame
         idle = self._idling.choose(goal, frame, self._root_motion[frame], self._poses[frame])
+        self._since_stood = 0.0 if idle >= 0 or goal.rests else self._since_stood + 1.0 / self.fps
         if idle >= 0:
             return self._idle(idle)
         successor = self._successors.item(frame)
@@ -244,7 +253,7 @@ class MotionMatching:
             root, contacts = np.zeros_like(root), np.ones_like(contacts)
         toes = None if self._is_held else PlayedToes(self._toes[frame], jump is not None)
         known = toes, self._labels.get_shares(frame), self._peaks.get(frame)
-        return Motion(pose, root, contacts, jump, frame, self.last_cost, *known)
+        return Motion(pose, root, contacts, jump, frame, self.last_cost, *known, self._is_held)
 
     def _get_played_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of what is played."""
@@ -288,6 +297,12 @@ class MotionMatching:
         around: dict[str, Any] = {"current": frame, "mask": prepared, **self._around}
         best, cost = index.find_nearest(query, bound=bound, **around)
         nearest: NearestSearch = partial(index.find_k_nearest, query, **around)
+        begins = self._begins_walk(goal)
+        if best >= 0 and begins:
+            bound += 0.0 if leave else self._bearing.price(np.array([frame])).item(0)
+            nearest = partial(self._find_borne, nearest)
+            borne, costs = nearest(1)
+            best, cost = (int(borne[0]), float(costs[0])) if costs[0] < bound else (-1, bound)
         if best >= 0 and self._settings.price_weight > 0.0 and goal.measure_prices:
             best, cost = self._choose_by_price(goal.measure_prices, nearest, bound)
         if best < 0 and leave and mask is not None:
@@ -310,8 +325,30 @@ class MotionMatching:
         if chosen is not None:
             best, cost = chosen, self._measure_cost(query, chosen)
         self.last_cost = cost
-        self._last = _Search(query, frame, continuing, mask, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        self._last = _Search(query, frame, continuing, mask, seconds, begins)
         return best
+
+    def _begins_walk(self, goal: Goal) -> bool:
+        """Return whether a character that just held a stance is asked to walk, and nothing else.
+
+        Standing motion leads into walks of its own.
+        """
+        begins = self.database.idles.holds and self._settings.idle
+        begins = begins and self._since_stood <= _START * self.database.pace
+        if not begins or goal.jump_to or goal.enter:
+            return False
+        vx, vy = goal.trajectory[-1][3:] if goal.trajectory else (0.0, 0.0)
+        return self._at_rest < vx * vx + vy * vy < self.database.walk_to_run**2
+
+    def _find_borne(self, nearest: NearestSearch, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest frames and costs, with what it costs not to be carried as in walks."""
+        frames, costs = nearest(max(count, round(_NEAREST * self.fps)))
+        _, first = np.unique(frames // max(round(_DIFFERENT * self.fps), 1), return_index=True)
+        frames, costs = frames[first], costs[first]
+        costs = costs + self._bearing.price(frames)
+        order = costs.argsort(kind="stable")[:count]
+        return frames[order], costs[order]
 
     def _measure_cost(self, query: np.ndarray, frame: int) -> float:
         return self._differences.measure(query - self._rows[frame]) + self._bias.item(frame)
@@ -419,9 +456,11 @@ class MotionMatching:
             return None
         last = self._last
         mask = last.mask.prepared if last.mask else None
-        frames, _ = self._index.find_k_nearest(
-            last.query, count, current=last.frame, mask=mask, **self._around
+        nearest: NearestSearch = partial(
+            self._index.find_k_nearest, last.query, current=last.frame, mask=mask, **self._around
         )
+        find = partial(self._find_borne, nearest) if last.begins_walk else nearest
+        frames, _ = find(count)
         labels = tuple(f.label for f in self.database.schema.features)
         continuing = self._make_candidate(last.query, last.frame)
         candidates = tuple(self._make_candidate(last.query, int(f)) for f in frames)
@@ -470,6 +509,7 @@ class _Search(NamedTuple):
     continuing: float
     mask: _TagMask | None
     seconds: float
+    begins_walk: bool
 
 
 def _map_goal_dimensions(schema: Schema, times: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:

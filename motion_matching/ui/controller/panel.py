@@ -90,6 +90,7 @@ class MOTION_MATCHING_PT_controller(StateHeader, ArmaturePanel, bpy.types.Panel)
         column.prop(controller, "displacement")
         column.prop(controller, "foot_lock")
         column.prop(controller, "idle")
+        column.prop(controller, "breathing")
 
 
 class _SettingsPanel(ArmaturePanel):

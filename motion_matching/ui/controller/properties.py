@@ -106,6 +106,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     continuing_bias: float
     price_weight: float
     idle: bool
+    breathing: float
     look: float
     look_ahead: float
     look_halflife: float

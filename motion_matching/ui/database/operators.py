@@ -22,6 +22,7 @@ from ..operator_base import (
     NothingToDoError,
     Operator,
     SteppedOperator,
+    can_assign_action,
     get_active_source,
     has_active_source,
     in_object_mode,
@@ -29,7 +30,7 @@ from ..operator_base import (
 )
 from ..panel_base import format_count
 from ..typed_properties import TOLERANCE, choice, number, switch, text
-from .operators_sources import select_only
+from .operators_sources import add_source, select_only
 from .properties import MotionMatchingSource
 
 _NOTEBOOK = "Two seconds for both, which removes all sway and blunts starts, stops and turns"
@@ -60,6 +61,24 @@ class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
         for item in (*notes, *app.status.get_status(obj).warnings):
             self.tell("WARNING", item.text)
         return f"Built {app.status.describe_database(database)}"
+
+
+class MOTION_MATCHING_OT_add_standing(SteppedOperator, bpy.types.Operator):
+    """Add built-in standing, fitted to this character, as a source: it breathes and shifts its \
+weight where no other source stands still. Build again to use it"""
+
+    bl_idname = "motion_matching.add_standing"
+    bl_label = "Add Standing"
+    requires = (*SOURCES, can_assign_action)
+
+    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
+        uid = get_active_armature(context).session_uid
+        action = yield from app.standing_motion.add_standing_steps(get_armature(uid))
+        add_source(
+            get_armature(uid), action.name, kind="ACTION", action=action, mirror=True, gait="idle"
+        )
+        app.status.invalidate()
+        return f"Added '{action.name}': build again to use it"
 
 
 # Preview

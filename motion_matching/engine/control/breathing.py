@@ -1,0 +1,180 @@
+"""Breathe and shift the weight while a stance is held, so that a body which no data moves is alive.
+
+A layer on the pose that is played, as a look is. Hips, chest and head move by some millimetres
+along waves that never repeat; legs bend so that their feet stay exactly where the pose has them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..maths.scalar_quat import Quaternion, inv_mul, mul, mul_vec
+from ..maths.springs import spring
+from .legs import Joint, LegGeometry, bend, compute_world_joints
+from .looking import Gaze
+
+_NOTHING = 1e-5  # of the whole movement, which no eye sees
+_NEVER: Quaternion = (1.0, 0.0, 0.0, 0.0)
+
+
+def _tune(default: float, unit: str, why: str) -> Any:
+    return field(default=default, metadata={"unit": unit, "why": why})
+
+
+@dataclass(frozen=True)
+class BreathingAmounts:
+    """How far a body of people's size moves at most, how often, and how soon that begins."""
+
+    breath_least: float = _tune(3.0, "s", "20 breaths a minute, the quickest of a healthy adult")
+    breath_most: float = _tune(5.0, "s", "12 breaths a minute, the slowest of a healthy adult")
+    shift_least: float = _tune(2.6, "s", "a quicker sway looks nervous")
+    shift_most: float = _tune(6.0, "s", "a slower one looks frozen within a cut of some seconds")
+    side: float = _tune(0.006, "m", "quiet standing sways by about a centimetre from side to side")
+    ahead: float = _tune(0.004, "m", "and by less back and forth")
+    sink: float = _tune(0.003, "m", "knees give way as weight shifts, and legs do not overstretch")
+    lift: float = _tune(0.0015, "m", "the trunk rises with a breath")
+    chest: float = _tune(0.010, "rad", "lifts shoulders by 3 mm, as a quiet breath does")
+    twist: float = _tune(0.012, "rad", "moves hands by 3 to 5 mm")
+    roll: float = _tune(0.006, "rad", "the hip of the leg that bears the weight rises by 1 mm")
+    head: float = _tune(0.3, "share", "eyes keep to what they see, so a head moves less")
+    begin: float = _tune(0.4, "s", "halflife in which it begins, as what is held still settles")
+    end: float = _tune(0.12, "s", "halflife in which it ends, within a first step")
+
+
+AMOUNTS = BreathingAmounts()
+
+
+class _Wave:
+    """A value that swings between 0 and 1, in times and to heights of its own each time."""
+
+    def __init__(self, rng: np.random.Generator, least: float, most: float) -> None:
+        self._rng, self._half = rng, (0.5 * least, 0.5 * most)
+        self._start, self._goal, self._age, self._seconds = 0.5, 0.5, 0.0, 0.0
+        self._is_high = bool(rng.random() < 0.5)
+
+    def advance(self, dt: float) -> float:
+        """Return the value after some seconds."""
+        self._age += dt
+        if self._age >= self._seconds:
+            self._age -= self._seconds
+            self._seconds = float(self._rng.uniform(*self._half))
+            self._is_high = not self._is_high
+            self._start, inner = self._goal, 0.35 * float(self._rng.random())
+            self._goal = 1.0 - inner if self._is_high else inner
+        share = 0.5 - 0.5 * math.cos(math.pi * min(self._age / self._seconds, 1.0))
+        return self._start + (self._goal - self._start) * share
+
+
+class Breathing:
+    """Moves the held poses of a character, whose bones have `parents`, from a seed."""
+
+    def __init__(
+        self, parents: np.ndarray, hips: int, legs: Sequence[LegGeometry], gaze: Gaze | None
+    ) -> None:
+        self._parents, self._hips, self._legs = parents.tolist(), hips, tuple(legs)
+        self._trunk = _find_trunk(gaze)
+        self._size = legs[0].size if legs else 1.0
+        self._slowness = legs[0].slowness if legs else 1.0
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Stand still, and breathe from a seed when a pose is held."""
+        breath = AMOUNTS.breath_least, AMOUNTS.breath_most
+        shift = AMOUNTS.shift_least, AMOUNTS.shift_most
+        times = (breath, shift, shift, shift)
+        self._waves = [
+            _Wave(np.random.default_rng([seed, number]), *time) for number, time in enumerate(times)
+        ]
+        self._share, self._rate = 0.0, 0.0
+
+    def apply(self, pose: np.ndarray, holds: bool, amount: float, buffer: float, dt: float) -> None:
+        """Move a local pose (7, B), which is held or not any more, by an amount, 1 being usual.
+
+        Legs stay `buffer` metres short of straight.
+        """
+        goal = amount if holds else 0.0
+        if goal == 0.0 and self._share < _NOTHING:
+            self._share = self._rate = 0.0
+            return
+        dt /= self._slowness
+        halflife = AMOUNTS.begin if holds else AMOUNTS.end
+        self._share, self._rate = spring(self._share, self._rate, goal, halflife, dt)
+        breath, *shifts = (self._share * (2.0 * wave.advance(dt) - 1.0) for wave in self._waves)
+        side, ahead, twist = shifts
+        before = [self._compute_leg(pose, leg) for leg in self._legs]
+        trunk = self._compute_trunk(pose)
+        self._move_hips(pose, side, ahead, breath)
+        self._turn_trunk(pose, trunk, breath, twist)
+        for leg, joints in zip(self._legs, before, strict=True):
+            _hold_foot(pose, leg, joints, self._compute_leg(pose, leg), buffer)
+
+    def _compute_leg(self, pose: np.ndarray, leg: LegGeometry) -> list[Joint]:
+        """Return the joints of a leg's chain as the character sees them, each after its parent."""
+        bones = pose.take(leg.chain, axis=1).T.tolist()
+        return compute_world_joints([0.0, 0.0, 0.0, *_NEVER], bones, range(len(bones)))
+
+    def _compute_chain(self, pose: np.ndarray, bone: int) -> Quaternion:
+        """Return the rotation of a bone as the character sees it."""
+        turn = _NEVER
+        while bone > 0:
+            w, x, y, z = pose[3:, bone].tolist()
+            turn, bone = mul((w, x, y, z), turn), self._parents[bone]
+        return turn
+
+    def _compute_trunk(self, pose: np.ndarray) -> list[Quaternion]:
+        """Return how the bones of the trunk are turned that are moved."""
+        return [self._compute_chain(pose, bone) for bone in self._trunk]
+
+    def _move_hips(self, pose: np.ndarray, side: float, ahead: float, breath: float) -> None:
+        up = AMOUNTS.lift * breath - AMOUNTS.sink * self._share
+        x, y, z = (self._size * part for part in (AMOUNTS.side * side, AMOUNTS.ahead * ahead, up))
+        above = self._compute_chain(pose, self._parents[self._hips])
+        w, a, b, c = above
+        pose[:3, self._hips] += mul_vec((w, -a, -b, -c), (x, y, z))
+        hips = self._compute_chain(pose, self._hips)
+        rolled = mul(_turn(AMOUNTS.roll * side, (0.0, 1.0, 0.0)), hips)
+        pose[3:, self._hips] = inv_mul(above, rolled)
+
+    def _turn_trunk(
+        self, pose: np.ndarray, trunk: list[Quaternion], breath: float, twist: float
+    ) -> None:
+        """Turn the chest with a breath, and what is above it less."""
+        for bone, attitude, share in zip(self._trunk, trunk, (1.0, AMOUNTS.head), strict=False):
+            lean = _turn(share * AMOUNTS.chest * breath, (1.0, 0.0, 0.0))
+            turn = _turn(share * AMOUNTS.twist * twist, (0.0, 0.0, 1.0))
+            above = self._compute_chain(pose, self._parents[bone])
+            pose[3:, bone] = inv_mul(above, mul(turn, mul(lean, attitude)))
+
+
+def _find_trunk(gaze: Gaze | None) -> tuple[int, ...]:
+    """Return the chest and the bone above it, if the chest turns without turning a leg."""
+    if gaze is None or not gaze.has_spine:
+        return ()
+    return gaze.chain[gaze.chest - 1 : gaze.chest + 1]
+
+
+def _turn(angle: float, axis: tuple[float, float, float]) -> Quaternion:
+    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
+    return c, s * axis[0], s * axis[1], s * axis[2]
+
+
+def _hold_foot(
+    pose: np.ndarray, leg: LegGeometry, before: list[Joint], now: list[Joint], buffer: float
+) -> None:
+    """Bend a leg of a pose (7, B) so that its foot is where it was before."""
+    above_hip, hip = now[leg.thigh], now[leg.thigh + 1]
+    above_knee, knee = now[leg.shin], now[leg.shin + 1]
+    above_ankle, ankle = now[leg.foot], now[leg.foot + 1]
+    goal, attitude = before[leg.foot + 1]
+    whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
+    shin = mul(lower, knee[1])
+    above = shin if leg.foot == leg.shin + 1 else mul(lower, above_ankle[1])
+    thigh, shin_bone, foot = (leg.chain[k] for k in (leg.thigh, leg.shin, leg.foot))
+    pose[3:, thigh] = inv_mul(above_hip[1], mul(whole, hip[1]))
+    pose[3:, shin_bone] = inv_mul(above_knee[1], shin)
+    pose[3:, foot] = inv_mul(mul(whole, above), attitude)
