@@ -23,8 +23,8 @@ class BuildNote(NamedTuple):
     """What a user should know of a source: why it is left out, or a sentence.
 
     Of a source left out, the `kind` is "unreadable", "short" or "skeleton". Of a sentence, it is
-    "file" (what had to be assumed to read it), "root", "size", "axes", "floor", "slope", "loop" or
-    "tag".
+    "file" (what had to be assumed to read it), "root", "size", "axes", "floor", "slope", "loop",
+    "tag", "in place", "units", or a kind of `source_doctor.Finding`.
     """
 
     source: str

@@ -32,7 +32,9 @@ class Source:
     it to the build; a `loop` is a cycle whose last frame repeats its first. A `track` of the chosen
     frames replaces the simulation bone that would be computed. A Blender file has to be read first
     (`scene.reading.blend_sources`); `armature` and `action` name what to read from it. A `key`
-    names the source in the database, so that it can be tagged again.
+    names the source in the database, so that it can be tagged again. With `keep_frames`, frames
+    that no body can have moved through stay, and with `keep_floor` the height of its floor; None
+    leaves these to the build. Frame 0 of the clip is called `shown_first` in what users are told.
     """
 
     file: Path | None = None
@@ -47,6 +49,9 @@ class Source:
     armature: str | None = None
     action: str | None = None
     key: str = ""
+    keep_frames: bool | None = None
+    keep_floor: bool | None = None
+    shown_first: int = 0
 
     def __post_init__(self) -> None:
         if not 0 < self.speed < np.inf:
@@ -146,7 +151,8 @@ def _find_bvh_files(folder: Path) -> list[Path]:
     return files
 
 
-_KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", "armature", "action"}
+_FLAGS = ("mirror", "keep_frames", "keep_floor")  # which the build decides where they are missing
+_KEYS = {"file", "start", "stop", "speed", "loop", "tags", "track", "armature", "action", *_FLAGS}
 
 
 def read_source_list(path: Path) -> list[Source]:
@@ -177,7 +183,6 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
                 f"'{key}' of {where} is {reprlib.repr(entry[key])}; give the name of one in a "
                 f"{BLEND} file"
             )
-    mirror = entry.get("mirror")
     start, stop = parse_frame_range(entry, whole)
     tags = json_files.expect_list(entry.get("tags", []), f"'tags' of {where}")
     return Source(
@@ -185,13 +190,17 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
         start=start,
         stop=stop,
         speed=json_files.expect_number(entry.get("speed", 1.0), f"'speed' of {where}", 0.1, 10.0),
-        mirror=None if mirror is None else json_files.expect_flag(mirror, f"'mirror' of {where}"),
         loop=json_files.expect_flag(entry.get("loop", False), f"'loop' of {where}"),
         tags=tuple(tag_from_dict(tag, whole) for tag in tags),
         track=_parse_track(entry.get("track"), where),
         armature=entry.get("armature"),
         action=entry.get("action"),
+        **{name: _parse_flag(entry.get(name), name, where) for name in _FLAGS},
     )
+
+
+def _parse_flag(value: Any, name: str, where: str) -> bool | None:
+    return None if value is None else json_files.expect_flag(value, f"'{name}' of {where}")
 
 
 def _parse_track(rows: Any, where: str) -> GroundTrack | None:
