@@ -31,6 +31,7 @@ from .skeletons import Character, share_skeleton
 from .sources import Source
 from .tags import TagRange
 from .thresholds import AutoTagSettings
+from .unmended import EXAMINED
 
 _MIN_FRAMES = 5
 _MIN_LOOP_FRAMES = 4  # the last frame, which repeats the first, included
@@ -157,8 +158,16 @@ def build(
     reel = attachment.attach(join_clips([p.clip for p in parts]), _join_tracks(parts), roles.hips)
     notify("Computing features", 0.6)
     database = assemble(parts, reel, roles, forward, settings)
+    if mended.notes or moved or _keeps_any(sources, settings):
+        database = replace(database, settings=database.settings | {EXAMINED: True})
     check_distinct(database)
     return database, BuildReport(tuple(skipped), tuple(warnings), proposed, tuple(mapped))
+
+
+def _keeps_any(sources: Sequence[Source], settings: BuildSettings) -> bool:
+    """Return whether frames or floors of some sources may be wrong as that was asked for."""
+    by_source = (each for source in sources for each in (source.keep_frames, source.keep_floor))
+    return settings.keep_frames or settings.keep_floor or any(by_source)
 
 
 def check_distinct(database: Database) -> None:

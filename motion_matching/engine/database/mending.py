@@ -11,14 +11,16 @@ from .source_doctor import Finding, examine, mend
 from .sources import Source
 
 _MOST_NAMED = 3  # ranges of frames in a sentence
+# what was done, or can be done, about one frame and about several
 _DEEDS = {
-    "cut": ("so it was left out", "so they were left out", "to leave them out"),
-    "fill": ("so it was interpolated", "so they were interpolated", "to interpolate them"),
-    "split": (
-        "so no motion is played across it",
-        "so no motion is played across them",
-        "to part it there",
-    ),
+    "cut": ("so it was left out", "so they were left out"),
+    "fill": ("so it was interpolated", "so they were interpolated"),
+    "split": ("so no motion is played across it", "so no motion is played across them"),
+}
+_CURES = {
+    "cut": ("to leave it out", "to leave them out"),
+    "fill": ("to interpolate it", "to interpolate them"),
+    "split": ("so that no motion is played across it", "so that no motion is played across them"),
 }
 _IN_A_LOOP = "choose a start and stop of the loop without them"
 _STEPPED = (
@@ -103,11 +105,9 @@ def _describe_deed(alike: Sequence[Finding], is_past: bool) -> str:
     deed = alike[0].mend
     if not deed:
         return f"; {_IN_A_LOOP}"
-    one, several, later = _DEEDS[deed]
-    if not is_past:
-        return f"; build again {later}"
     count = len(alike) if deed == "split" else sum(each.stop - each.start for each in alike)
-    return f", {one if count == 1 else several}"
+    text = (_DEEDS if is_past else _CURES)[deed][count > 1]
+    return f", {text}" if is_past else f"; build again {text}"
 
 
 def _describe_alike(name: str, alike: Sequence[Finding], to_source: Callable[[int], int]) -> str:

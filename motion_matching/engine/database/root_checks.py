@@ -46,9 +46,9 @@ def _check(part: ReelPart, roles: Roles, leg: float) -> BuildNote | None:
     if (gone > _FASTEST * scale and times > _UNLIKE) or (walks and _differ_by_unit(ways)):
         unit = _UNITS[np.argmin(np.abs(np.log(_UNITS * min(times, 1.0 / times))))]
         text = (
-            f"The hips of '{name}' go about {unit:.0f} times {'as' if times > 1 else 'less'} far "
-            f"{'as' if times > 1 else 'than'} its feet push them, so their positions are in another "
-            "unit than the bones; export both in one unit."
+            f"The hips of '{name}' go about {unit:.0f} times {'farther' if times > 1 else 'less'} "
+            "than its feet push them, so their positions are in another unit than the bones; "
+            "export both in one unit."
         )
         return BuildNote(name, text, "units")
     if not walks or times > _STAYS:
