@@ -11,7 +11,6 @@ from pathlib import Path
 
 from ..engine.database import database
 from ..engine.database.database import Database
-from ..engine.database.unmended import find_unmended
 from ..engine.errors import DatabaseError, SettingsError
 from ..engine.silence import silence_output
 from .arguments import PROGRAM
@@ -26,7 +25,7 @@ def load_database(path: Path, out: Output | None = None) -> Database:
         )
     loaded = database.load(path)
     if out and not out.quiet:
-        say_warnings(find_unmended(loaded), out)
+        say_warnings(loaded.unmended, out)
     return loaded
 
 

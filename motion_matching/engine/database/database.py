@@ -35,8 +35,10 @@ from .features import (
 from .idles import find_idle_runs, find_idles, find_standing
 from .limits import measure_peaks
 from .motion_table import MotionTable
+from .parts import BuildNote
 from .postures import OddPosture, find_all_odd_postures
 from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS, find_source_frame
+from .unmended import find_unmended
 
 FORMAT = "motion-matching database"
 VERSION = 1
@@ -203,6 +205,11 @@ class Database:
     def standing(self) -> np.ndarray:
         """Frames (N,) in which the character simply stands, whatever their tags."""
         return find_standing(self, measure_character_legs(self))
+
+    @cached_property
+    def unmended(self) -> tuple[BuildNote, ...]:
+        """What a build would mend in its sources."""
+        return find_unmended(self)
 
     @cached_property
     def idle_runs(self) -> np.ndarray:

@@ -40,7 +40,7 @@ class Finding(NamedTuple):
     """Frames from `start` up to `stop` of a clip that are wrong, and the `mend` that they get.
 
     The kinds are "alien" (frames unlike all others), "leap" (a cut before `start`), "frozen",
-    "lost" (a few repeated ones) and "stepped" (all of the clip). Mends are "cut" (left out), "fill"
+    "repeated" (a few) and "stepped" (all of the clip). Mends are "cut" (left out), "fill"
     (interpolated), "split" (no motion leads over it), and "" if it is only told.
     """
 
@@ -183,7 +183,7 @@ def _find_frozen(steps: BodySteps, fps: float) -> list[Finding]:
         next_step = way[last + 1] if last + 1 < len(way) else before
         joins = after / (last - first + 1) < 2.0 * max(before, next_step)
         if last - first <= max(_GAP * fps, 1) and joins:
-            found.append(Finding("lost", first + 1, last + 1, "fill", float(after)))
+            found.append(Finding("repeated", first + 1, last + 1, "fill", float(after)))
         else:
             found.append(Finding("frozen", first + 1, last + 1, "cut", float(after)))
     repeated = sum(finding.stop - finding.start for finding in found)

@@ -114,6 +114,18 @@ class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
         1, "Start", "First frame to use; frames of a file are counted from zero", **FRAME
     )
     frame_end: int = integer(250, "End", "Last frame to use", min=1, soft_max=10000)
+    keep_frames: bool = switch(
+        False,
+        "Keep Frames",
+        "Use all frames as they are. Otherwise T-poses at the ends, leaps, and lost or frozen "
+        "frames are left out or interpolated when the database is built",
+    )
+    keep_floor: bool = switch(
+        False,
+        "Keep Floor",
+        "Leave the motion at its height. Otherwise it is moved onto the floor of the others, and "
+        "to height zero, when the database is built",
+    )
     use_path: bool = switch(
         False,
         "By Hand",
