@@ -151,8 +151,7 @@ def build(
         pace = measure_pace(parts[0].clip.skeleton, roles)
         parts, proposed = add_proposals(parts, settings.auto_tags.at_pace(pace))
     parts = [_open_loop(part) for part in parts]
-    for part in parts:
-        warnings += find_idle_tags(part.tagged, part.source.name)
+    warnings += find_idle_tags([(part.source.name, part.tagged) for part in parts])
     notify("Mirroring", 0.4)
     parts = _add_mirrored(parts, settings.mirror, roles)
     reel = attachment.attach(join_clips([p.clip for p in parts]), _join_tracks(parts), roles.hips)
