@@ -161,7 +161,7 @@ SOURCE_KINDS = {
     "frozen": _tell_mend("has frozen frames", "have frozen frames"),
     "repeated": _tell_mend("repeats frames", "repeat frames"),
     "stepped": _tell("moves in steps", "move in steps"),
-    "floor": _tell("has another floor", "have other floors", _KEEP_FLOOR),
+    "floor": _tell("stands on another floor", "stand on other floors", _KEEP_FLOOR),
     "slope": _tell("has a sloping floor", "have sloping floors"),
     "in place": _tell("walks in place", "walk in place"),
     "units": _tell("has hips in another unit", "have hips in another unit"),

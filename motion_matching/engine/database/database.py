@@ -327,7 +327,7 @@ class Database:
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
         kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
-        kept |= {"standing", "followers", "toes", "gaze"}
+        kept |= {"standing", "followers", "toes", "gaze", "unmended"}
         if np.array_equal(result.playable, self.playable):
             kept |= {"normalization", "successors"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})

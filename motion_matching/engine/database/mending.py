@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ..motion.clip import Clip
 from .parts import BuildNote
@@ -56,7 +57,7 @@ def mend_sources(
         if source.loop:
             found = [finding._replace(mend="") for finding in found]
         first = (source.start or 0) + source.shown_first
-        result.notes.extend(_describe(source.name, found, lambda frame, first=first: first + frame))
+        result.notes.extend(_describe(source.name, found, _Frames(first)))
         for start, piece in mend(clip, found):
             result.sources.append(_crop(source, clip, start, piece))
             result.clips.append(piece)
@@ -77,17 +78,27 @@ def _crop(source: Source, clip: Clip, start: int, piece: Clip) -> Source:
 # ---------------------------------------------------------------- sentences
 
 
-def describe_unmended(clip: Clip, to_source: Callable[[int], int]) -> list[BuildNote]:
+class _Frames(NamedTuple):
+    """Source frames as users know them: the `first`, and how many pass in a frame of a clip."""
+
+    first: float
+    step: float = 1.0
+
+    def find(self, frame: int) -> int:
+        return round(self.first + frame * self.step)
+
+
+def describe_unmended(clip: Clip, first: float, step: float) -> list[BuildNote]:
     """Return what a build would mend of a clip that is in a database already, one for each kind.
 
-    `to_source` returns the frame of the source of a frame of the clip.
+    Its frame 0 is the frame `first` of its source, and `step` source frames pass in each.
     """
     found = [finding for finding in examine(clip) if finding.mend]
-    return _describe(clip.name, found, to_source, is_past=False)
+    return _describe(clip.name, found, _Frames(first, step), is_past=False)
 
 
 def _describe(
-    name: str, found: Sequence[Finding], to_source: Callable[[int], int], is_past: bool = True
+    name: str, found: Sequence[Finding], frames: _Frames, is_past: bool = True
 ) -> list[BuildNote]:
     """Return a note for each kind of finding and mend."""
     notes = []
@@ -95,7 +106,7 @@ def _describe(
         alike = [finding for finding in found if (finding.kind, finding.mend) == (kind, deed)]
         text = _STEPPED.format(clip=name)
         if kind != "stepped":
-            text = f"{_describe_alike(name, alike, to_source)}{_describe_deed(alike, is_past)}."
+            text = f"{_describe_alike(name, alike, frames)}{_describe_deed(alike, is_past)}."
         notes.append(BuildNote(name, text, kind))
     return notes
 
@@ -110,21 +121,22 @@ def _describe_deed(alike: Sequence[Finding], is_past: bool) -> str:
     return f", {text}" if is_past else f"; build again {text}"
 
 
-def _describe_alike(name: str, alike: Sequence[Finding], to_source: Callable[[int], int]) -> str:
+def _describe_alike(name: str, alike: Sequence[Finding], frames: _Frames) -> str:
     """Return what is wrong with the frames of findings of one kind."""
     finding, way = alike[0], _format_way(max(each.metres for each in alike))
     if finding.kind == "leap":
-        frames = _format_frames(((to_source(each.start),) * 2 for each in alike), len(alike))
-        return f"The body leaps {way} to frame{frames} of '{name}'"
-    ranges = [(to_source(each.start), to_source(each.stop - 1)) for each in alike]
+        starts = [frames.find(each.start) for each in alike]
+        named = _format_frames(zip(starts, starts, strict=True), len(alike))
+        return f"The body leaps {way} to frame{named} of '{name}'"
+    ranges = [(frames.find(each.start), frames.find(each.stop - 1)) for each in alike]
     count = sum(each.stop - each.start for each in alike)
     is_one = count == 1
-    frames = f"Frame{_format_frames(ranges, count)} of '{name}'"
+    named = f"Frame{_format_frames(ranges, count)} of '{name}'"
     if finding.kind == "alien":
         what = "is unlike the others" if is_one else "are unlike the others"
-        return f"{frames} {what}, as a T-pose is: the body leaps {way}"
+        return f"{named} {what}, as a T-pose is: the body leaps {way}"
     what = "repeats the one before it" if is_one else "repeat those before them"
-    return f"{frames} {what} while the body moves"
+    return f"{named} {what} while the body moves"
 
 
 def _format_frames(ranges: Iterable[tuple[int, int]], count: int) -> str:

@@ -101,7 +101,7 @@ def fill(clip: Clip, findings: Sequence[Finding]) -> Clip:
         same = np.where(np.sum(turns[0] * turns[1], axis=-1, keepdims=True) < 0, -1.0, 1.0)
         mixed = turns[0] + share * (same * turns[1] - turns[0])
         rotations[finding.start : after] = quat.normalize(mixed)
-    return replace(clip, positions=positions, rotations=np.float32(quat.unroll(rotations)))
+    return replace(clip, positions=positions, rotations=quat.unroll(rotations).astype(np.float32))
 
 
 # ---------------------------------------------------------------- leaps

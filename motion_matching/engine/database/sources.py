@@ -151,8 +151,8 @@ def _find_bvh_files(folder: Path) -> list[Path]:
     return files
 
 
-_FLAGS = ("mirror", "keep_frames", "keep_floor")  # which the build decides where they are missing
-_KEYS = {"file", "start", "stop", "speed", "loop", "tags", "track", "armature", "action", *_FLAGS}
+_KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", "armature", "action"}
+_KEYS |= {"keep_frames", "keep_floor"}
 
 
 def read_source_list(path: Path) -> list[Source]:
@@ -195,11 +195,15 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
         track=_parse_track(entry.get("track"), where),
         armature=entry.get("armature"),
         action=entry.get("action"),
-        **{name: _parse_flag(entry.get(name), name, where) for name in _FLAGS},
+        mirror=_parse_flag(entry, "mirror", where),
+        keep_frames=_parse_flag(entry, "keep_frames", where),
+        keep_floor=_parse_flag(entry, "keep_floor", where),
     )
 
 
-def _parse_flag(value: Any, name: str, where: str) -> bool | None:
+def _parse_flag(entry: Mapping[str, Any], name: str, where: str) -> bool | None:
+    """Read what the build decides where it is missing."""
+    value = entry.get(name)
     return None if value is None else json_files.expect_flag(value, f"'{name}' of {where}")
 
 

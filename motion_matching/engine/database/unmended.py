@@ -43,9 +43,8 @@ def _find_frames(database: Database) -> Iterator[BuildNote]:
         poses = np.asarray(database.poses[start:stop])
         local = poses[:, :3].transpose(0, 2, 1), poses[:, 3:].transpose(0, 2, 1)
         clip = Clip(origin.clip, database.skeleton, *local, database.fps)
-        first, step = origin.first_source_frame, origin.source_frames_per_frame
         yield from describe_unmended(
-            clip, lambda frame, first=first, step=step: round(first + frame * step)
+            clip, origin.first_source_frame, origin.source_frames_per_frame
         )
 
 

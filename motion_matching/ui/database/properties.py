@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from ... import app
 from ...engine.motion.settings import SimulationBoneSettings
 from ..property_updates import invalidate_status
 from ..short_names import ListItem, named_by
@@ -59,7 +60,9 @@ def is_armature(source: Any, obj: bpy.types.Object) -> bool:
 
 def _describe_source(source: Any) -> Iterable[str]:
     gait = "" if source.gait == "none" else source.gait.title()
-    return filter(None, (", ".join(filter(None, (gait, source.tags))), source.filepath))
+    finding = app.findings.find_finding(source)
+    told = finding.reason if finding else ""
+    return filter(None, (", ".join(filter(None, (gait, source.tags))), source.filepath, told))
 
 
 @settings_group
