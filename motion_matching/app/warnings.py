@@ -157,6 +157,7 @@ SOURCE_KINDS = {
         _SPINE,
     ),
     "alien": _tell_mend("has frames unlike the others", "have frames unlike the others"),
+    "glitch": _tell_mend("has glitches", "have glitches"),
     "leap": _tell_mend("leaps", "leap"),
     "frozen": _tell_mend("has frozen frames", "have frozen frames"),
     "repeated": _tell_mend("repeats frames", "repeat frames"),

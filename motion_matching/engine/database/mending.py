@@ -132,9 +132,10 @@ def _describe_alike(name: str, alike: Sequence[Finding], frames: _Frames) -> str
     count = sum(each.stop - each.start for each in alike)
     is_one = count == 1
     named = f"Frame{_format_frames(ranges, count)} of '{name}'"
-    if finding.kind == "alien":
+    if finding.kind in ("alien", "glitch"):
         what = "is unlike the others" if is_one else "are unlike the others"
-        return f"{named} {what}, as a T-pose is: the body leaps {way}"
+        example = ", as a T-pose is" if finding.kind == "alien" else ""
+        return f"{named} {what}{example}: the body leaps {way}"
     what = "repeats the one before it" if is_one else "repeat those before them"
     return f"{named} {what} while the body moves"
 

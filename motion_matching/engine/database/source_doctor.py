@@ -39,9 +39,10 @@ _PERSON = 1.7  # metres, to which speeds are scaled
 class Finding(NamedTuple):
     """Frames from `start` up to `stop` of a clip that are wrong, and the `mend` that they get.
 
-    The kinds are "alien" (frames unlike all others), "leap" (a cut before `start`), "frozen",
-    "repeated" (a few) and "stepped" (all of the clip). Mends are "cut" (left out), "fill"
-    (interpolated), "split" (no motion leads over it), and "" if it is only told.
+    The kinds are "alien" (at an end, unlike all others), "glitch" (the same within the clip),
+    "leap" (a cut before `start`), "frozen", "repeated" (a few) and "stepped" (all of the clip).
+    Mends are "cut" (left out), "fill" (interpolated), "split" (no motion leads over it), and "" if
+    it is only told.
     """
 
     kind: str
@@ -136,9 +137,9 @@ def _find_aliens(clip: Clip, steps: BodySteps) -> list[Finding]:
         short = stop - start <= max(_GAP * clip.fps, 1)
         way = float(steps.steps[start - 1])
         if joins and short:
-            found.append(Finding("alien", start, stop, "fill", way))
+            found.append(Finding("glitch", start, stop, "fill", way))
         else:
-            found.append(Finding("alien", start, stop, "cut", way))
+            found.append(Finding("glitch", start, stop, "cut", way))
     return [finding for finding in found if finding]
 
 

@@ -112,7 +112,7 @@ def test_a_body_that_leaps_away_and_back_goes_straight_on(fps):
     spike = slice(clip.frame_count // 2, clip.frame_count // 2 + 2)
     leaping = move(clip, spike, (0.3, 0.5, 0.3))
     [finding] = found = examine(leaping)
-    assert finding[:4] == ("alien", spike.start, spike.stop, "fill")
+    assert finding[:4] == ("glitch", spike.start, spike.stop, "fill")
     [(_, filled)] = mend(leaping, found)
     np.testing.assert_allclose(filled.positions, clip.positions, atol=0.03)
     apart = np.abs(np.sum(filled.rotations * clip.rotations, axis=-1))
