@@ -24,8 +24,13 @@ from .uneven_feet import find_rises, may_be_uneven
 # as shares of the length of the legs
 _OFF = 0.03  # a floor that is farther away than this from that of the others is another one
 _ELSEWHERE = 0.2  # and farther away than this, it is meant to be, as that of a box or a pit
-_ORIGIN = 0.8  # but not farther than this: nobody walks so high, so the origin is another one
-_HIGHEST, _DEEPEST = 0.2, -0.1  # toes that stand on a floor at zero: soles may be thick, or sink
+_ORIGIN_DISTANCE = (
+    0.8  # but not farther than this: nobody walks so high, so the origin is another one
+)
+_HIGHEST_TOE, _DEEPEST_TOE = (
+    0.2,
+    -0.1,
+)  # toes that stand on a floor at zero: soles may be thick, or sink
 _LEVEL = 0.06  # heights of feet on a level floor lie within this
 _LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
 _MOST_FRAMES = 100  # of a clip whose whole body is looked at
@@ -77,7 +82,7 @@ def level_floors(
 
 def is_off_zero(height: float, leg: float) -> bool:
     """Return whether toes at a height in metres, of legs of a length, stand on no floor at zero."""
-    return not _DEEPEST * leg <= height <= _HIGHEST * leg
+    return not _DEEPEST_TOE * leg <= height <= _HIGHEST_TOE * leg
 
 
 def _level_all(
@@ -114,7 +119,7 @@ def _level_all(
         rise = floor.height - common if floor else 0.0
         # how high a tilted floor was is as unsure as its tilt
         is_near = askew or abs(rise) <= _ELSEWHERE * leg
-        moves = _OFF * leg < abs(rise) and (is_near or abs(rise) > _ORIGIN * leg)
+        moves = _OFF * leg < abs(rise) and (is_near or abs(rise) > _ORIGIN_DISTANCE * leg)
         by = base + (rise if moves else 0.0)
         result.append(replace(part, clip=_lift(part.clip, -by)) if by else part)
         if base:

@@ -11,13 +11,13 @@ from ..body.rig import Roles
 from ..body.toe_ends import measure_leg_lengths
 from .parts import BuildNote, ReelPart
 
-_WINDOW = 0.5  # seconds, about a step, over which ways are compared
-_WALKS = 0.4  # m/s of people, by which feet on the ground slide back in a walk
+_WINDOW_SECONDS = 0.5  # seconds, about a step, over which ways are compared
+_WALK_SPEED = 0.4  # m/s of people, by which feet on the ground slide back in a walk
 _PERSON_LEG = 0.9  # metres, to which speeds are scaled
-_STAYS = 0.25  # of the way that the feet push, below which hips stay in place
-_ALIKE = 0.9  # correlation of the ways of hips and feet that differ by their unit alone
-_UNLIKE = 5.0  # times; feet push half as far as hips go in runs, and slip in bad captures
-_FASTEST = 20.0  # m/s of people's hips: twice as fast as the fastest sprint
+_IN_PLACE_SHARE = 0.25  # of the way that the feet push, below which hips stay in place
+_CORRELATION = 0.9  # correlation of the ways of hips and feet that differ by their unit alone
+_UNIT_RATIO = 5.0  # times; feet push half as far as hips go in runs, and slip in bad captures
+_HIPS_SPEED = 20.0  # m/s of people's hips: twice as fast as the fastest sprint
 _UNITS = np.array([10.0, 100.0, 1000.0])  # of lengths that files come in
 
 
@@ -39,11 +39,11 @@ def _check(part: ReelPart, roles: Roles, leg: float) -> BuildNote | None:
     ways, name = _measure_ways(part, roles), part.source.name
     if not len(ways.hips):
         return None
-    scale = np.sqrt(leg / _PERSON_LEG) * _WINDOW
+    scale = np.sqrt(leg / _PERSON_LEG) * _WINDOW_SECONDS
     gone, pushed = (float(np.median(np.linalg.norm(way, axis=1))) for way in ways)
-    walks = pushed > _WALKS * scale
+    walks = pushed > _WALK_SPEED * scale
     times = gone / max(pushed, 1e-9)
-    if (gone > _FASTEST * scale and times > _UNLIKE) or (walks and _differ_by_unit(ways)):
+    if (gone > _HIPS_SPEED * scale and times > _UNIT_RATIO) or (walks and _differ_by_unit(ways)):
         unit = _UNITS[np.argmin(np.abs(np.log(_UNITS * min(times, 1.0 / times))))]
         text = (
             f"The hips of '{name}' go about {unit:.0f} times {'farther' if times > 1 else 'less'} "
@@ -51,11 +51,12 @@ def _check(part: ReelPart, roles: Roles, leg: float) -> BuildNote | None:
             "export both in one unit."
         )
         return BuildNote(name, text, "units")
-    if not walks or times > _STAYS:
+    if not walks or times > _IN_PLACE_SHARE:
         return None
+    speed = pushed / _WINDOW_SECONDS
     text = (
-        f"'{name}' walks in place: its feet slide back at {pushed / _WINDOW:.2g} m/s under hips "
-        "that stay; export it with its root motion."
+        f"'{name}' walks in place: its feet slide back at {speed:.2g} m/s under hips that stay; "
+        "export it with its root motion."
     )
     return BuildNote(name, text, "in place")
 
@@ -69,7 +70,7 @@ def _measure_ways(part: ReelPart, roles: Roles) -> _Ways:
     lowest = toes[..., 2].argmin(axis=1)
     steps = np.diff(toes[..., :2], axis=0)[np.arange(len(toes) - 1), lowest[:-1]]
     steps[lowest[1:] != lowest[:-1]] = 0.0
-    edges = np.arange(0, len(toes), max(round(_WINDOW * clip.fps), 1))
+    edges = np.arange(0, len(toes), max(round(_WINDOW_SECONDS * clip.fps), 1))
     pushed = np.concatenate([np.zeros((1, 2)), np.cumsum(-steps, axis=0)])[edges]
     return _Ways(np.diff(hips[edges, :2], axis=0), np.diff(pushed, axis=0))
 
@@ -80,4 +81,4 @@ def _differ_by_unit(ways: _Ways) -> bool:
     both = hips @ pushed
     sizes = np.linalg.norm(hips) * np.linalg.norm(pushed)
     times = both / (pushed @ pushed)
-    return bool(both > _ALIKE * sizes > 0.0 and not 1.0 / _UNLIKE < times < _UNLIKE)
+    return bool(both > _CORRELATION * sizes > 0.0 and not 1.0 / _UNIT_RATIO < times < _UNIT_RATIO)
