@@ -24,13 +24,9 @@ from .uneven_feet import find_rises, may_be_uneven
 # as shares of the length of the legs
 _OFF = 0.03  # a floor that is farther away than this from that of the others is another one
 _ELSEWHERE = 0.2  # and farther away than this, it is meant to be, as that of a box or a pit
-_ORIGIN_DISTANCE = (
-    0.8  # but not farther than this: nobody walks so high, so the origin is another one
-)
-_HIGHEST_TOE, _DEEPEST_TOE = (
-    0.2,
-    -0.1,
-)  # toes that stand on a floor at zero: soles may be thick, or sink
+_ORIGIN_DISTANCE = 0.8  # but not farther than this: nobody walks so high up
+_HIGHEST_TOE = 0.2  # toes that stand on a floor at zero are below this: soles may be thick
+_DEEPEST_TOE = -0.1  # and above this: they may sink into soft ground
 _LEVEL = 0.06  # heights of feet on a level floor lie within this
 _LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
 _MOST_FRAMES = 100  # of a clip whose whole body is looked at
