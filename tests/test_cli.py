@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -289,6 +290,40 @@ def test_built_in_standing_is_added_to_clips_that_never_stand(tmp_path: Path) ->
         assert run("build", tmp_path / "walk.bvh", "-o", file, "--quiet", *options) == 0
         stands.append(not databases.load(file).idles.holds)
     assert stands == [False, True]
+
+
+def test_build_says_what_it_mends_and_keeps_it_on_request(
+    one_clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [file] = one_clip.iterdir()
+    clip = bvh.load(file)
+    rest = clip.skeleton.rest_positions[None], clip.skeleton.rest_rotations[None]
+    positions = np.concatenate([np.float32(rest[0]), clip.positions])
+    rotations = np.concatenate([np.float32(rest[1]), clip.rotations])
+    positions[:, 0, 2] -= np.float32(1.0)
+    below = replace(clip, positions=positions, rotations=rotations)
+    bvh.save(below, tmp_path / "below.bvh")
+    assert run("build", tmp_path / "below.bvh", "-o", tmp_path / "mended.npz") == 0
+    told = capsys.readouterr().out
+    assert "Frame 0 of 'below' is unlike the others" in told
+    assert "The feet of 'below' stand" in told
+    assert "below zero" in told
+    assert databases.load(tmp_path / "mended.npz").frame_count == clip.frame_count
+
+    keep = "--keep-frames", "--keep-floor"
+    assert run("build", tmp_path / "below.bvh", "-o", tmp_path / "kept.npz", *keep) == 0
+    told = capsys.readouterr().out
+    assert "unlike the others" not in told
+    assert "below zero" not in told
+    kept = databases.load(tmp_path / "kept.npz")
+    assert kept.frame_count == clip.frame_count + 1
+
+    databases.save(replace(kept, settings={**kept.settings, "examined": False}), tmp_path / "b.npz")
+    assert run("inspect", tmp_path / "b.npz") == 0
+    told = capsys.readouterr().out
+    assert "Frame 0 of 'below' is unlike the others" in told
+    assert "build again to leave it out" in told
+    assert "below zero; build again" in told
 
 
 def test_axes_may_be_negative(one_clip: Path, tmp_path: Path) -> None:

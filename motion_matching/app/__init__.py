@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         databases,
         direct,
         features,
+        findings,
         frame_numbers,
         handlers,
         insight,

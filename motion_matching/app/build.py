@@ -174,9 +174,15 @@ def read_source(
     `sampled` before.
     """
     speed, loop = round(source.speed, 6), source.loop
-    result = Source(file=find_file(source), speed=speed, mirror=source.mirror, loop=loop)
-    if source.kind == "FILE":
-        result = replace(result, character=source.character or None)
+    result = Source(
+        file=find_file(source),
+        character=(source.character or None) if source.kind == "FILE" else None,
+        speed=speed,
+        mirror=source.mirror,
+        loop=loop,
+        keep_frames=source.keep_frames,
+        keep_floor=source.keep_floor,
+    )
     first, limits = 0, _get_limits(source)
     if source.kind == "ACTION":
         if sampled is None:
@@ -184,7 +190,8 @@ def read_source(
             bones = get_bone_choice(owner)
             sampled = sampling.sample(owner, [source.action], bones=bones, frames=limits)[0]
         first = sampled.first
-        result = replace(result, clip=sampled.clip, loop=loop or sampled.cyclic)
+        cyclic = loop or sampled.cyclic
+        result = replace(result, clip=sampled.clip, loop=cyclic, shown_first=first)
     elif limits:
         result = replace(result, start=limits[0], stop=limits[1] + 1)
     if by_hand and source.use_path:

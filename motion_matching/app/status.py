@@ -62,6 +62,7 @@ class Status:
     stale_reason: str = ""
     idle_tags: tuple[BuildNote, ...] = ()  # about tags that cover no frame
     odd: OddMoments = NO_ODD_MOMENTS
+    unmended: tuple[BuildNote, ...] = ()  # what a build would mend in sources
     source_count: int = 0  # of those that are on
     problems: tuple[SourceProblem, ...] = ()  # of the sources, as they are now
     states: Mapping[str, SourceState] = field(default_factory=dict)  # of their skeletons, by name
@@ -149,7 +150,9 @@ def _add_problems(
 ) -> Status:
     """Return a status with what is wrong with the sources of an armature."""
     count = sum(source.enabled for source in settings_of(obj).sources)
-    items = group_source_problems((*problems, *match_notes(obj, found.idle_tags)))
+    unmended = [note._replace(kind="unmended") for note in found.unmended]
+    told = match_notes(obj, (*found.idle_tags, *unmended))
+    items = group_source_problems((*problems, *told))
     items += describe_odd_moments(found.odd)
     return replace(found, source_count=count, problems=problems, warnings=items)
 
@@ -215,6 +218,7 @@ def _describe(database: Database, key: str) -> Status:
         coverage=describe_coverage(database),
         stands=not database.idles.holds,
         is_two_legged=len(database.roles.legs) == 2,
+        unmended=database.unmended,
     )
 
 

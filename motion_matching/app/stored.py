@@ -37,7 +37,7 @@ def content_to_find_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
 
 def find_told(database: Database) -> None:
     """Find what panels tell of a database: it takes a while, and stays with the database."""
-    _ = database.odd_postures, database.idles, database.walk_bearing
+    _ = database.odd_postures, database.idles, database.walk_bearing, database.unmended
 
 
 def find_database(obj: bpy.types.Object, content: Content) -> Database | None:

@@ -7,7 +7,7 @@ that was dismissed stays away until what it is about changes.
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -80,6 +80,9 @@ class _Kind(NamedTuple):
 
 _SELECT, _EDIT = "motion_matching.select_source", "motion_matching.edit_named_sources"
 _WHOLE = Button("Whole Range", _EDIT, "FULLSCREEN_ENTER", (("edit", "whole"),))
+_KEEP_FRAMES = Button("Keep Frames", _EDIT, "LOOP_BACK", (("edit", "keep_frames"),))
+_KEEP_FLOOR = Button("Keep Floor", _EDIT, "LOOP_BACK", (("edit", "keep_floor"),))
+_AGAIN = Button("Build Again", "motion_matching.build", "FILE_REFRESH")
 _NO_LOOP = Button("Do Not Loop", _EDIT, "X", (("edit", "no_loop"),))
 _COMPUTED = Button("Back to Computed", "motion_matching.use_computed_paths", "LOOP_BACK")
 _SPINE = Button("Use Spine and Hips", "motion_matching.smooth_path", "BONE_DATA")
@@ -87,6 +90,18 @@ _USE_AXES = "motion_matching.use_axes"
 _OF_SOURCES = (_EDIT, _COMPUTED.operator)  # operators that are given the names
 _LACKS = "that this armature lacks"
 _ELSEWHERE = "import motion of another character on its own, with Import Motion Capture"
+
+
+def _tell(one: str, several: str, button: Button | None = None) -> _Kind:
+    """Return a kind of problem with motion that is in the database all the same."""
+    return _Kind("database", one, several, "Check Motion", False, button)
+
+
+def _tell_mend(one: str, several: str) -> _Kind:
+    """Return a kind of problem that was mended."""
+    return _tell(one, several, _KEEP_FRAMES)
+
+
 RIG_KIND = "rig"
 LIVE_KINDS = frozenset(
     ("speed", "slow", "slow rig", "missing tags", "tags at once", "untrained tags")
@@ -150,6 +165,17 @@ SOURCE_KINDS = {
         False,
         _SPINE,
     ),
+    "alien": _tell_mend("has frames unlike the others", "have frames unlike the others"),
+    "glitch": _tell_mend("has glitches", "have glitches"),
+    "leap": _tell_mend("leaps", "leap"),
+    "frozen": _tell_mend("has frozen frames", "have frozen frames"),
+    "repeated": _tell_mend("repeats frames", "repeat frames"),
+    "stepped": _tell("moves in steps", "move in steps"),
+    "floor": _tell("stands on another floor", "stand on other floors", _KEEP_FLOOR),
+    "slope": _tell("has a sloping floor", "have sloping floors"),
+    "in place": _tell("walks in place", "walk in place"),
+    "units": _tell("has hips in another unit", "have hips in another unit"),
+    "unmended": _tell("would be mended by a build", "would be mended by a build", _AGAIN),
 }
 
 
@@ -245,6 +271,12 @@ def parse_notes(text: str) -> tuple[SourceProblem, ...]:
     except (SettingsError, TypeError):
         return ()
     return tuple(note for note in notes if note.kind in SOURCE_KINDS)
+
+
+@lru_cache(maxsize=32)
+def find_notes(text: str) -> Mapping[str, SourceProblem]:
+    """Return the first of the notes on each source, by its name."""
+    return {note.source: note for note in reversed(parse_notes(text))}
 
 
 @lru_cache(maxsize=32)

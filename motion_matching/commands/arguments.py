@@ -66,6 +66,10 @@ _BUILD: _Groups = {
         "repeated",
         "--save-tags FILE.json": "write the tags of all clips, to edit them and use them with "
         "--tags",
+        "--keep-frames": "use all frames as they are (default: T-poses at the ends, leaps, and "
+        "lost or frozen frames are left out or interpolated, and told)",
+        "--keep-floor": "leave all clips at their height (default: floors that are not at zero are "
+        "moved there, and told)",
     },
     "what is read from Blender files": {
         "--armature NAME": "the armature object (default: the only one in the file)",

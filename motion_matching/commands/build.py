@@ -12,6 +12,7 @@ from ..engine.database import postures
 from ..engine.database import tags as tagging
 from ..engine.database.build import BuildSettings, build
 from ..engine.database.features import load_schema
+from ..engine.database.missing_motion import find_missing_motion
 from ..engine.database.sources import BLEND, Source, choose_character, find_sources, get_ending
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
@@ -19,11 +20,10 @@ from ..engine.locomotion import locomotion
 from ..engine.motion import contacts, simulation_bone
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, protect_blender_import
-from .output import Output
+from .output import Output, say_warnings
 from .values import parse_numbers
 from .writing import write_together
 
-_MAX_WARNINGS = 8
 _STANDING = (tagging.TagRange("idle"),)
 _TARGETS = {"output": (".npz",), "save_tags": (".json",)}
 
@@ -48,6 +48,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         up=arguments.up,
         forward=arguments.forward,
         scale=arguments.scale,
+        keep_frames=arguments.keep_frames,
+        keep_floor=arguments.keep_floor,
     )
     sources = find_sources(arguments.sources)
     if arguments.character:
@@ -76,11 +78,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         parts = ", ".join(dict.fromkeys(note.text for note in report.mapped))
         noun = "source" if count == 1 else "sources"
         out.say(f"Retargeted {count} {noun} of other skeletons: {parts} parts of the body.")
-    for warning in report.warnings[:_MAX_WARNINGS]:
-        out.say(f"Warning: {axes.add_options(warning.text)}")
-    more = len(report.warnings) - _MAX_WARNINGS
-    if more > 0:
-        out.say(f"Warning: there are {more} more warnings like these.")
+    told = (note._replace(text=axes.add_options(note.text)) for note in report.warnings)
+    say_warnings((*told, *find_missing_motion(database)), out)
     clips = sum(not r.mirrored for r in database.ranges)
     mirrored = ", mirrored too" if len(database.ranges) > clips else ""
     out.say(

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     """
     _check_arguments(arguments)
     scene = _read_scene(arguments.scene)
-    database = load_database(arguments.database)
+    database = load_database(arguments.database, out)
     settings = takes.make_default_settings(database)
     settings = settings.with_changes(parse_changes(arguments.changes, settings))
     shot = scene if isinstance(scene, Shot) else from_performance.build_shot(scene, settings)

@@ -27,7 +27,7 @@ _TARGETS = {"report": (".json",), "plot": (".svg",)}
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Report what a database holds or what the search sees at a frame, and write the results."""
     _check_arguments(arguments)
-    database = load_database(arguments.database)
+    database = load_database(arguments.database, out)
     settings = takes.make_default_settings(database)
     changes = parse_changes(arguments.changes, settings)
     out.show_progress("Measuring")

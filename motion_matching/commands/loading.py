@@ -14,15 +14,19 @@ from ..engine.database.database import Database
 from ..engine.errors import DatabaseError, SettingsError
 from ..engine.silence import silence_output
 from .arguments import PROGRAM
+from .output import Output, say_warnings
 
 
-def load_database(path: Path) -> Database:
-    """Load a database. DatabaseError if the file is not one."""
+def load_database(path: Path, out: Output | None = None) -> Database:
+    """Load a database, and print what a build would mend. DatabaseError if the file is not one."""
     if path.is_dir() or path.suffix.lower() == ".bvh":
         raise DatabaseError(
             f"{path} is not a database; make one from it with '{PROGRAM} build {path} -o walk.npz'."
         )
-    return database.load(path)
+    loaded = database.load(path)
+    if out and not out.quiet:
+        say_warnings(loaded.unmended, out)
+    return loaded
 
 
 def check_blender(path: Path | None, command: str) -> None:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ..engine.errors import shorten
 from .arguments import PROGRAM
+
+if TYPE_CHECKING:
+    from ..engine.database.parts import BuildNote
+
+
+_MOST_ALIKE = 8  # warnings of one kind that are printed
 
 
 class Output:
@@ -55,3 +63,15 @@ class Output:
     def _clear(self) -> None:
         if self.is_live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def say_warnings(notes: Iterable[BuildNote], out: Output) -> None:
+    """Print notes on sources as warnings, and how many more there are of each kind."""
+    by_kind: dict[str, list[str]] = {}
+    for note in notes:
+        by_kind.setdefault(note.kind, []).append(note.text.rstrip("."))
+    for texts in by_kind.values():
+        for text in texts[:_MOST_ALIKE]:
+            out.say(f"Warning: {text}.")
+        if (more := len(texts) - _MOST_ALIKE) > 0:
+            out.say(f"Warning: there are {more} more warnings like these.")

@@ -23,7 +23,7 @@ _TARGETS = {"output": (".npz",), "save_tags": (".json",), "report": (".json",)}
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Find what a database can do without, say what that costs, and write what stays."""
     _check_arguments(arguments)
-    database = load_database(arguments.database)
+    database = load_database(arguments.database, out)
     default = takes.make_default_settings(database)
     settings = default.with_changes(parse_changes(arguments.changes, default))
     seconds = arguments.seconds or pruning.SECONDS

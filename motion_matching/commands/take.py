@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         with protect_blender_import():
             render = scene.staging.render
         render.check_format(arguments.preview)
-    database = load_database(arguments.database)
+    database = load_database(arguments.database, out)
     field = load_field(arguments, database)
     variant = Variant.create(database, field, partial(_read_changes, arguments))
     settings = variant.settings

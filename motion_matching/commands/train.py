@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     """Train a field and write it. If training stops or fails, save what is done to resume it."""
     _check_arguments(arguments)
     settings, directions = _choose_quality(arguments)
-    database = load_database(arguments.database)
+    database = load_database(arguments.database, out)
     fastest, tags = takes.make_default_settings(database).run.forward, parse_names(arguments.tags)
     is_notebook = arguments.quality == NOTEBOOK
     names = TASK_NAMES[:1] if is_notebook else TASK_NAMES

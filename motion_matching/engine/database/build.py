@@ -15,28 +15,27 @@ import numpy as np
 from ..body import mirror, rig, toe_ends
 from ..body.axes import FileAxes
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
-from ..maths import quat
 from ..motion import attachment, resampling, simulation_bone
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from ..progress import ReportProgress, ignore_progress
 from .assembly import assemble
-from .build_checks import check_axes, check_size
+from .build_checks import check_axes, collect_warnings
 from .database import HIGHEST_RATE, LOWEST_RATE, Database
 from .features import Schema, load_schema
 from .floors import level_floors
 from .gaits import measure_pace
+from .mending import mend_sources
 from .parts import BuildNote, ReelPart, add_cycles, add_proposals, find_idle_tags, propose_part_tags
 from .skeletons import Character, share_skeleton
 from .sources import Source
 from .tags import TagRange
 from .thresholds import AutoTagSettings
+from .unmended import EXAMINED
 
 _MIN_FRAMES = 5
 _MIN_LOOP_FRAMES = 4  # the last frame, which repeats the first, included
-_LOOP_GAP_TOLERANCE = 0.05  # metres a bone may jump where a loop starts again
-_ROOT_REST_TOLERANCE = 0.01  # metres and radians below which a root bone counts as still
 _NO_TRACK = GroundTrack(np.empty((0, 2)), np.empty(0))
 
 
@@ -47,7 +46,8 @@ class BuildSettings:
     Without `fps`, the most common rate of the sources is taken. Axes and scale are those of
     `bvh.load`. With `auto_tags`, tags are proposed from the motion and added to those of the
     sources. Sources of other skeletons become motion of the `character`'s, or of the one that most
-    of them have.
+    of them have. Frames and floors of sources that do not say otherwise are mended, unless they
+    are kept.
     """
 
     fps: float | None = None
@@ -62,6 +62,8 @@ class BuildSettings:
     forward: str = "Z"
     scale: float | None = None
     character: Character | None = None
+    keep_frames: bool = False
+    keep_floor: bool = False
 
     def __post_init__(self) -> None:
         for name, value in (("frame rate", self.fps), ("speed", self.speed)):
@@ -91,8 +93,9 @@ class BuildSettings:
             "schema": self.schema.to_comparison_data(),
             "auto_tags": self.auto_tags is not None,
         }
-        if self.mirror:
-            content["mirror"] = True
+        for name in ("mirror", "keep_frames", "keep_floor"):
+            if getattr(self, name):
+                content[name] = True
         if self.character:
             content["mapping"] = self.character.get_content()
         if self.auto_tags:
@@ -138,26 +141,35 @@ def build(
     sources, clips, broken = _read_sources(sources, settings, notify, skip_broken)
     mistaken = check_axes(sources, clips, FileAxes(settings.up, settings.forward), settings.roles)
     notify("Resampling", 0.0)
-    parts, skipped = _make_parts(add_cycles(sources, clips), settings)
+    mended = mend_sources(sources, clips, settings.keep_frames)
+    parts, skipped = _make_parts(add_cycles(mended.sources, mended.clips), settings)
     parts, others, mapped = share_skeleton(parts, settings.character, skip_broken)
     skipped = broken + skipped + others
     notify("Finding simulation bones", 0.2)
     parts, roles, forward, moved = _add_tracks(parts, settings)
-    warnings = _collect_warnings(parts, roles, settings) + mistaken + moved
+    warnings = mended.notes + collect_warnings(parts, roles, settings.simulation_bone)
+    warnings += mistaken + moved
     proposed: dict[str, tuple[TagRange, ...]] = {}
     if settings.auto_tags:
         pace = measure_pace(parts[0].clip.skeleton, roles)
         parts, proposed = add_proposals(parts, settings.auto_tags.at_pace(pace))
     parts = [_open_loop(part) for part in parts]
-    for part in parts:
-        warnings += find_idle_tags(part.tagged, part.source.name)
+    warnings += find_idle_tags([(part.source.name, part.tagged) for part in parts])
     notify("Mirroring", 0.4)
     parts = _add_mirrored(parts, settings.mirror, roles)
     reel = attachment.attach(join_clips([p.clip for p in parts]), _join_tracks(parts), roles.hips)
     notify("Computing features", 0.6)
     database = assemble(parts, reel, roles, forward, settings)
+    if mended.notes or moved or _keeps_any(sources, settings):
+        database = replace(database, settings=database.settings | {EXAMINED: True})
     check_distinct(database)
     return database, BuildReport(tuple(skipped), tuple(warnings), proposed, tuple(mapped))
+
+
+def _keeps_any(sources: Sequence[Source], settings: BuildSettings) -> bool:
+    """Return whether frames or floors of some sources may be wrong as that was asked for."""
+    by_source = (each for source in sources for each in (source.keep_frames, source.keep_floor))
+    return settings.keep_frames or settings.keep_floor or any(by_source)
 
 
 def check_distinct(database: Database) -> None:
@@ -178,7 +190,9 @@ def propose_tags(
     """Return the tags proposed for each source, in its frames; none for too short ones."""
     parts, _, pace = _find_parts_of_sources(sources, settings, progress)
     thresholds = thresholds.at_pace(pace)
-    return [propose_part_tags(part, thresholds) if part else () for part in parts]
+    return [
+        tuple(tag for part in own for tag in propose_part_tags(part, thresholds)) for own in parts
+    ]
 
 
 def find_tracks(
@@ -193,36 +207,55 @@ def find_tracks(
     """
     parts, clips, _ = _find_parts_of_sources(sources, settings, progress)
     return [
-        _resample_to_source(part, clip.frame_count) if part else None
-        for part, clip in zip(parts, clips, strict=True)
+        _resample_to_source(own, source.start or 0, clip.frame_count) if own else None
+        for own, source, clip in zip(parts, sources, clips, strict=True)
     ]
 
 
-def _resample_to_source(part: ReelPart, count: int) -> GroundTrack:
-    """Return a part's track at the `count` frames of its source; it goes on straight at the end."""
-    rows, times = part.track.rows, np.arange(count) / part.step
+def _resample_to_source(parts: Sequence[ReelPart], first: int, count: int) -> GroundTrack:
+    """Return the tracks of parts at the `count` frames of their source from the `first` on.
+
+    A track goes on straight at its end, and frames that were cut have the rows of the next.
+    """
+    starts = [(part.source.start or 0) - first for part in parts]
+    rows = [_resample_part(part) for part in parts]
+    known = np.concatenate(
+        [start + np.arange(len(own)) for start, own in zip(starts, rows, strict=True)]
+    )
+    nearest = np.minimum(np.searchsorted(known, np.arange(count)), len(known) - 1)
+    return GroundTrack.from_rows(np.concatenate(rows)[nearest])
+
+
+def _resample_part(part: ReelPart) -> np.ndarray:
+    """Return a part's track (F, 3) at the frames of its source."""
+    rows, times = part.track.rows, np.arange(part.source_frames) / part.step
     before = np.clip(times.astype(int), 0, len(rows) - 2)
     steps = rows[before + 1] - rows[before]
-    return GroundTrack.from_rows(rows[before] + (times - before)[:, None] * steps)
+    return rows[before] + (times - before)[:, None] * steps
 
 
 def _find_parts_of_sources(
     sources: Sequence[Source], settings: BuildSettings, progress: ReportProgress | None
-) -> tuple[list[ReelPart | None], list[Clip], float]:
-    """Return each source's part with its track, None if it is too short, and each source's clip.
+) -> tuple[list[list[ReelPart]], list[Clip], float]:
+    """Return each source's parts with their tracks, none if it is too short, and its clip.
 
     The last value is the pace of the character.
     """
     notify = progress or ignore_progress
     _, clips, _ = _read_sources(sources, settings, notify)
-    pairs = zip(sources, clips, strict=True)
-    parts, _ = _make_parts([(source, clip, False) for source, clip in pairs], settings)
+    mended = mend_sources(sources, clips, settings.keep_frames)
+    pieces = zip(mended.sources, mended.clips, strict=True)
+    parts, _ = _make_parts([(source, clip, False) for source, clip in pieces], settings)
     parts, _, _ = share_skeleton(parts, settings.character)
     notify("Finding simulation bones", 0.5)
     parts, roles, _, _ = _add_tracks(parts, settings)
-    by_source = {id(part.source): part for part in parts}
+    by_piece = {id(part.source): part for part in parts}
+    result: list[list[ReelPart]] = [[] for _ in sources]
+    for piece, origin in zip(mended.sources, mended.origins, strict=True):
+        if id(piece) in by_piece:
+            result[origin].append(by_piece[id(piece)])
     pace = measure_pace(parts[0].clip.skeleton, roles)
-    return [by_source.get(id(source)) for source in sources], clips, pace
+    return result, clips, pace
 
 
 def _read_sources(
@@ -326,7 +359,7 @@ def _add_tracks(
     clips = [toe_ends.add_toe_ends(clip, ends) for clip in clips]
     roles = toe_ends.use_toe_ends(roles, clips[0].skeleton)
     parts = [replace(part, clip=clip) for part, clip in zip(parts, clips, strict=True)]
-    parts, moved = level_floors(parts, roles, settings.contacts)
+    parts, moved = level_floors(parts, roles, settings.contacts, settings.keep_floor)
     joined = join_clips([part.clip for part in parts])
     raw = simulation_bone.compute_raw_track(
         joined, roles.hips, roles.spine, forward, source=bone.source, root=roles.root
@@ -364,52 +397,3 @@ def _open_loop(part: ReelPart) -> ReelPart:
 def _join_tracks(parts: Sequence[ReelPart]) -> GroundTrack:
     """Join the tracks of parts end to end."""
     return GroundTrack.from_rows(np.concatenate([part.track.rows for part in parts]))
-
-
-# ---------------------------------------------------------------- warnings
-
-
-def _collect_warnings(
-    parts: Sequence[ReelPart], roles: rig.Roles, settings: BuildSettings
-) -> list[BuildNote]:
-    """Return what a user should know about clips and their tracks."""
-    warnings = [
-        BuildNote(part.source.name, text, "file") for part in parts for text in part.clip.warnings
-    ]
-    if settings.simulation_bone.source == "root":
-        warnings += _collect_root_warnings(parts, roles)
-    warnings += check_size(parts, roles)
-    loops = [part for part in parts if part.source.loop]
-    return warnings + [note for part in loops for note in _collect_loop_warnings(part, roles.hips)]
-
-
-def _collect_root_warnings(parts: Sequence[ReelPart], roles: rig.Roles) -> list[BuildNote]:
-    """Warn if the root bone that should lead the character moves in no clip."""
-    moved = max(np.ptp(part.track.rows, axis=0).max() for part in parts)
-    if moved > _ROOT_REST_TOLERANCE or roles.root is None:
-        return []
-    text = (
-        f"The root bone '{parts[0].clip.skeleton.names[roles.root]}' does not move in any clip, so "
-        "it cannot lead the character; use the simulation bone 'article'."
-    )
-    return [BuildNote(parts[0].source.name, text, "root")]
-
-
-def _collect_loop_warnings(part: ReelPart, hips: int) -> list[BuildNote]:
-    """Warn if the last pose of a loop differs from the first, seen from the simulation bone."""
-    ends, clip, track = [0, -1], part.clip, part.track
-    skeleton = clip.skeleton
-    _, positions = quat.fk(clip.rotations[ends], clip.positions[ends], skeleton.parents)
-    ground = np.column_stack([track.positions, np.zeros(track.frame_count)])[ends, None]
-    first, last = quat.inv_mul_vec(quat.from_yaw(track.yaw[ends])[:, None], positions - ground)
-    gaps = np.linalg.norm(last - first, axis=-1)
-    gaps[skeleton.get_ancestors(hips)] = 0.0  # these ride on the simulation bone
-    bone = int(gaps.argmax())
-    if gaps[bone] <= _LOOP_GAP_TOLERANCE:
-        return []
-    text = (
-        f"The loop '{part.source.name}' does not end as it starts: the bone "
-        f"'{skeleton.names[bone]}' jumps by {100 * gaps[bone]:.0f} cm; choose its start and stop "
-        "so that its last frame repeats its first."
-    )
-    return [BuildNote(part.source.name, text, "loop")]

@@ -36,9 +36,11 @@ from .features import (
 from .idles import find_idle_runs, find_idles, find_standing
 from .limits import measure_peaks
 from .motion_table import MotionTable
+from .parts import BuildNote
 from .postures import OddPosture, find_all_odd_postures
 from .stances import StanceScore
 from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS, find_source_frame
+from .unmended import find_unmended
 
 FORMAT = "motion-matching database"
 VERSION = 1
@@ -207,6 +209,11 @@ class Database:
         return find_standing(self, measure_character_legs(self))
 
     @cached_property
+    def unmended(self) -> tuple[BuildNote, ...]:
+        """What a build would mend in its sources."""
+        return find_unmended(self)
+
+    @cached_property
     def idle_runs(self) -> np.ndarray:
         """The first frame of each idle, and that after its last (R, 2)."""
         return find_idle_runs(self)
@@ -332,7 +339,7 @@ class Database:
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
         kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
-        kept |= {"standing", "followers", "toes", "gaze"}
+        kept |= {"standing", "followers", "toes", "gaze", "unmended"}
         if np.array_equal(result.playable, self.playable):
             kept |= {"normalization", "successors", "stances", "walk_bearing"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})

@@ -1,7 +1,8 @@
-"""Put clips that were recorded on floors of other heights onto the floor of the others.
+"""Put clips onto one floor at height zero.
 
-Feet are planted, and told to be in the air, by their height above one floor. Captures of several
-days, studios or bodies often differ by more than a foot is lifted.
+A foot counts as planted or airborne by its height above one common floor. Captures of several days,
+studios or bodies often differ by more than a foot is lifted, and some exporters have the origin at
+the hips.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from .uneven_feet import find_rises, may_be_uneven
 # as shares of the length of the legs
 _OFF = 0.03  # a floor that is farther away than this from that of the others is another one
 _ELSEWHERE = 0.2  # and farther away than this, it is meant to be, as that of a box or a pit
+_ORIGIN_DISTANCE = 0.8  # but not farther than this: nobody walks so high up
+_HIGHEST_TOE = 0.2  # toes that stand on a floor at zero are below this: soles may be thick
+_DEEPEST_TOE = -0.1  # and above this: they may sink into soft ground
 _LEVEL = 0.06  # heights of feet on a level floor lie within this
 _LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
 _MOST_FRAMES = 100  # of a clip whose whole body is looked at
@@ -51,13 +55,36 @@ class _Floor(NamedTuple):
 
 
 def level_floors(
+    parts: Sequence[ReelPart], roles: Roles, settings: ContactSettings, keep_floor: bool = False
+) -> tuple[list[ReelPart], list[BuildNote]]:
+    """Return the parts on the floor that feet stand on for longest, at zero, and notes on changes.
+
+    Clips without a level floor, as on stairs and slopes, keep their height above it, and so do
+    those whose floor is far from that of the others. Sources that keep their floor stay as they
+    are; those that do not say so, if `keep_floor`.
+    """
+    keeps = [
+        keep_floor if part.source.keep_floor is None else part.source.keep_floor for part in parts
+    ]
+    free = [part for part, is_kept in zip(parts, keeps, strict=True) if not is_kept]
+    if not free:
+        return list(parts), []
+    levelled, notes = _level_all(free, roles, settings)
+    rest = iter(levelled)
+    return [
+        part if is_kept else next(rest) for part, is_kept in zip(parts, keeps, strict=True)
+    ], notes
+
+
+def is_off_zero(height: float, leg: float) -> bool:
+    """Return whether toes at a height in metres, of legs of a length, stand on no floor at zero."""
+    return not _DEEPEST_TOE * leg <= height <= _HIGHEST_TOE * leg
+
+
+def _level_all(
     parts: Sequence[ReelPart], roles: Roles, settings: ContactSettings
 ) -> tuple[list[ReelPart], list[BuildNote]]:
-    """Return the parts on the floor that feet stand on for longest, and notes on those on others.
-
-    Clips without a level floor, as on stairs and slopes, stay as they are, and so do those whose
-    floor is far from that of the others.
-    """
+    """Return all parts on one floor, and notes on those that were moved or are far from it."""
     skeleton = parts[0].clip.skeleton
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     leg = float(np.mean(lengths))
@@ -67,24 +94,43 @@ def level_floors(
     levelled += evened
     floors = [_find_floor(part.clip, each, leg) for part, each in zip(parts, feet, strict=True)]
     heights = [floor.height for floor in floors if floor]
-    if not heights or np.ptp(heights) <= _OFF * leg:
+    if not heights or (np.ptp(heights) <= _OFF * leg and not is_off_zero(heights[0], leg)):
         return parts, levelled
-    floors = [
-        floor if floor and _carry(part.clip, roles, floor, _LOWEST * leg) else None
+    soles = [
+        _measure_sole(part.clip, roles, floor) if floor else np.inf
         for part, floor in zip(parts, floors, strict=True)
+    ]
+    floors = [
+        floor if sole < _LOWEST * leg else None for floor, sole in zip(floors, soles, strict=True)
     ]
     tilted = [each.tilted for each in feet]
     known = [floor for floor, askew in zip(floors, tilted, strict=True) if floor and not askew]
     common = _find_common_floor(known or [floor for floor in floors if floor], _OFF * leg)
+    base = 0.0
+    if is_off_zero(common, leg):
+        base = common - float(np.median([sole for sole in soles if sole < _LOWEST * leg]))
     result, notes = [], levelled
     for part, floor, askew in zip(parts, floors, tilted, strict=True):
+        name = part.source.name
         rise = floor.height - common if floor else 0.0
         # how high a tilted floor was is as unsure as its tilt
-        moves = _OFF * leg < abs(rise) and (askew or abs(rise) <= _ELSEWHERE * leg)
-        result.append(replace(part, clip=_lift(part.clip, -rise)) if moves else part)
-        if abs(rise) > _OFF * leg and not askew:
-            notes.append(_describe(part.source.name, rise, moves))
+        is_near = askew or abs(rise) <= _ELSEWHERE * leg
+        moves = _OFF * leg < abs(rise) and (is_near or abs(rise) > _ORIGIN_DISTANCE * leg)
+        by = base + (rise if moves else 0.0)
+        result.append(replace(part, clip=_lift(part.clip, -by)) if by else part)
+        if base:
+            notes.append(_describe_origin(name, common + (rise if moves else 0.0)))
+        if abs(rise) > _OFF * leg and not askew and not (base and moves):
+            notes.append(_describe(name, rise, moves))
     return result, notes
+
+
+def _describe_origin(name: str, height: float) -> BuildNote:
+    """Return a note on a clip whose feet stood at a `height` in metres, and now do at zero."""
+    way = "above" if height > 0 else "below"
+    size = f"{abs(height):.2f} m" if abs(height) >= 1 else f"{100 * abs(height):.2g} cm"
+    text = f"The feet of '{name}' stand {size} {way} zero, so it was moved onto the ground."
+    return BuildNote(name, text, "floor")
 
 
 def _describe(name: str, rise: float, moves: bool) -> BuildNote:
@@ -187,10 +233,10 @@ def _find_floor(clip: Clip, feet: _Feet, leg: float) -> _Floor | None:
     return _Floor(float(height), len(heights) / clip.fps, toes, contacts)
 
 
-def _carry(clip: Clip, roles: Roles, floor: _Floor, near: float) -> bool:
-    """Return whether feet in contact are the lowest of a body in most frames, unlike in handstands.
+def _measure_sole(clip: Clip, roles: Roles, floor: _Floor) -> float:
+    """Return how far feet in contact are above the lowest part of a body in most frames, in metres.
 
-    They may be `near` in metres.
+    It is large in handstands.
     """
     toes, contacts = floor.toes, floor.contacts
     frames = np.flatnonzero(contacts.any(axis=1))
@@ -198,7 +244,7 @@ def _carry(clip: Clip, roles: Roles, floor: _Floor, near: float) -> bool:
     sample = replace(clip, positions=clip.positions[frames], rotations=clip.rotations[frames])
     lowest = _find_lowest(sample, roles)
     standing = np.where(contacts[frames], toes[frames, :, 2], np.inf).min(axis=1)
-    return bool(np.median(standing - lowest) < near)
+    return float(np.median(standing - lowest))
 
 
 def _find_lowest(clip: Clip, roles: Roles) -> np.ndarray:

@@ -23,8 +23,8 @@ class BuildNote(NamedTuple):
     """What a user should know of a source: why it is left out, or a sentence.
 
     Of a source left out, the `kind` is "unreadable", "short" or "skeleton". Of a sentence, it is
-    "file" (what had to be assumed to read it), "root", "size", "axes", "floor", "slope", "loop" or
-    "tag".
+    "file" (what had to be assumed to read it), "root", "size", "axes", "floor", "slope", "loop",
+    "tag", "in place", "units", or a kind of `source_doctor.Finding`.
     """
 
     source: str
@@ -156,13 +156,19 @@ def add_proposals(
     return tagged_parts, by_clip
 
 
-def find_idle_tags(tagged: TaggedRange, clip: str) -> list[BuildNote]:
-    """Return notes on tags that cover none of the frames of a range."""
-    what = f"of '{clip}' covers none of its frames; correct its start and stop."
+def find_idle_tags(tagged: Sequence[tuple[str, TaggedRange]]) -> list[BuildNote]:
+    """Return notes on tags that cover no frame of their clip, whose name is before each range."""
+    carried = [(clip, part, tag) for clip, part in tagged for tag in part.tags]
+    used = {(clip, tag) for clip, part, tag in carried if range(part.count)[part.get_slice(tag)]}
     return [
-        BuildNote(clip, f"The tag '{tag.name}' {what}", "tag")
-        for tag in tagged.tags
-        if not range(tagged.count)[tagged.get_slice(tag)]
+        BuildNote(
+            clip,
+            f"The tag '{tag.name}' of '{clip}' covers none of its frames; correct its start and "
+            "stop.",
+            "tag",
+        )
+        for clip, tag in dict.fromkeys((clip, tag) for clip, _, tag in carried)
+        if (clip, tag) not in used
     ]
 
 

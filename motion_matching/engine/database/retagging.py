@@ -62,10 +62,9 @@ def find_idle_tags(database: Database, tags: SourceTags) -> tuple[BuildNote, ...
     """Return what a build with these tags warns of: those that cover no frame of their clip."""
     pairs = zip(_tag_ranges(database, tags, None), database.ranges, strict=True)
     return tuple(
-        note
-        for tagged, origin in pairs
-        if not tagged.mirrored
-        for note in parts.find_idle_tags(tagged, origin.clip)
+        parts.find_idle_tags(
+            [(origin.clip, tagged) for tagged, origin in pairs if not tagged.mirrored]
+        )
     )
 
 

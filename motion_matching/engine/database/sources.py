@@ -35,7 +35,9 @@ class Source:
     (`scene.reading.blend_sources`); `armature` and `action` name what to read from it, and
     `character` the root or armature to read from another file with several. A `key` names the
     source in the database, so that it can be tagged again. A clip that is `built_in` is retargeted
-    to the skeleton of the others.
+    to the skeleton of the others. With `keep_frames`, frames that no body can have moved through
+    stay, and with `keep_floor` the height of its floor; None leaves these to the build. Frame 0 of
+    the clip is called `shown_first` in what users are told.
     """
 
     file: Path | None = None
@@ -52,6 +54,9 @@ class Source:
     character: str | None = None
     key: str = ""
     built_in: bool = False
+    keep_frames: bool | None = None
+    keep_floor: bool | None = None
+    shown_first: int = 0
 
     def __post_init__(self) -> None:
         if not 0 < self.speed < np.inf:
@@ -197,6 +202,7 @@ def _find_bvh_files(folder: Path) -> list[Path]:
 # names of what is read, by the kinds of files in which they are looked for
 _NAMES = {"armature": (BLEND,), "action": (BLEND,), "character": (BVH, *IMPORTED)}
 _KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", *_NAMES}
+_KEYS |= {"keep_frames", "keep_floor"}
 
 
 def read_source_list(path: Path) -> list[Source]:
@@ -227,7 +233,6 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
                 f"'{key}' of {where} is {reprlib.repr(entry[key])}; give the name of one in a "
                 f"{' or '.join(endings)} file"
             )
-    mirror = entry.get("mirror")
     start, stop = parse_frame_range(entry, whole)
     tags = json_files.expect_list(entry.get("tags", []), f"'tags' of {where}")
     return Source(
@@ -235,14 +240,22 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
         start=start,
         stop=stop,
         speed=json_files.expect_number(entry.get("speed", 1.0), f"'speed' of {where}", 0.1, 10.0),
-        mirror=None if mirror is None else json_files.expect_flag(mirror, f"'mirror' of {where}"),
         loop=json_files.expect_flag(entry.get("loop", False), f"'loop' of {where}"),
         tags=tuple(tag_from_dict(tag, whole) for tag in tags),
         track=_parse_track(entry.get("track"), where),
         armature=entry.get("armature"),
         action=entry.get("action"),
         character=entry.get("character"),
+        mirror=_parse_flag(entry, "mirror", where),
+        keep_frames=_parse_flag(entry, "keep_frames", where),
+        keep_floor=_parse_flag(entry, "keep_floor", where),
     )
+
+
+def _parse_flag(entry: Mapping[str, Any], name: str, where: str) -> bool | None:
+    """Read what the build decides where it is missing."""
+    value = entry.get(name)
+    return None if value is None else json_files.expect_flag(value, f"'{name}' of {where}")
 
 
 def _parse_track(rows: Any, where: str) -> GroundTrack | None:

@@ -248,6 +248,25 @@ EDITS: dict[str, tuple[str, str, Any, dict[str, bool] | tuple[str, ...]]] = {
     "no_mirror": ("Do Not Mirror", "Use them without mirror images", "X", {"mirror": False}),
     "loop": ("Loop", _LOOP, "FILE_REFRESH", {"loop": True}),
     "no_loop": ("Do Not Loop", "Let them end where they end", "X", {"loop": False}),
+    "keep_frames": (
+        "Keep Frames",
+        "Use all of their frames as they are, T-poses and leaps too",
+        "LOOP_BACK",
+        {"keep_frames": True},
+    ),
+    "mend_frames": (
+        "Mend Frames",
+        "Leave out T-poses, leaps and frozen frames, and interpolate lost ones",
+        "TOOL_SETTINGS",
+        {"keep_frames": False},
+    ),
+    "keep_floor": ("Keep Floor", "Leave them at their height", "LOOP_BACK", {"keep_floor": True}),
+    "mend_floor": (
+        "Mend Floor",
+        "Move them onto one floor at height zero",
+        "TOOL_SETTINGS",
+        {"keep_floor": False},
+    ),
     "whole": ("Whole Range", "Use all of their frames", "FULLSCREEN_ENTER", {"use_range": False}),
     "speed": (
         "Copy Speed from Active",

@@ -88,11 +88,17 @@ def _draw_source_name(
     state = app.status.get_status(obj).states.get(item.name, app.mapping.SAME)
     # kinds have the names of their icons
     own: Any = _MAPPED if state.kind == "mapped" else item.kind
+    if app.findings.find_finding(item):
+        own = "INFO"
     icon: Any = "ERROR" if is_lost or state.kind == "help" else own
     rest = row.row(align=True)
     rest.active = item.enabled
     rest.label(text=name, icon=icon)
     return rest
+
+
+def _describe_kind(finding: app.warnings.SourceProblem) -> str:
+    return f"'{finding.label}' {app.warnings.SOURCE_KINDS[finding.kind].one}"
 
 
 def _draw_variants(row: bpy.types.UILayout, item: MotionMatchingSource) -> None:
@@ -187,6 +193,8 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         source = settings.sources[settings.source_index]
         preview_drawing.draw_button(self.layout, source)
+        if finding := app.findings.find_finding(source):
+            draw_wrapped_text(self.layout, finding.reason or _describe_kind(finding), "INFO")
         column = split_layout(self.layout)
         for name in ("action" if source.kind == "ACTION" else "filepath", "gait", "tags", "speed"):
             column.prop(source, name)
@@ -196,6 +204,8 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
             column.prop(source, "character")
         column.prop(source, "loop")
         column.prop(source, "mirror")
+        column.prop(source, "keep_frames")
+        column.prop(source, "keep_floor")
         row = column.row(heading="Range")
         row.prop(source, "use_range", text="")
         limits = row.row(align=True)

@@ -65,7 +65,9 @@ def is_armature(source: Any, obj: bpy.types.Object) -> bool:
 
 def _describe_source(source: Any) -> Iterable[str]:
     gait = "" if source.gait == "none" else source.gait.title()
-    return filter(None, (", ".join(filter(None, (gait, source.tags))), source.filepath))
+    finding = app.findings.find_finding(source)
+    told = finding.reason if finding else ""
+    return filter(None, (", ".join(filter(None, (gait, source.tags))), source.filepath, told))
 
 
 @settings_group
@@ -127,6 +129,18 @@ class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
         1, "Start", "First frame to use; frames of a file are counted from zero", **FRAME
     )
     frame_end: int = integer(250, "End", "Last frame to use", min=1, soft_max=10000)
+    keep_frames: bool = switch(
+        False,
+        "Keep Frames",
+        "Use all frames as they are. Otherwise T-poses at the ends, leaps, and lost or frozen "
+        "frames are left out or interpolated when the database is built",
+    )
+    keep_floor: bool = switch(
+        False,
+        "Keep Floor",
+        "Leave the motion at its height. Otherwise it is moved onto the floor of the others, and "
+        "to height zero, when the database is built",
+    )
     use_path: bool = switch(
         False,
         "By Hand",

@@ -65,6 +65,8 @@ OTHERS = {
     "fps": [25.0],
     "speed": [1.2],
     "mirror": [True],
+    "keep_frames": [True],
+    "keep_floor": [True],
     "up": ["X"],
     "forward": ["X"],
     "scale": [0.02],

@@ -79,12 +79,39 @@ def test_a_clip_on_a_box_stays_there_with_a_warning():
     assert "move the clip onto the floor" in text
 
 
-def test_clips_of_one_floor_stay_at_its_height():
+@pytest.mark.parametrize("rise", [0.4, 1.0, -1.0])
+def test_clips_of_one_floor_come_to_zero(rise: float):
     walks = [make_walk(seed) for seed in range(2)]
-    database, _ = build_from(*walks)
-    raised, report = build_from(*(lift(walk, 0.4) for walk in walks))
-    np.testing.assert_allclose(raised.poses[:, 2, 1], database.poses[:, 2, 1] + 0.4, atol=1e-5)
+    database, report = build_from(*walks)
     assert not list_moved(report)
+    moved, report = build_from(*(lift(walk, rise) for walk in walks))
+    np.testing.assert_allclose(moved.poses[:, 2, 1], database.poses[:, 2, 1], atol=0.03)
+    assert list_moved(report) == ["walk 0", "walk 1"]
+    [text, _] = [note.text for note in report.warnings if note.kind == "floor"]
+    assert ("above zero" if rise > 0 else "below zero") in text
+
+
+@pytest.mark.parametrize("rise", [1.0, -1.0])
+def test_a_clip_with_its_origin_at_the_hips_comes_to_the_others(rise: float):
+    walks = [make_walk(seed) for seed in range(3)]
+    database, _ = build_from(*walks)
+    moved, report = build_from(walks[0], lift(walks[1], rise), walks[2])
+    np.testing.assert_allclose(moved.poses, database.poses, atol=1e-5)
+    assert list_moved(report) == ["walk 1"]
+
+
+def test_a_source_keeps_its_floor_where_that_is_asked_for():
+    walks = [lift(make_walk(seed), -1.0) for seed in range(2)]
+    database, _ = build_from(*walks)
+    sources = [Source(clip=walks[0], keep_floor=True), Source(clip=walks[1])]
+    kept, report = build(sources, BuildSettings())
+    assert list_moved(report) == ["walk 1"]
+    own = kept.poses[: kept.stops[0], 2, 1]
+    np.testing.assert_allclose(own, walks[0].positions[:, 0, 2], atol=1e-5)
+    whole, report = build([Source(clip=walk) for walk in walks], BuildSettings(keep_floor=True))
+    assert not list_moved(report)
+    height = database.poses[0, 2, 1] - walks[0].positions[0, 0, 2]
+    assert whole.poses[0, 2, 1] + height == pytest.approx(database.poses[0, 2, 1], abs=1e-5)
 
 
 def test_floors_may_differ_by_as_much_as_soles():

@@ -26,11 +26,11 @@ from tests.engine.stumbles import RUNS, bend, make_stumbling_runs, plan_stumbles
 
 
 def build_database(clips: Sequence[Clip], mirror: bool = False, **tags: TagRange) -> Database:
-    """Build a database of clips, with a tag for some."""
+    """Build a database of clips, with a tag for some, of all frames: some leap into a posture."""
     sources = [
         Source(clip=clip, tags=(tags[clip.name],) if clip.name in tags else ()) for clip in clips
     ]
-    return build(sources, BuildSettings(mirror=mirror))[0]
+    return build(sources, BuildSettings(mirror=mirror, keep_frames=True))[0]
 
 
 def list_ranges(found: Sequence[OddPosture]) -> dict[str, list[tuple[int, int]]]:

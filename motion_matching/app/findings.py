@@ -1,0 +1,21 @@
+"""What the list shows of the motion of a source: what was mended in it, or is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from . import status
+from .typed import settings_of
+from .warnings import SourceProblem, find_notes
+
+
+def find_finding(source: Any) -> SourceProblem | None:
+    """Return the first thing that is wrong with a source, or that the last build told of it."""
+    obj: bpy.types.Object = source.id_data
+    found = status.get_status(obj)
+    problem = next((one for one in found.problems if one.source == source.name), None)
+    if problem or found.kind != "fresh":
+        return problem
+    return find_notes(settings_of(obj).built_notes).get(source.name)

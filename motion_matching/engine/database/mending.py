@@ -1,0 +1,152 @@
+"""Mend the frames of sources before a database is built of them, and say what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ..motion.clip import Clip
+from .parts import BuildNote
+from .source_doctor import Finding, examine, mend
+from .sources import Source
+
+_MOST_NAMED = 3  # ranges of frames in a sentence
+# what was done, or can be done, about one frame and about several
+_DEEDS = {
+    "cut": ("so it was left out", "so they were left out"),
+    "fill": ("so it was interpolated", "so they were interpolated"),
+    "split": ("so no motion is played across it", "so no motion is played across them"),
+}
+_CURES = {
+    "cut": ("to leave it out", "to leave them out"),
+    "fill": ("to interpolate it", "to interpolate them"),
+    "split": ("so that no motion is played across it", "so that no motion is played across them"),
+}
+_IN_A_LOOP = "choose a start and stop of the loop without them"
+_STEPPED = (
+    "'{clip}' repeats or skips so many frames that it was used as it is; export it again at the "
+    "frame rate it was made at, or leave it out."
+)
+
+
+@dataclass(frozen=True)
+class MendedSources:
+    """Sources and their clips as a database is built of them, and notes on what was wrong.
+
+    A source becomes several where it was split; `origins` are the indices of those given.
+    """
+
+    sources: list[Source]
+    clips: list[Clip]
+    origins: list[int]
+    notes: list[BuildNote]
+
+
+def mend_sources(
+    sources: Sequence[Source], clips: Sequence[Clip], keep_frames: bool = False
+) -> MendedSources:
+    """Mend the frames of sources that do not ask for all; of others, that is up to `keep_frames`.
+
+    Loops stay as they are, as their ends belong together, and are told.
+    """
+    result = MendedSources([], [], [], [])
+    for origin, (source, clip) in enumerate(zip(sources, clips, strict=True)):
+        keeps = keep_frames if source.keep_frames is None else source.keep_frames
+        found = [] if keeps else examine(clip)
+        if source.loop:
+            found = [finding._replace(mend="") for finding in found]
+        first = (source.start or 0) + source.shown_first
+        result.notes.extend(_describe(source.name, found, _Frames(first)))
+        for start, piece in mend(clip, found):
+            result.sources.append(_crop(source, clip, start, piece))
+            result.clips.append(piece)
+            result.origins.append(origin)
+    return result
+
+
+def _crop(source: Source, clip: Clip, start: int, piece: Clip) -> Source:
+    """Return a source of only a piece of its clip, from a frame on."""
+    count = piece.frame_count
+    if count == clip.frame_count:
+        return source
+    first = (source.start or 0) + start
+    track = source.track and source.track.crop(start, start + count)
+    return replace(source, start=first, stop=first + count, track=track)
+
+
+# ---------------------------------------------------------------- sentences
+
+
+class _Frames(NamedTuple):
+    """Source frames as users know them: the `first`, and how many pass in a frame of a clip."""
+
+    first: float
+    step: float = 1.0
+
+    def find(self, frame: int) -> int:
+        return round(self.first + frame * self.step)
+
+
+def describe_unmended(clip: Clip, first: float, step: float) -> list[BuildNote]:
+    """Return what a build would mend of a clip that is in a database already, one for each kind.
+
+    Its frame 0 is the frame `first` of its source, and `step` source frames pass in each.
+    """
+    found = [finding for finding in examine(clip) if finding.mend]
+    return _describe(clip.name, found, _Frames(first, step), is_past=False)
+
+
+def _describe(
+    name: str, found: Sequence[Finding], frames: _Frames, is_past: bool = True
+) -> list[BuildNote]:
+    """Return a note for each kind of finding and mend."""
+    notes = []
+    for kind, deed in dict.fromkeys((finding.kind, finding.mend) for finding in found):
+        alike = [finding for finding in found if (finding.kind, finding.mend) == (kind, deed)]
+        text = _STEPPED.format(clip=name)
+        if kind != "stepped":
+            text = f"{_describe_alike(name, alike, frames)}{_describe_deed(alike, is_past)}."
+        notes.append(BuildNote(name, text, kind))
+    return notes
+
+
+def _describe_deed(alike: Sequence[Finding], is_past: bool) -> str:
+    """Return what was done about findings of one kind, or what can be done."""
+    deed = alike[0].mend
+    if not deed:
+        return f"; {_IN_A_LOOP}"
+    count = len(alike) if deed == "split" else sum(each.stop - each.start for each in alike)
+    text = (_DEEDS if is_past else _CURES)[deed][count > 1]
+    return f", {text}" if is_past else f"; build again {text}"
+
+
+def _describe_alike(name: str, alike: Sequence[Finding], frames: _Frames) -> str:
+    """Return what is wrong with the frames of findings of one kind."""
+    finding, way = alike[0], _format_way(max(each.metres for each in alike))
+    if finding.kind == "leap":
+        starts = [frames.find(each.start) for each in alike]
+        named = _format_frames(zip(starts, starts, strict=True), len(alike))
+        return f"The body leaps {way} to frame{named} of '{name}'"
+    ranges = [(frames.find(each.start), frames.find(each.stop - 1)) for each in alike]
+    count = sum(each.stop - each.start for each in alike)
+    is_one = count == 1
+    named = f"Frame{_format_frames(ranges, count)} of '{name}'"
+    if finding.kind in ("alien", "glitch"):
+        what = "is unlike the others" if is_one else "are unlike the others"
+        example = ", as a T-pose is" if finding.kind == "alien" else ""
+        return f"{named} {what}{example}: the body leaps {way}"
+    what = "repeats the one before it" if is_one else "repeat those before them"
+    return f"{named} {what} while the body moves"
+
+
+def _format_frames(ranges: Iterable[tuple[int, int]], count: int) -> str:
+    """Return ranges of `count` frames as text, with the plural of what stands before it."""
+    listed = [f"{first}" if first == last else f"{first} to {last}" for first, last in ranges]
+    more = len(listed) - _MOST_NAMED
+    text = ", ".join(listed[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{'' if count == 1 else 's'} {text}"
+
+
+def _format_way(metres: float) -> str:
+    return f"{metres:.2g} m" if metres >= 1.0 else f"{100 * metres:.2g} cm"

@@ -1,0 +1,27 @@
+"""Motion that most performances need and a database lacks."""
+
+from __future__ import annotations
+
+from .database import Database
+from .parts import BuildNote
+from .statistics import measure_strafing
+
+_TWO_LEGS = 2
+
+
+def find_missing_motion(database: Database) -> tuple[BuildNote, ...]:
+    """Return notes on missing standing, and on the missing side steps of a body with two legs."""
+    notes = []
+    if not len(database.idle_runs):
+        text = (
+            "No clip stands still, so the character stops in the middle of a step; add one that "
+            "stands for some seconds."
+        )
+        notes.append(BuildNote("", text, "standing"))
+    if len(database.roles.legs) == _TWO_LEGS and not measure_strafing(database):
+        text = (
+            "No clip steps to the side, so the character turns to where it goes; add side steps if "
+            "it should face another way."
+        )
+        notes.append(BuildNote("", text, "side steps"))
+    return tuple(notes)
