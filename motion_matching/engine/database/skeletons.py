@@ -120,7 +120,9 @@ def _choose_model(
         return Clip("the character", skeleton, *rest, 1.0), []
     own = [part for part in parts if not part.source.built_in] or parts
     of_armature = [part for part in own if part.source.is_of_armature] or own
-    most = Counter(map(_get_hierarchy, of_armature)).most_common(1)[0][0]
+    # a source that was split counts once
+    sources = {(part.source.file, part.source.name): _get_hierarchy(part) for part in of_armature}
+    most = Counter(sources.values()).most_common(1)[0][0]
     alike = [part.clip for part in of_armature if _get_hierarchy(part) == most]
     lengths = np.stack([_measure_lengths(clip, alike[0].skeleton.names) for clip in alike])
     different = [np.any(_differ(lengths, own), axis=1).sum() for own in lengths[:_CANDIDATES]]
