@@ -112,7 +112,7 @@ def test_progress_never_goes_backwards(tmp_path):
         bvh.save(clip, tmp_path / f"{number}.bvh")
         files.append(SimpleNamespace(name=f"{number}.bvh"))
     wanted = SimpleNamespace(
-        directory=str(tmp_path), files=files, filepath="", mirror=True, report=print
+        directory=str(tmp_path), files=files, filepath="", mirror=True, report=print, character=""
     )
     check_progress(operators_import.MOTION_MATCHING_OT_import_motion.steps(wanted, bpy.context), "")
 

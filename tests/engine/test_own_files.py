@@ -175,6 +175,7 @@ PRIMITIVE = {
     "commands/train.py": "makes a folder with a new name for a training that is told where it is",
     "live/recovery.py": "makes a file only where there is none, and removes that one itself",
     "scene/blender/files.py": "writes the temporary file of `replacing`",
+    "scene/reading/gltf_skins.py": "writes into its temporary folder",
     "scene/reading/library.py": "writes the temporary file of `replacing`",
     "scene/reading/library_moving.py": "copies ours to names that are free, and takes that back",
     "scene/staging/render.py": "writes into its temporary folder, and that of `replacing`",

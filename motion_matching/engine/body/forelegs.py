@@ -20,6 +20,9 @@ _ON_GROUND = 0.15  # an end below stands on the ground
 _AS_LONG = 0.7  # arms are shorter
 _KNEES_UP = 0.25  # whoever crawls has the knees lower
 _SEEN, _AS_OFTEN = 0.2, 0.6  # shares of the time on the ground: at least, and of the hind legs'
+# of the way from hips to shoulders: people's legs are 2.1 to 3.7 times as long, and they crawl;
+# those of animals that lie at rest are little longer than their trunk
+_LONG_LEGS = 1.8
 _WRIST = 0.3  # of the shoulders' height: wrists over a paw are lower, hands of who stoops higher
 
 
@@ -49,6 +52,8 @@ def leave_out_arms(
     often = max(float(low[foot].mean()) for foot in hind)
     knees = [body.positions[:, limbs[foot].get("shin", foot), 2] for foot in hind]
     knees_up = float(np.median(knees)) - body.floor > _KNEES_UP * leg
+    ways = body.positions[:, list(forks)].mean(axis=1) - body.positions[:, hips]
+    has_long_legs = _are_long(leg, ways)
 
     def is_leg(foot: int) -> bool:
         share = float(low[foot].mean())
@@ -56,9 +61,15 @@ def leave_out_arms(
         if stands and (on_ground or _is_upright(trunk)):
             return bool(on_ground)
         as_often = share > _AS_OFTEN * often
-        return bool(clips) and as_often and knees_up and lengths[foot] > _AS_LONG * leg
+        may_crawl = has_long_legs or lengths[foot] <= _AS_LONG * leg
+        return bool(clips) and as_often and knees_up and not may_crawl
 
     return {foot: fork for foot, fork in joints.items() if fork == hips or is_leg(foot)}
+
+
+def _are_long(leg: float, ways: np.ndarray) -> bool:
+    """Return whether legs of a length are those of people, by the ways (F, 3) along the trunk."""
+    return leg > _LONG_LEGS * float(np.median(np.linalg.norm(ways, axis=-1)))
 
 
 def _measure_length(body: SampledBody, foot: int, limb: dict[str, int]) -> float:
@@ -120,7 +131,10 @@ def stands_on_wrists(
     moving = sample_frames(skeleton, clips)[1]
     ends = [(one, rest[:, foot], moving[:, foot]) for one, foot in zip(thighs, feet, strict=True)]
     stands = _stands_at_rest(rest, moving, ends, trunk, float(rest[0, feet, 2].min()))
-    if not stands and not clips:
+    fork = skeleton.find_common_ancestor([arm[0] for arm in arms])
+    ways = moving[:, hips if fork is None else fork] - moving[:, hips]
+    joints = np.linalg.norm(np.diff(rest[0, list(legs[0])], axis=0), axis=-1)
+    if not stands and (not clips or _are_long(float(joints.sum()), ways)):
         return False
     shown = rest if stands else moving
     ways = shown[:, shoulders].mean(axis=1) - shown[:, hips]

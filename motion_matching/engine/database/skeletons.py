@@ -121,8 +121,11 @@ def _choose_model(
     own = [part for part in parts if not part.source.built_in] or parts
     of_armature = [part for part in own if part.source.is_of_armature] or own
     # a source that was split counts once
-    sources = {(part.source.file, part.source.name): _get_hierarchy(part) for part in of_armature}
-    most = Counter(sources.values()).most_common(1)[0][0]
+    by_source = {
+        part.source.file or part.source.key or id(part): _get_hierarchy(part)
+        for part in of_armature
+    }
+    most = Counter(by_source.values()).most_common(1)[0][0]
     alike = [part.clip for part in of_armature if _get_hierarchy(part) == most]
     lengths = np.stack([_measure_lengths(clip, alike[0].skeleton.names) for clip in alike])
     different = [np.any(_differ(lengths, own), axis=1).sum() for own in lengths[:_CANDIDATES]]

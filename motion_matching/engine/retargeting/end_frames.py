@@ -38,7 +38,9 @@ _MOST_FRAMES, _LEAST_FRAMES = 3000, 60  # of all clips that are looked at, and o
 _USUAL_SLOPE = np.radians(25.0)  # of the way from ankle to ball of a flat foot
 _KNUCKLES = FINGERS[1:]
 _UP = np.eye(3)[2]
-UNSURE = 15.0  # degrees by which feet of a body that never stands may be misjudged
+# degrees by which feet of a body that never stands may be misjudged: without a flat foot nothing
+# tells a toe that points from a foot that slopes. A sole that is turned over is off by far more
+UNSURE = 32.0
 
 
 @dataclass(frozen=True)

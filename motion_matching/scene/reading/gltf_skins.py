@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 import struct
-import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ import numpy as np
 from ...engine import json_files
 from ...engine.errors import SettingsError
 from ...engine.motion.performers import LIMB, is_body
+from ...engine.own_files import make_temporary_folder
 
 _MAGIC, _VERSION, _JSON = b"glTF", 2, b"JSON"
 _HUMANOID = "VRMC_vrm_animation"  # extension that names the nodes of a body
@@ -37,8 +36,8 @@ def with_skins(path: Path) -> Iterator[Path]:
     if content is None:
         yield path
         return
-    with TemporaryDirectory() as folder:
-        copy = Path(folder) / path.name
+    with make_temporary_folder() as folder:
+        copy = folder / path.name
         copy.write_bytes(content)
         yield copy
 
@@ -106,10 +105,9 @@ def _make_paths_absolute(data: dict[str, Any], folder: Path) -> None:
     """Let a copy of the data elsewhere find the files beside the original."""
     for entry in (*data.get("buffers", ()), *data.get("images", ())):
         uri = entry.get("uri", "data:")
-        if not uri.startswith("data:"):
-            entry["uri"] = urllib.parse.quote(
-                str(folder / urllib.parse.unquote(uri)), safe="/:\\\\"
-            )
+        if not uri.startswith("data:") and not Path(uri).is_absolute():
+            escaped = str(folder).replace("%", "%25")  # as the importer decodes it
+            entry["uri"] = f"{escaped}/{uri}"
 
 
 def add_skins(data: dict[str, Any]) -> bool:

@@ -235,7 +235,7 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
         read: list[list[Clip]] = []  # which become actions at the end: each time, Blender redraws
         try:
             for number, path in enumerate(paths):
-                yield f"Reading {path.name}", number / len(paths)
+                yield f"Reading {path.name}", number / (2 * len(paths))
                 try:
                     if uid is None:
                         present = imports.collect_uids()
@@ -246,12 +246,12 @@ sources. If no armature is selected, the character of an FBX or glTF file is use
                         added += add_action_sources(obj, actions, self.mirror)
                     else:
                         steps = _read_clips_steps(path, uid, self.character, notes)
-                        work = app.steps.scale_progress_steps(steps, number, len(paths))
+                        work = app.steps.scale_progress_steps(steps, number, 2 * len(paths))
                         read.append((yield from work))
                 except MotionMatchingError as error:
                     failed.append(str(error))
             for number, clips in enumerate(read):
-                yield "Importing", number / len(read)
+                yield "Importing", 0.5 + 0.5 * number / len(read)
                 obj = get_armature(uid or 0)
                 try:
                     actions = scene.staging.demo.add_demo_actions(obj, clips)

@@ -348,7 +348,7 @@ def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
 
     # then the newest whose armature is here, as the file may have been renamed; an unreadable file
     # is skipped
-    (torn := other.with_name("2026-01-09" + other.suffix)).write_bytes(b"nonsense")
+    (torn := other.with_name("2026-01-09" + other.suffix)).write_bytes(other.read_bytes()[:200])
     recordings.refresh()
     assert operators.recover_take() == {"FINISHED"}
     assert get_last_frame("Gone") == 95

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from motion_matching.engine.body.toe_ends import (
     use_toe_ends,
 )
 from motion_matching.engine.maths import quat
+from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
 from tests.engine import animals, creatures, rigs, sensors, stand_ins
@@ -305,3 +307,11 @@ def test_claws_and_raised_arms_are_neither_spine_nor_head() -> None:
     assert hands.mean() > 1.75
     roles = find_roles(raised.skeleton, [raised])
     assert walk.skeleton.names[roles.head or 0] == "Head"
+
+
+@pytest.mark.parametrize("window", [(2475, 2625), (2525, 2585), (2550, 2650)])
+def test_who_crawls_on_hands_and_feet_has_two_legs(window: tuple[int, int], mocap: Path) -> None:
+    """The recorded rest pose is no stand, so that the frames have to tell arms from forelegs."""
+    clip = bvh.load(mocap / "lafan1" / "push1_subject2.bvh").crop(*window)
+    assert not find_body_roles(clip.skeleton, [clip]).four_legged
+    assert len(find_roles(clip.skeleton, [clip]).legs) == 2

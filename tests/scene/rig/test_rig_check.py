@@ -45,11 +45,9 @@ def test_roles_of_imported_and_of_control_rigs_are_found():
         assert state.roles["spine"] == f"{prefix}UpperChest"
         assert state.roles["right_shin"] == f"{prefix}RightLeg"
 
-    # only the deform bones of a control rig form a body
-    problem = check_rig(obj, "all", {}).problems[0]
-    assert problem.label == "Roles Missing"
-    assert problem.serious
-    assert problem.fix == "deform"
+    # among all bones of a control rig, those of its controls form one body
+    assert check_rig(obj, "all", {}).problems == ()
+    assert check_rig(obj, "all", {}).roles["right_shin"] == "RightLeg"
 
 
 def test_fixing_a_rig_keeps_the_motion_of_every_action():
