@@ -339,9 +339,9 @@ class Database:
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
         kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
-        kept |= {"standing", "followers", "toes", "gaze", "unmended"}
+        kept |= {"standing", "followers", "toes", "gaze", "unmended", "stances"}
         if np.array_equal(result.playable, self.playable):
-            kept |= {"normalization", "successors", "stances", "walk_bearing"}
+            kept |= {"normalization", "successors", "walk_bearing"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})
         return result
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SHORTEST = 0.5  # seconds, of people: small animals are quicker
 # seconds of all idles together: with less, one who stands repeats the same twitch
 _LEAST = 2.0
+_LOOK = 0.1  # seconds between frames of idles that are looked at, in which people hardly move
 _LEAD = 1.0  # seconds before an idle in which a character comes to rest
 # limits for people, in m/s and rad/s: those of the root, and the mean of all bones
 _SLOW, _STEADY, _CALM = 0.1, 0.3, 0.25
@@ -69,7 +70,7 @@ def find_idles(database: Database) -> Idles:
     """Return the idles of a database, or the poses to hold where it has none to speak of."""
     runs = _find_played_runs(database)
     if not len(runs):
-        stances = database.stances.list_best(_HELD)
+        stances = database.stances.list_best(_HELD, database)
         none = np.full(len(stances), -1)
         return _describe_idles(database, runs, stances, none, np.zeros(len(stances)))
     return _make_idles(database, runs)
@@ -81,11 +82,18 @@ def _find_played_runs(database: Database) -> np.ndarray:
     for start, stop in database.idle_runs.tolist():
         fits[start:stop] = True
     frames = np.flatnonzero(fits)
-    costs = database.stances.rate(frames, compute_joints(database, frames))
-    fits[frames] = costs <= database.stances.least + _PLAYED
+    looked_at, places = np.unique(_find_looked_at(database, frames), return_inverse=True)
+    costs = database.stances.rate_frames(looked_at)[places]
+    fits[frames] = costs <= database.stances.find_least(database) + _PLAYED
     runs = _find_long_runs(database, fits)
     seconds = np.ptp(runs, axis=1).sum() / database.fps
     return runs if seconds >= _LEAST * database.pace else runs[:0]
+
+
+def _find_looked_at(database: Database, frames: np.ndarray) -> np.ndarray:
+    """Return the frame (F,) that stands for each, of those at equal times: idles change slowly."""
+    step = max(round(_LOOK * database.pace * database.fps), 1)
+    return np.maximum(frames - frames % step, database.starts[database.range_of_frame[frames]])
 
 
 def find_settling_frames(database: Database) -> np.ndarray:
@@ -157,8 +165,9 @@ def _find_start(database: Database, runs: np.ndarray, entries: np.ndarray) -> in
     able, idle = database.find_candidates(0.0), np.zeros(database.frame_count, bool)
     for start, stop in runs.tolist():
         idle[start:stop] = True
+    idle[idle] = _find_looked_at(database, np.flatnonzero(idle)) == np.flatnonzero(idle)
     frames = np.flatnonzero(able & idle) if (able & idle).any() else np.flatnonzero(idle)
-    costs = database.stances.rate(frames, compute_joints(database, frames))
+    costs = database.stances.rate_frames(frames)
     frames = frames[costs <= costs.min() + _STARTED]
     vx, vy, turn = database.root_motion[frames].astype(np.float32).T
     return int(frames[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])

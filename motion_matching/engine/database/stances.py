@@ -62,13 +62,14 @@ class StanceScore:
             (shoulder, hand, _measure_chain(skeleton.parents, lengths, shoulder, hand))
             for shoulder, hand in find_arms(skeleton, roles, lengths, self._leg)
         ]
-        frames = np.flatnonzero(find_followed(database))
+        frames = np.flatnonzero(_are_followed(database))
         frames = frames[:: max(-(-len(frames) // _MOST_FRAMES), 1)]
         joints = compute_joints(database, frames)
         self._measure_usual(frames, joints)
         costs = self.rate(frames, joints)
         order = np.argsort(costs, kind="stable")
         self.frames, self.costs = frames[order], costs[order]
+        self._rated = np.full(database.frame_count, np.nan)  # the costs of frames that are known
 
     def _measure_usual(self, frames: np.ndarray, joints: np.ndarray) -> None:
         """Measure how upright and how stretched this body gets, and where its joints are."""
@@ -86,14 +87,22 @@ class StanceScore:
             ]
         )
 
-    @property
-    def least(self) -> float:
-        """The cost of the best stance."""
-        return float(self.costs[0]) if len(self.costs) else 0.0
+    def find_least(self, database: Database) -> float:
+        """Return the cost of the best stance that the tags of a database of this motion allow."""
+        costs = self.costs[np.asarray(database.playable)[self.frames]]
+        return float(costs[0]) if len(costs) else 0.0
 
-    def list_best(self, margin: float) -> np.ndarray:
+    def list_best(self, margin: float, database: Database) -> np.ndarray:
         """Return the frames (K,) whose costs are within a margin of the best one's, best first."""
-        return self.frames[self.costs <= self.least + margin]
+        allowed = np.asarray(database.playable)[self.frames]
+        return self.frames[allowed & (self.costs <= self.find_least(database) + margin)]
+
+    def rate_frames(self, frames: np.ndarray) -> np.ndarray:
+        """Return the costs (F,) of frames as stances; what is known is not computed again."""
+        unknown = frames[np.isnan(self._rated[frames])]
+        if len(unknown):
+            self._rated[unknown] = self.rate(unknown, compute_joints(self._database, unknown))
+        return np.asarray(self._rated[frames])
 
     def rate(self, frames: np.ndarray, joints: np.ndarray) -> np.ndarray:
         """Return the costs (F,) of frames as stances, whose joints are at (F, B, 3)."""
@@ -187,6 +196,12 @@ def _measure_chain(parents: np.ndarray, lengths: np.ndarray, first: int, last: i
     while bone != first:
         result, bone = result + float(lengths[bone]), int(parents[bone])
     return max(result, 1e-6)
+
+
+def _are_followed(database: Database) -> np.ndarray:
+    """Return the frames (N,) that two others follow, whatever their tags."""
+    after = database.followers
+    return np.asarray((after >= 0) & (after[after] >= 0))
 
 
 def find_followed(database: Database) -> np.ndarray:

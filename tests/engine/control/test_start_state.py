@@ -131,7 +131,7 @@ def test_steady_motion_goes_on_as_it_would_have(demo_database, settings, perform
 def test_planted_feet_stay_where_they_are_or_lift_off(demo_database, settings):
     performer = Performer(MotionMatching(demo_database, settings), settings)
     fps, toes = demo_database.fps, [leg.toe - 1 for leg in demo_database.roles.legs]
-    base = rollout.solve(performer, build_script(demo_database, settings, "random", 12.0, 1))
+    base = rollout.solve(performer, build_script(demo_database, settings, "random", 18.0, 1))
     joints, held = compute_joints(base.poses, base.skeleton)[:, toes], 0
     still = np.linalg.norm(np.diff(joints, axis=0), axis=-1) < 1e-3
     for tick in range(40, base.frame_count - 2, 7):
