@@ -53,7 +53,7 @@ def compute_places_steps(effects: Iterable[Effect]) -> Steps[Places]:
     places = []
     for effect in effects:
         places.append(effect.compute())
-        yield
+        yield None
     heads, axes = zip(*places, strict=True)
     return np.stack(np.broadcast_arrays(*heads)), np.stack(np.broadcast_arrays(*axes))
 

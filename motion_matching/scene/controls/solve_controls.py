@@ -75,7 +75,7 @@ def solve_controls_steps(
                 graph.give(control, follow(graph, control, bone, poses)[0])
         if limb.name in by_ik:
             give_ik(graph, limb, poses, planted)
-        yield
+        yield None
     moved = {*rig.place, *rig.shift, *(c for limb in rig.limbs for c in (limb.ik, limb.pole))}
     still = {*rig.shift, *(limb.pole for limb in rig.limbs)}
     result = {}
@@ -84,7 +84,7 @@ def solve_controls_steps(
         result[control] = ControlMotion(
             None if control in still else rotation, location if control in moved else None
         )
-        yield
+        yield None
     return result
 
 

@@ -64,7 +64,7 @@ class ControlTrack:
             self.mask[[start, stop - 1]] = True
         while len(worst := _find_worst(self._measure_off(), self.mask)):
             self.mask[worst] = True
-            yield
+            yield None
 
     def _measure_off(self) -> np.ndarray:
         """Return by what part of the limits the curves are off, (F,); 0 where no key may be."""
@@ -182,7 +182,7 @@ class Thinning:
         if not snapped or not rows.any():
             return
         self.wanted |= self.snap()
-        yield
+        yield None
         by_bone = {effect.bone: i for i, effect in enumerate(self.effects) if not rows[i]}
         heads, axes = yield from compute_places_steps(self.effects)
         for i in np.flatnonzero(rows):
@@ -268,7 +268,7 @@ class Thinning:
         errors = {}
         for track in known:
             errors[id(track)] = track.measure_errors()
-            yield
+            yield None
         changed: set[str] = set()
         for controls, frames in zip(self.causes, peaks, strict=True):
             tracks = [t for t in known if t.control in controls]

@@ -41,8 +41,9 @@ def build_arrows(obj: bpy.types.Object) -> np.ndarray:
 
 def _place(shape: np.ndarray, empty: bpy.types.Object) -> np.ndarray:
     """Return points (N, 2) of an arrow where an empty shows it, (N, 3) in the world."""
-    place, yaw = empty.matrix_world, scene.direct.empties.read_arrow(empty.matrix_world).yaw
-    length = empty.empty_display_size * max(place.to_scale())
+    place, scale = empty.matrix_world, empty.matrix_world.to_scale()
+    yaw = np.array(scene.direct.empties.read_arrow(place).yaw)
+    length = empty.empty_display_size * max(scale.x, scale.y, scale.z)
     left, ahead = engine.maths.planar.yaw_to_left(yaw), engine.maths.planar.yaw_to_forward(yaw)
     result = np.empty((len(shape), 3), np.float32)
     result[:, :2] = place.translation[:2] + length * (shape[:, :1] * left + shape[:, 1:] * ahead)
