@@ -132,13 +132,13 @@ def test_a_verdict_names_features_as_the_panel_does(obj):
 def test_a_forbidden_frame_is_entered_no_more(obj):
     bake(obj)
     ops.inspect_frame()
-    seen = next(
-        seen
-        for frame in range(2, 120)
-        if (seen := inspect_at(frame)).inspection.chosen != seen.inspected.frame
+    chosen, origin = next(
+        (chosen, origin)
+        for seen in map(inspect_at, range(2, 120))
+        for chosen in [seen.inspection.chosen]
+        for origin in [seen.database.get_frame_source(chosen)]
+        if chosen != seen.inspected.frame and origin.frame >= 8  # with frames on both sides
     )
-    chosen = seen.inspection.chosen
-    origin = seen.database.get_frame_source(chosen)
     assert ops.forbid_candidate(frame=chosen) == {"FINISHED"}
     source = next(s for s in obj.motion_matching.sources if s.action.name == origin.clip)
     [tag] = source.tag_ranges
