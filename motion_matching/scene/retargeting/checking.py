@@ -21,6 +21,7 @@ from ..blender import actions
 from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
 from ..blender.handle import Handle, find_read_armature
 from ..blender.transforms import decompose_similarity, invert
+from ..controls.steps import run_to_end
 from ..reading.sampling import sample_steps
 from ..rig.carried import move_clip
 from .sources import find_origin
@@ -52,7 +53,7 @@ class ResultReader:
     def check(self, obj: bpy.types.Object, made: Sequence[bpy.types.Action]) -> list[ResultCheck]:
         """Return what became of all clips, whose actions are given."""
         return [
-            _run_to_end(self.read_steps(obj, action, index))() for index, action in enumerate(made)
+            run_to_end(self.read_steps(obj, action, index))() for index, action in enumerate(made)
         ]
 
     def read_steps(
@@ -110,15 +111,6 @@ def check_all_right(checks: Sequence[ResultCheck], remedy: str) -> None:
         f"{wrong[0].describe()}{others}; {_REMEDY}, or {remedy}.",
         [check.to_dict() for check in checks],
     )
-
-
-def _run_to_end(steps: Generator[None, None, Judge]) -> Judge:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            judge: Judge = done.value
-            return judge
 
 
 def _sample_steps(
