@@ -15,11 +15,11 @@ from motion_matching import cli
 from motion_matching.app import build, characters, features, recordings, settings, status, training
 from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
-from motion_matching.app.steps import run_to_end
 from motion_matching.app.takes import read_parts
 from motion_matching.engine.control import performance
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.motion import bvh
+from motion_matching.engine.progress import run_to_end
 from motion_matching.scene.blender import actions
 from motion_matching.scene.reading.tag_markers import read_tags
 from motion_matching.ui import presets

@@ -18,7 +18,7 @@ from ..engine.database.tags import parse_names
 from ..engine.errors import DatabaseError, MotionMatchingError, RigError
 from ..engine.field.field_controller import get_field_controller
 from ..engine.maths.scalar_quat import Vector
-from ..engine.progress import ReportProgress
+from ..engine.progress import ReportProgress, map_steps
 from ..engine.takes import takes
 from ..live.inputs.base import Input, Start
 from ..live.stepper import Stepper
@@ -29,7 +29,7 @@ from ..scene.staging import placements
 from .characters import get_armature, get_placement, get_root_target
 from .live import steering
 from .settings import add_obstacles, read_ground
-from .steps import Steps, map_steps, run_in_background_steps
+from .steps import Steps, run_in_background_steps
 from .takes import BakeRequest, Performed, TakePart, place_performance, prepare_steps
 from .training import ChosenMethod
 from .typed import settings_of

@@ -17,7 +17,7 @@ from ..engine.control.performance import Performance
 from ..engine.errors import RigError
 from ..engine.maths import quat
 from ..engine.motion.clip import Clip
-from ..engine.progress import ReportProgress
+from ..engine.progress import ReportProgress, map_steps
 from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
 from ..scene.reading import sampling
@@ -26,7 +26,7 @@ from ..scene.staging import skin
 from . import callbacks
 from .characters import get_armature, get_bone_choice, get_roles, get_root_target
 from .runtime import runtime
-from .steps import Steps, map_steps, run_in_background_steps
+from .steps import Steps, run_in_background_steps
 from .takes import find_take_action, read_parts
 from .typed import settings_of
 from .variants import perform_variant_steps

@@ -13,7 +13,7 @@ from ..engine.database.database import Database
 from ..engine.database.sources import Source
 from ..engine.errors import MotionMatchingError, RigChangedError, SettingsError
 from ..engine.motion import bvh
-from ..engine.progress import ReportProgress
+from ..engine.progress import ReportProgress, map_steps, run_to_end
 from ..scene.blender import evaluation
 from ..scene.reading import hand_path, sampling
 from ..scene.reading.sampling import SampledClip
@@ -27,9 +27,7 @@ from .source_files import find_file, get_reading
 from .sources import build_tag_ranges, diagnose, get_enabled_indices, get_label, get_source
 from .steps import (
     Steps,
-    map_steps,
     run_in_background_steps,
-    run_to_end,
     scale_progress_steps,
 )
 from .stored import content_to_find_steps, find_database, find_idle_tags

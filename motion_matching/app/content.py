@@ -14,6 +14,7 @@ from ..engine import json_files
 from ..engine.database.tags import LOOP, parse_names
 from ..engine.errors import SettingsError
 from ..engine.json_files import EntryError, expect_object, expect_text
+from ..engine.progress import run_to_end
 from ..scene.reading import library
 from ..scene.reading.hand_path import compute_fingerprint
 from .characters import get_armature
@@ -21,7 +22,7 @@ from .library import get_action_digests, get_file_digests
 from .settings import get_build_settings
 from .source_files import find_file
 from .sources import get_enabled_indices, get_source, get_tag_name
-from .steps import Steps, run_to_end
+from .steps import Steps
 from .typed import settings_of, to_plain_value
 
 _MAX_NAMES = 3

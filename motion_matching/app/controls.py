@@ -11,6 +11,7 @@ from ..engine.body.toe_ends import remove_toe_ends
 from ..engine.control.take import Take
 from ..engine.errors import RigError
 from ..engine.motion.skeleton import Skeleton
+from ..engine.progress import map_steps
 from ..scene.controls.bake_controls import ControlSettings, WriteAction, solve_bake_steps
 from ..scene.controls.control_rig import ControlRig
 from ..scene.controls.control_writer import ControlWriter, measure_live_rate
@@ -21,7 +22,7 @@ from ..scene.controls.proxy_writer import ProxyWriter
 from .characters import get_bone_choice
 from .runtime import runtime
 from .source_skeletons import get_identity
-from .steps import Steps, map_steps
+from .steps import Steps
 from .typed import settings_of, to_plain_value
 
 LEAST_RATE = 24.0  # Hz at which a rig shows motion smoothly

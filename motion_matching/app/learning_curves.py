@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from ..engine.errors import MotionMatchingError
 from ..engine.field import value_function
 from ..engine.insight import residual_plot
+from ..engine.progress import map_steps
 from . import callbacks
 from .characters import get_armature
 from .library import get_library
 from .runtime import runtime
-from .steps import Result, Steps, map_steps
+from .steps import Result, Steps
 from .typed import settings_of
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from ..engine.errors import MotionMatchingError, RigError, SettingsError
 from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
 from ..engine.motion.skeleton import Skeleton
+from ..engine.progress import map_steps
 from ..engine.retargeting import mapping_preset
 from ..engine.retargeting.bone_mapping import BoneMapping, map_bones
 from ..scene.reading import sampling
@@ -25,7 +26,7 @@ from .characters import get_armature, get_bone_choice
 from .runtime import runtime
 from .source_files import find_file, get_reading
 from .sources import find_source_problem, get_source
-from .steps import Steps, map_steps, run_in_background_steps
+from .steps import Steps, run_in_background_steps
 from .typed import settings_of
 
 _READING = "Looking at bones"

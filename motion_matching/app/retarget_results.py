@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ..engine.errors import SettingsError
-from ..engine.progress import ReportProgress
+from ..engine.progress import ReportProgress, map_steps
 from ..engine.retargeting.result_check import ResultCheck
 from ..scene.blender import actions, pose_selection
 from ..scene.blender.handle import Handle
@@ -17,7 +17,7 @@ from ..scene.retargeting.transfer import Retargeted
 from . import callbacks, items
 from .characters import get_armature
 from .runtime import runtime
-from .steps import EndedEarly, Steps, map_steps, run_in_background_steps
+from .steps import EndedEarly, Steps, run_in_background_steps
 from .typed import settings_of
 
 _CHECKING = "Checking"

@@ -17,7 +17,7 @@ from ..engine.body.body_roles import BODY_ROLES, BodyRoles
 from ..engine.errors import RigChangedError, SettingsError
 from ..engine.motion.skeleton import Skeleton
 from ..engine.names import to_readable
-from ..engine.progress import ReportProgress
+from ..engine.progress import ReportProgress, map_steps
 from ..engine.retargeting import mapping_preset
 from ..engine.retargeting.bone_mapping import LEAST_CONFIDENCE, BoneMapping
 from ..engine.retargeting.settings import RetargetSettings
@@ -32,10 +32,10 @@ from ..scene.retargeting.writing import WriteOptions
 from . import callbacks, items, retarget_results
 from .characters import get_armature, get_axes, get_bone_choice, get_roles, resolve_armature
 from .controls import get_control_settings
-from .steps import Steps, map_steps, run_in_background_steps, scale_progress_steps
+from .steps import Steps, run_in_background_steps, scale_progress_steps
 from .typed import settings_of, to_plain_value
 
-_READING = "Reading"
+_READING, _WRITING = "Reading", "Writing"
 _SEPARATOR = ", "
 _UNKNOWN = "?"  # no bone that was found
 SIDES = ("source", "target")  # of the table of bones
@@ -256,10 +256,12 @@ def _retarget_steps(
         return transfer.retarget(motions, target, request, report), lying
 
     retargeted, lying = yield from run_in_background_steps(run, "Retargeting")
-    yield "Writing", 1.0
+    yield _WRITING, 0.0
     obj = _find_unchanged(uid, target, request)
     options, choice = get_write_options(obj), get_bone_choice(obj)
-    made = writing.write_retargeted(obj, retargeted, options)
+    work = writing.write_retargeted_steps(obj, retargeted, options)
+    made = yield from map_steps(work, lambda part: (_WRITING, part or 0.0))
+    obj = get_armature(uid)
     show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, target.skeleton)
     told = describe(made, retargeted.mapping)
     if lying:

@@ -20,7 +20,7 @@ from ..engine.errors import RigError
 from ..engine.maths import quat
 from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
-from ..engine.progress import ReportProgress
+from ..engine.progress import ReportProgress, map_steps
 from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
 from ..scene.reading import sampling
@@ -29,7 +29,7 @@ from .characters import get_armature, get_bone_choice, get_placement, get_roles
 from .runtime import runtime
 from .source_files import find_file, get_reading
 from .sources import check_source, get_source
-from .steps import Steps, map_steps, run_in_background_steps
+from .steps import Steps, run_in_background_steps
 from .typed import settings_of
 
 _READING = "Reading"

@@ -12,6 +12,7 @@ from ..engine.database import statistics
 from ..engine.database.database import Database
 from ..engine.database.parts import BuildNote
 from ..engine.errors import MotionMatchingError
+from ..engine.progress import run_to_end
 from . import callbacks
 from .characters import get_armature
 from .content import Content, describe_changes
@@ -20,7 +21,7 @@ from .postures import KIND as POSTURES
 from .postures import NO_ODD_MOMENTS, OddMoments, describe_odd_moments, list_odd_moments
 from .runtime import runtime
 from .source_check import find_problems_steps, match_notes
-from .steps import Steps, run_to_end
+from .steps import Steps
 from .stored import content_to_find_steps, find_database, find_idle_tags, find_told
 from .typed import settings_of
 from .warnings import (

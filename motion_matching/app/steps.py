@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import bpy
 
-from ..engine.progress import ReportProgress, ReportShare
+from ..engine.progress import ReportProgress, ReportShare, map_steps
 from . import callbacks
 from .runtime import runtime
 
@@ -42,30 +42,6 @@ class Work:
     end_timer: Callable[[], None]
     operator: str
     label: str
-
-
-def run_to_end(steps: Steps[Result]) -> Result:
-    """Run steps to their end, and return their result."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            result: Result = done.value
-            return result
-
-
-def map_steps(
-    steps: Generator[Any, None, Result], report: Callable[[Any], tuple[str, float]]
-) -> Steps[Result]:
-    """Run steps, and yield as progress what `report` makes of what they yield."""
-    try:
-        while True:
-            yield report(next(steps))
-    except StopIteration as done:
-        result: Result = done.value
-        return result
-    finally:
-        steps.close()
 
 
 def scale_progress_steps(steps: Steps[Result], index: int, count: int) -> Steps[Result]:

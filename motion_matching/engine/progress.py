@@ -1,12 +1,19 @@
-"""Callbacks that long work calls with how much is done; they may raise to cancel it."""
+"""How long work tells what is done: by callbacks, which may raise to cancel it, or in steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+Step = TypeVar("Step")
+Told = TypeVar("Told")
 
 # the stage of the work and the share of it done, 0 to 1; or the share alone
 ReportProgress = Callable[[str, float], None]
 ReportShare = Callable[[float], None]
+# work in pieces, which yields the share that is done, or None where it is not known
+ShareSteps = Generator[float | None, None, Result]
 
 
 def report_part(progress: ReportShare | None, begun: float, part: float) -> ReportShare | None:
@@ -19,3 +26,27 @@ def report_part(progress: ReportShare | None, begun: float, part: float) -> Repo
 
 def ignore_progress(*progress: str | float) -> None:
     """Do nothing, where no progress is shown."""
+
+
+def run_to_end(steps: Generator[Any, None, Result]) -> Result:
+    """Run steps at once, and return their result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+
+def map_steps(
+    steps: Generator[Step, None, Result], report: Callable[[Step], Told]
+) -> Generator[Told, None, Result]:
+    """Run steps, and yield as progress what `report` makes of what they yield."""
+    try:
+        while True:
+            yield report(next(steps))
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+    finally:
+        steps.close()

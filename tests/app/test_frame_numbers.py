@@ -6,7 +6,7 @@ import bpy
 
 from motion_matching.app import frame_numbers
 from motion_matching.app.build import load_or_build_steps
-from motion_matching.app.steps import run_to_end
+from motion_matching.engine.progress import run_to_end
 from tests.ui.characters import create_character
 
 ops = bpy.ops.motion_matching

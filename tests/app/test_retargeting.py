@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from math import radians
 from pathlib import Path
@@ -15,6 +16,7 @@ from motion_matching.app import retargeting
 from motion_matching.engine.errors import RigChangedError, SettingsError
 from motion_matching.engine.motion import bvh
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
+from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import assert_same, edit_bones, read_state
 from tests.steps import run_steps
 
@@ -64,6 +66,42 @@ def test_work_that_is_cancelled_in_any_stage_changes_nothing(walk):
             if said == "Writing":
                 break
         assert len(stages) > 2, stages
+
+
+def test_writing_onto_a_control_rig_goes_on_in_short_steps(tmp_path):
+    """Blender redraws between two of them, and until the last, nothing is left if it is ended."""
+    for name in ("first", "second"):
+        bvh.save(make_walk().crop(0, 60), tmp_path / f"{name}.bvh")
+    hero = create_rigify_rig("basic_human")
+    hero.motion_matching.fewer_keys, hero.motion_matching.retarget.legs = 0.5, "IK"
+    paths = sorted(tmp_path.iterdir())
+    taken, parts = [], []
+    work = retargeting.retarget_files_steps(hero, paths, None)
+    for stage, part in work:
+        if stage != "Writing":
+            began = time.process_time()
+            continue
+        taken.append(time.process_time() - began)
+        parts.append(part)
+        began = time.process_time()
+    assert parts == sorted(parts)
+    assert parts[0] == 0.0
+    assert parts[-1] > 0.9
+    assert len(parts) > 100
+    assert max(taken) < 0.2 * sum(taken)
+    assert [action.name for action in bpy.data.actions] == ["first rig", "second rig"]
+
+    hero.animation_data_clear()
+    for action in list(bpy.data.actions):
+        bpy.data.actions.remove(action)
+    bpy.context.view_layer.update()
+    before = read_state(hero)
+    work = retargeting.retarget_files_steps(hero, paths, None)
+    for stage, part in work:
+        if stage == "Writing" and part > 0.6:
+            break
+    work.close()
+    assert_same(before, read_state(hero))
 
 
 def test_bones_that_change_meanwhile_end_it():

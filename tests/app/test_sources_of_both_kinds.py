@@ -15,11 +15,11 @@ import pytest
 
 from motion_matching.app import status, warnings
 from motion_matching.app.build import load_or_build_steps
-from motion_matching.app.steps import run_to_end
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.progress import run_to_end
 from tests.demo import generate_clips
 
 CLIPS = ("walk_starts_and_stops", "walk_curves", "run_curves")

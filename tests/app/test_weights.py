@@ -10,7 +10,7 @@ import pytest
 from motion_matching.app import content, status
 from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
-from motion_matching.app.steps import run_to_end
+from motion_matching.engine.progress import run_to_end
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.steering import SteeringInput
 from motion_matching.scene.reading import library

@@ -11,6 +11,7 @@ from ...engine.control.performer import Performer
 from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError
+from ...engine.progress import run_to_end
 from ...live.inputs.devices import Device
 from ...live.inputs.keyboard import Keyboard
 from ...live.session import Session
@@ -19,7 +20,6 @@ from ...scene.staging.marker_writer import MarkerWriter
 from ..characters import get_placement
 from ..content import content_steps
 from ..settings import get_performer_settings, read_ground
-from ..steps import run_to_end
 from ..stored import find_database
 from ..typed import settings_of
 from . import host, steering

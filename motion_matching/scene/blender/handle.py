@@ -33,6 +33,13 @@ class Handle:
                 self.name = block.name
         return block
 
+    def require(self) -> Any:
+        """Return the block; raise RigChangedError if it is no longer in the file."""
+        block = self.find()
+        if block is None:
+            raise RigChangedError(f"'{self.name}' was deleted meanwhile; start again.")
+        return block
+
 
 def fit_name(name: str, reserved: int = 0) -> str:
     """Return the part of a name that fits a block's, but for bytes that are `reserved`.

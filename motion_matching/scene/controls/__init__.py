@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         proxy_writer,
         snapping,
         solve_controls,
-        steps,
         switches,
         thinning,
         trials,

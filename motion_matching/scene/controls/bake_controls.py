@@ -15,6 +15,7 @@ from ...engine.maths import quat
 from ...engine.motion.bone_names import join_quoted
 from ...engine.motion.clip import Clip
 from ...engine.motion.resampling import resample
+from ...engine.progress import ShareSteps, run_to_end
 from ..blender import actions
 from ..blender.channels import STILL, find_unlocked_components, has_motion
 from ..blender.curves import build_bone_path, create_curve
@@ -31,7 +32,6 @@ from .effects import find_above, find_causes, list_effects
 from .pose_graph import PoseGraph
 from .snapping import snap_controls
 from .solve_controls import ControlMotion, find_planted, solve_controls_steps
-from .steps import Steps, run_to_end
 from .switches import build_switch_path, choose_modes, find_owner, list_switches, set_switches
 from .thinning import ControlTrack, Thinning
 
@@ -130,9 +130,7 @@ class _ControlBake:
     @property
     def obj(self) -> bpy.types.Object:
         """The armature. Raises RigChangedError if it is gone."""
-        obj = self.armature.find()
-        if obj is None:
-            raise RigChangedError(f"'{self.armature.name}' was deleted meanwhile; start again.")
+        obj: bpy.types.Object = self.armature.require()
         return obj
 
 
@@ -164,7 +162,7 @@ def solve_bake_steps(
     clip: Clip,
     settings: ControlSettings | None = None,
     start_frame: int = 1,
-) -> Steps[WriteAction]:
+) -> ShareSteps[WriteAction]:
     """Solve a bake of a clip in pieces between which Blender may go on; return what writes it.
 
     Nothing is changed until that is called. Errors are those of `bake_controls`, and
@@ -195,7 +193,7 @@ def solve_bake_steps(
 
 def _build_all_steps(
     job: _ControlBake, graph: PoseGraph
-) -> Steps[tuple[list[Channel], dict[str, ControlTrack]]]:
+) -> ShareSteps[tuple[list[Channel], dict[str, ControlTrack]]]:
     """Return the channels of all controls, and those with fewer keys by data path."""
     yield None
     planted = find_planted(job.rig, job.clip, _STANCE * job.settings.distance)
@@ -217,7 +215,7 @@ def _thin_steps(
     motions: Mapping[str, ControlMotion],
     channels: list[Channel],
     take: tuple[Mapping[str, Transform], Mapping[str, np.ndarray]],
-) -> Steps[dict[str, ControlTrack]]:
+) -> ShareSteps[dict[str, ControlTrack]]:
     """Return channels with fewer keys, and with planted feet held, by data path."""
     poses, planted = take
     posed = graph.create_alike()

@@ -13,10 +13,10 @@ from itertools import pairwise
 import numpy as np
 
 from ...engine.maths import quat
+from ...engine.progress import ShareSteps
 from ..blender.transforms import compose, invert
 from .control_rig import ControlLimb, ControlRig
 from .pose_graph import PoseGraph
-from .steps import Steps
 
 _Y = np.array([0.0, 1.0, 0.0])
 Places = tuple[np.ndarray, np.ndarray]  # a point and an axis, (F, 3) each
@@ -48,7 +48,7 @@ def list_effects(
     return result
 
 
-def compute_places_steps(effects: Iterable[Effect]) -> Steps[Places]:
+def compute_places_steps(effects: Iterable[Effect]) -> ShareSteps[Places]:
     """Return heads and axes (E, F, 3) of all effects, which are computed one by one."""
     places = []
     for effect in effects:

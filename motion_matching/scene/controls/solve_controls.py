@@ -16,11 +16,11 @@ from ...engine.maths import quat
 from ...engine.maths.easing import smoothstep
 from ...engine.motion.clip import Clip
 from ...engine.motion.contacts import PRESETS, find_contacts
+from ...engine.progress import ShareSteps
 from ..blender.transforms import Transform, compose
 from .control_rig import ControlLimb, ControlRig
 from .foot_roll import find_stances, split_foot
 from .pose_graph import PoseGraph
-from .steps import Steps
 
 _POLE = 0.7  # of a limb's length: how far before the knee a pole is put
 _STRAIGHT = (
@@ -58,7 +58,7 @@ def solve_controls_steps(
     planted: Mapping[str, np.ndarray],
     by_fk: Collection[str],
     by_ik: Collection[str],
-) -> Steps[dict[str, ControlMotion]]:
+) -> ShareSteps[dict[str, ControlMotion]]:
     """Solve for the controls one by one, of deform poses (F, ...) by bone in the armature's space.
 
     `by_fk` and `by_ik` are the names of the limbs whose FK and whose IK controls are wanted.

@@ -15,12 +15,12 @@ import numpy as np
 from ...engine.maths import quat
 from ...engine.maths.easing import smoothstep
 from ...engine.maths.runs import find_runs
+from ...engine.progress import ShareSteps
 from ..blender.rotation_modes import from_mode, to_mode
 from ..blender.smooth_keys import evaluate_smooth_keys
 from ..blender.transforms import Transform
 from .effects import Effect, compute_places_steps
 from .pose_graph import PoseGraph
-from .steps import Steps
 
 _FIRST = 0.6  # of the limits: what each track alone may cost at first
 _MARGIN = 0.95  # of the limits: the rest is for what the solver of IK is off
@@ -52,7 +52,7 @@ class ControlTrack:
     exact: np.ndarray = field(init=False)  # (C, F) before stances are held
     mask: np.ndarray = field(init=False)  # (F,)
 
-    def fit_steps(self, values: np.ndarray) -> Steps[None]:
+    def fit_steps(self, values: np.ndarray) -> ShareSteps[None]:
         """Choose the keys of curves (C, F) anew, by the limits."""
         self.exact = values
         self.values = hold_stances(values, self.stances) if self.holds and not self.mode else values
@@ -164,7 +164,7 @@ class Thinning:
         self.causes = [controls & matched or controls for controls in causes]
         self.above = above
 
-    def run_steps(self, distance: float, angle: float, unit: float) -> Steps[None]:
+    def run_steps(self, distance: float, angle: float, unit: float) -> ShareSteps[None]:
         """Choose the keys of all tracks; a unit of the armature is `unit` metres."""
         self.places = yield from compute_places_steps(self.effects)
         distance, angle = _MARGIN * distance, _MARGIN * angle
@@ -196,7 +196,7 @@ class Thinning:
         rows: np.ndarray,
         limits: tuple[float, float],
         progress: tuple[float, float],
-    ) -> Steps[None]:
+    ) -> ShareSteps[None]:
         """Choose the keys of some controls so that some effects (E,) are within the limits.
 
         These are a distance and an angle; `progress` is the part done before and after.
@@ -232,7 +232,7 @@ class Thinning:
         away = [np.linalg.norm(self.wanted[c][1] - start, axis=-1).max() for c in direct]
         return max(map(float, away), default=0.0)
 
-    def _fit_steps(self, control: str) -> Steps[None]:
+    def _fit_steps(self, control: str) -> ShareSteps[None]:
         """Give a control keys that make up for what the controls above it are off."""
         base, (rotation, position) = self.graph.compute_base(control), self.wanted[control]
         own: Transform = self.graph.get_basis(control)
@@ -250,7 +250,7 @@ class Thinning:
 
     def _measure_effects_steps(
         self, rows: np.ndarray, distance: float, angle: float
-    ) -> Steps[np.ndarray]:
+    ) -> ShareSteps[np.ndarray]:
         """Return by what part of the limits each effect is off, (E, F); 0 beside `rows` (E,)."""
         result = np.zeros(self.places[0].shape[:2])
         own = [effect for effect, is_own in zip(self.effects, rows, strict=True) if is_own]
@@ -262,7 +262,7 @@ class Thinning:
 
     def _blame_steps(
         self, peaks: list[np.ndarray], firsts: dict[int, float], share: float
-    ) -> Steps[set[str]]:
+    ) -> ShareSteps[set[str]]:
         """Tighten the tracks to blame where effects are off most; return their controls."""
         known = [t for ts in self.by_control.values() for t in ts if id(t) in firsts]
         errors = {}

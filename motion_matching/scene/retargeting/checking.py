@@ -14,6 +14,7 @@ from ...engine.maths import quat
 from ...engine.motion.clip import Clip
 from ...engine.motion.resampling import resample
 from ...engine.motion.skeleton import Skeleton
+from ...engine.progress import run_to_end
 from ...engine.retargeting.bodies import RetargetBody
 from ...engine.retargeting.result_check import ResultCheck, check_result
 from ...engine.retargeting.result_measure import SeenBody
@@ -21,7 +22,6 @@ from ..blender import actions
 from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
 from ..blender.handle import Handle, find_read_armature
 from ..blender.transforms import decompose_similarity, invert
-from ..controls.steps import run_to_end
 from ..reading.sampling import sample_steps
 from ..rig.carried import move_clip
 from .sources import find_origin

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple
 
 import bpy
 import numpy as np
 
 from ...engine.motion.clip import Clip
 from ...engine.motion.skeleton import Skeleton
+from ...engine.progress import ShareSteps, map_steps, run_to_end
 from ..blender import actions, playback
-from ..blender.handle import fit_name
-from ..controls.bake_controls import ControlSettings, bake_controls
+from ..blender.handle import Handle, fit_name
+from ..controls.bake_controls import ControlSettings, solve_bake_steps
 from ..rig.carried import move_clip
 from ..rig.fitting import ArmatureState
 from ..writing.bake import bake
@@ -22,7 +25,7 @@ from .targets import check_takes_keys
 from .transfer import Retargeted
 
 Accept = Callable[[Sequence[bpy.types.Action]], None]
-Writer = Callable[[Clip, str, int], bpy.types.Action]
+Writer = Callable[[str], bpy.types.Action]
 _STILL = 1e-5  # quaternion components, and metres, that a bone at rest is off its rest at most
 
 
@@ -41,40 +44,65 @@ class WriteOptions:
     controls: ControlSettings = field(default_factory=ControlSettings)
 
 
+class _Placed(NamedTuple):
+    """A clip in the world, the frame it begins at, and how the armature stood before."""
+
+    clip: Clip
+    start: int
+    standing: ArmatureState
+
+
 def write_retargeted(
     obj: bpy.types.Object,
     retargeted: Retargeted,
     options: WriteOptions,
     accept: Accept = lambda made: None,
 ) -> list[bpy.types.Action]:
-    """Write retargeted motion onto its armature, of a control rig onto its controls.
+    """Write retargeted motion onto its armature at once, as `write_retargeted_steps` does."""
+    return run_to_end(write_retargeted_steps(obj, retargeted, options, accept))
+
+
+def write_retargeted_steps(
+    obj: bpy.types.Object,
+    retargeted: Retargeted,
+    options: WriteOptions,
+    accept: Accept = lambda made: None,
+) -> ShareSteps[list[bpy.types.Action]]:
+    """Write retargeted motion onto its armature, of a control rig onto its controls, in pieces.
 
     Each clip becomes a new action that is kept in the file; the first is assigned. It starts where
     the armature stands on its first frame. Raises RigError, with nothing left behind, if the
     armature does not take the keys. What `accept` raises, given the actions, leaves nothing behind
-    either.
+    either, nor do steps that are closed. Raises RigChangedError if the armature or an action was
+    deleted between two pieces.
     """
-    made: list[bpy.types.Action] = []
+    armature, standing = Handle.from_block(obj, "objects"), ArmatureState.from_object(obj)
+    made: list[Handle] = []
     starts = [find_start(motion, options) for motion, _ in retargeted.pairs]
     places = [find_origin(obj, start) for start in starts]
     try:
-        with preserve_pose(obj), playback.preserve_animation(obj):
-            write = _find_writer(obj, retargeted, options)
-            for (source, clip), start, place in zip(retargeted.pairs, starts, places, strict=True):
-                name = fit_name(options.name or f"{source.clip.name} {obj.name}")
-                action = write(move_clip(clip, place), name, start)
-                made.append(action)
-                action.use_fake_user = True
-                if source.is_cyclic:
-                    mark_as_cycle(action)
-        accept(made)
+        for (source, clip), start, place in zip(retargeted.pairs, starts, places, strict=True):
+            name = fit_name(options.name or f"{source.clip.name} {armature.name}")
+            placed = _Placed(move_clip(clip, place), start, standing)
+            work = _prepare_steps(armature.require(), retargeted, options, placed)
+            write = yield from map_steps(work, partial(_share, len(made), len(places)))
+            obj = armature.require()
+            with preserve_pose(obj), playback.preserve_animation(obj):
+                action = write(name)
+            made.append(Handle.from_block(action, "actions"))
+            action.use_fake_user = True
+            if source.is_cyclic:
+                mark_as_cycle(action)
+        written = [handle.require() for handle in made]
+        accept(written)
     except BaseException:
-        for action in made:
-            bpy.data.actions.remove(action)
+        for handle in made:
+            if action := handle.find():
+                bpy.data.actions.remove(action)
         raise
-    if made:
-        actions.assign(obj, made[0])
-    return made
+    if written:
+        actions.assign(armature.require(), written[0])
+    return written
 
 
 def find_start(motion: SourceMotion, options: WriteOptions) -> int:
@@ -82,44 +110,42 @@ def find_start(motion: SourceMotion, options: WriteOptions) -> int:
     return options.frame_start if motion.first_frame is None else motion.first_frame
 
 
-def _find_writer(obj: bpy.types.Object, retargeted: Retargeted, options: WriteOptions) -> Writer:
-    """Return what writes a clip in the world as an action, given its name and first frame."""
-    if rig := retargeted.target.rig:
-        settings, distance = options.controls, options.fewer_keys
-        if distance:
-            settings = replace(settings, fewer_keys=True, distance=distance)
-        return lambda clip, name, start: bake_controls(obj, rig, clip, settings, start, name)
-    standing = ArmatureState.from_object(obj)
-    hips, mapped = retargeted.hips, retargeted.mapped_bones
+def _share(index: int, count: int, part: float | None) -> float:
+    """Return the share of all clips that is done with a part of one."""
+    return (index + (part or 0.0)) / count
 
-    def write(clip: Clip, name: str, start: int) -> bpy.types.Action:
-        return _bake_bones(obj, clip, name, start, hips, mapped, options.fewer_keys, standing)
 
-    return write
+def _prepare_steps(
+    obj: bpy.types.Object, retargeted: Retargeted, options: WriteOptions, placed: _Placed
+) -> ShareSteps[Writer]:
+    """Prepare to write a clip, of a control rig in pieces; return what writes it under a name."""
+    rig, distance = retargeted.target.rig, options.fewer_keys
+    if rig is None:
+        yield None
+        return partial(_bake_bones, Handle.from_block(obj, "objects"), retargeted, distance, placed)
+    settings = options.controls
+    if distance:
+        settings = replace(settings, fewer_keys=True, distance=distance)
+    write = yield from solve_bake_steps(obj, rig, placed.clip, settings, placed.start)
+    return lambda name: write(name, None)
 
 
 def _bake_bones(
-    obj: bpy.types.Object,
-    clip: Clip,
-    name: str,
-    start: int,
-    hips: str,
-    mapped: Collection[str],
-    fewer_keys: float,
-    standing: ArmatureState,
+    armature: Handle, retargeted: Retargeted, fewer_keys: float, placed: _Placed, name: str
 ) -> bpy.types.Action:
     """Key the mapped bones, those above them, and those that move; leave what others do alone."""
-    moved = {*mapped, *find_moving_bones(clip)}
-    check_takes_keys(obj, moved, hips)
+    obj, clip = armature.require(), placed.clip
+    moved = {*retargeted.mapped_bones, *find_moving_bones(clip)}
+    check_takes_keys(obj, moved, retargeted.hips)
     return bake(
         clip,
         obj,
         name=name,
-        frame_start=start,
-        hips=hips,
+        frame_start=placed.start,
+        hips=retargeted.hips,
         fewer_keys=fewer_keys,
         bones=moved | find_bones_above(clip.skeleton, moved),
-        standing=standing,
+        standing=placed.standing,
     )
 
 

@@ -16,12 +16,12 @@ import pytest
 from motion_matching.app import recordings, standing
 from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
-from motion_matching.app.steps import run_to_end
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
+from motion_matching.engine.progress import run_to_end
 from motion_matching.engine.takes.takes import make_default_settings
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.replay import ReplayInput

@@ -27,7 +27,7 @@ from tests.scene.controls.control_rigs import create_rigify_human, retarget_walk
 from tests.scene.rigs import get_curves, read_state
 from tests.steps import run_steps
 
-CM, DEGREES = 1.0, 2.0  # of the issue
+CM, DEGREES = 1.0, 2.0
 
 
 def create_character() -> tuple[bpy.types.Object, ControlRig, Clip]:

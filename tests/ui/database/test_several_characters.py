@@ -10,8 +10,8 @@ import pytest
 from motion_matching.app.build import load_or_build_steps
 from motion_matching.app.content import compute_key
 from motion_matching.app.source_files import list_performers
-from motion_matching.app.steps import run_to_end
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.progress import run_to_end
 from tests.demo import generate_clips
 from tests.performers import CAMERA, write_roots
 

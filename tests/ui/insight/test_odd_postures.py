@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from motion_matching.app import build, postures, source_preview, standing, status
-from motion_matching.app.steps import run_to_end
+from motion_matching.engine.progress import run_to_end
 from motion_matching.scene.blender import actions
 from motion_matching.scene.rig import armature, fitting
 from motion_matching.scene.writing import bake

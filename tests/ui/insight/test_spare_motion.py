@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from motion_matching.app import build, status
-from motion_matching.app.steps import run_to_end
+from motion_matching.engine.progress import run_to_end
 from motion_matching.engine.takes import pruning
 from motion_matching.ui.tags.operators import add_range
 from tests.ui.characters import create_character, expect_refusal
