@@ -16,9 +16,9 @@ from motion_matching.app.steps import (
     RedrawPace,
     TimeLeft,
     run_in_background_steps,
-    run_to_end,
 )
 from motion_matching.engine.motion import bvh
+from motion_matching.engine.progress import run_to_end
 from motion_matching.ui.database import operators_import
 from tests.demo import generate_clips
 from tests.ui.characters import create_character

@@ -41,6 +41,7 @@ def again(director, done, moved):
     return director.direct_again(done, START, STOP, moved)
 
 
+@pytest.mark.slow
 def test_outside_of_the_piece_nothing_changes_to_the_bit(done, again):
     check_rest_is_same(done, again, START)
 

@@ -70,6 +70,7 @@ def test_a_jump_is_found_forbidden_and_gone(obj):
     assert jumps.list_jumps(third) == jumps.list_jumps(second)
 
 
+@pytest.mark.slow
 def test_variations_are_flipped_through(obj):
     expect_refusal(ops.flip_take, "Solve marks first")
     add_marks()
