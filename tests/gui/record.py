@@ -448,7 +448,9 @@ def rig():
         call(bpy.ops.object.mode_set, mode=mode)
     turn_view(6.0, (0.0, 0.0, 0.95), 1.4, 0.25)
     yield from redrawn("UI")
-    yield 1.0  # the panel looks at the rig
+    status = load_module("app.status")
+    yield from until(lambda: status.get_status(obj).kind != "unknown")  # the panel looks at the rig
+    yield from redrawn("UI")
     yield from save_view()
 
 
