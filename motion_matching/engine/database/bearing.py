@@ -36,11 +36,13 @@ class WalkBearing:
         self._step = max(round(_SECONDS * database.pace * database.fps / _MOMENTS), 1)
         speed = np.hypot(database.root_motion[:, 0], database.root_motion[:, 1])
         moving = (speed > MOVING_SPEED * database.pace) & (speed < database.walk_to_run)
-        walking = np.flatnonzero(moving & database.playable)
+        walking = np.flatnonzero(moving)
         every = max(len(walking) // _MOST_FRAMES, 1)
-        known = len(walking) > _ENOUGH * database.fps
-        peaks = self._find_peaks(walking[::every])
-        self._usual = np.median(peaks, axis=1) if known else np.full(2, np.inf)
+        # others are left out after, so that a change of tags leaves the frames as they are
+        sampled = walking[::every]
+        sampled = sampled[database.playable[sampled]]
+        known = every * len(sampled) > _ENOUGH * database.fps
+        self._usual = np.median(self._find_peaks(sampled), axis=1) if known else np.full(2, np.inf)
 
     def price(self, frames: np.ndarray) -> np.ndarray:
         """Return the prices (K,) of going on from frames (K,)."""
@@ -56,5 +58,4 @@ class WalkBearing:
 
     def _measure_flaws(self, frames: np.ndarray) -> np.ndarray:
         """Return how low hips are at frames (K,), and how far hands are out (2, K), as prices."""
-        low, out = self._database.stances.measure_carriage(frames)
-        return np.stack([_LOW * low, _OUT * out])
+        return self._database.stances.measure_carriage(frames).T * [[_LOW], [_OUT]]

@@ -57,13 +57,14 @@ def find_idle_runs(database: Database) -> np.ndarray:
 
 def _find_long_runs(database: Database, fits: np.ndarray) -> np.ndarray:
     """Return the runs (R, 2) of frames that fit (N,) that are long enough to be played."""
-    runs = [
-        run
-        for start, stop in zip(database.starts, database.stops, strict=True)
-        for run in (find_runs(fits[start:stop]) + start).tolist()
-        if run[1] - run[0] >= _SHORTEST * database.pace * database.fps
-    ]
-    return np.array(runs, np.intp).reshape(-1, 2)
+    # with a gap before each clip, so that no run goes on into the next one
+    gaps = np.arange(len(database.starts))
+    parted = np.zeros(len(fits) + len(gaps), bool)
+    parted[np.arange(len(fits)) + database.range_of_frame + 1] = fits
+    runs = find_runs(parted)
+    runs = runs - np.searchsorted(database.starts + gaps, runs[:, :1], side="right")
+    lengths = runs[:, 1] - runs[:, 0]
+    return runs[lengths >= _SHORTEST * database.pace * database.fps]
 
 
 def find_idles(database: Database) -> Idles:
@@ -187,7 +188,7 @@ def _describe_idles(
         entries,
         of_run,
         seconds.astype(np.float32),
-        compute_joints(database, entries)[:, 1:],
+        database.stances.compute_joints(entries)[:, 1:],
         _weigh_bones(database),
         database.pace,
         _find_start(database, runs, entries),

@@ -6,6 +6,7 @@ and how a character starts. It needs no names of bones, and takes bodies without
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,27 @@ class StanceWeights:
 WEIGHTS = StanceWeights()
 
 
+class _FrameTable:
+    """What depends on a single frame (F,) of a motion alone: computed once for each frame."""
+
+    def __init__(self, frame_count: int, compute: Callable[[np.ndarray], np.ndarray]) -> None:
+        self._compute = compute
+        # rows by frame, -1 for unknown ones; one attribute, because threads share the table
+        none = np.zeros(0, np.intp)
+        self._known = np.full(frame_count, -1, np.int32), compute(none)
+
+    def get(self, frames: np.ndarray) -> np.ndarray:
+        """Return what was computed of frames (F,), with the first axis of theirs."""
+        places, rows = self._known
+        unknown = np.unique(frames[places[frames] < 0])
+        if len(unknown):
+            places = places.copy()
+            places[unknown] = np.arange(len(rows), len(rows) + len(unknown))
+            rows = np.concatenate([rows, self._compute(unknown)])
+            self._known = places, rows
+        return np.asarray(rows[places[frames]])
+
+
 class StanceScore:
     """Rates poses of a database as stances.
 
@@ -69,7 +91,10 @@ class StanceScore:
         costs = self.rate(frames, joints)
         order = np.argsort(costs, kind="stable")
         self.frames, self.costs = frames[order], costs[order]
-        self._rated = np.full(database.frame_count, np.nan)  # the costs of frames that are known
+        self._costs, self._carriages, self._joints = (
+            _FrameTable(database.frame_count, compute)
+            for compute in (self._rate_frames, self._measure_carriage, self._compute_joints)
+        )
 
     def _measure_usual(self, frames: np.ndarray, joints: np.ndarray) -> None:
         """Measure how upright and how stretched this body gets, and where its joints are."""
@@ -98,11 +123,25 @@ class StanceScore:
         return self.frames[allowed & (self.costs <= self.find_least(database) + margin)]
 
     def rate_frames(self, frames: np.ndarray) -> np.ndarray:
-        """Return the costs (F,) of frames as stances; what is known is not computed again."""
-        unknown = frames[np.isnan(self._rated[frames])]
-        if len(unknown):
-            self._rated[unknown] = self.rate(unknown, compute_joints(self._database, unknown))
-        return np.asarray(self._rated[frames])
+        """Return the costs (F,) of frames as stances."""
+        return self._costs.get(frames)
+
+    def measure_carriage(self, frames: np.ndarray) -> np.ndarray:
+        """Return how low the hips are, and how far from them a hand is over the ground (F, 2).
+
+        Both are in legs.
+        """
+        return self._carriages.get(frames)
+
+    def compute_joints(self, frames: np.ndarray) -> np.ndarray:
+        """Return where the bones (F, B, 3) of frames are, as the character sees them."""
+        return self._joints.get(frames)
+
+    def _rate_frames(self, frames: np.ndarray) -> np.ndarray:
+        return self.rate(frames, self._compute_joints(frames))
+
+    def _compute_joints(self, frames: np.ndarray) -> np.ndarray:
+        return compute_joints(self._database, frames)
 
     def rate(self, frames: np.ndarray, joints: np.ndarray) -> np.ndarray:
         """Return the costs (F,) of frames as stances, whose joints are at (F, B, 3)."""
@@ -128,16 +167,12 @@ class StanceScore:
             "quick": measure_calmness(self._database, frames) / self._database.pace,
         }
 
-    def measure_carriage(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how low the hips are (K,), and how far from them a hand is over the ground (K,).
-
-        Both are in legs.
-        """
+    def _measure_carriage(self, frames: np.ndarray) -> np.ndarray:
         bones = [self._database.roles.hips, *(hand for _, hand, _ in self._arms)]
         poses = np.asarray(self._database.poses)[frames]
         joints = self._database.skeleton.compute_bone_positions(bones, poses, root=0)
         away = np.linalg.norm((joints - joints[:, :1])[..., :2], axis=-1)
-        return self._measure_lowness(joints[:, 0]), away.max(axis=1) / self._leg
+        return np.stack([self._measure_lowness(joints[:, 0]), away.max(axis=1) / self._leg], axis=1)
 
     def _measure_lowness(self, hips: np.ndarray) -> np.ndarray:
         """Return how far hips (F, 3) are below where they are when upright, in legs."""

@@ -13,6 +13,7 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.stances import StanceScore, StanceWeights, compute_joints
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.skeleton import Skeleton
 from tests import demo
 from tests.engine import animals
 
@@ -156,6 +157,59 @@ def test_a_t_pose_in_which_all_rests_is_not_played_as_an_idle(standing):
     database = build_with(replace(posed, name="t_pose"))
     assert len(database.idle_runs) == 1, "it rests"
     assert database.idles.holds
+
+
+def exclude(database, *spans):
+    """Return a database of the same motion of which spans of frames are tagged 'no_use'."""
+    names = (*database.tag_names, "no_use")
+    bits = database.tags.copy()
+    for span in spans:
+        bits[span] |= np.uint32(1 << len(database.tag_names))
+    return database.with_tags(bits, names, database.bias, database.limits, database.settings)
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """How many frames have had bones computed for them, call by call."""
+    counts = []
+
+    def count(function, place):
+        def counted(*args, **options):
+            counts.append(len(args[place]))
+            return function(*args, **options)
+
+        return counted
+
+    monkeypatch.setattr(quat, "compute_world", count(quat.compute_world, 0))
+    compute = Skeleton.compute_bone_positions
+    monkeypatch.setattr(Skeleton, "compute_bone_positions", count(compute, 2))
+    return counts
+
+
+@pytest.mark.parametrize("stands", [False, True])
+def test_other_tags_compute_little_of_the_motion_again(standing, computed, stands):
+    database = build_with(*[standing] * stands)
+    frames = np.arange(0, database.frame_count, 7)
+    first = database.idles, database.walk_bearing.price(frames)
+    assert first[0].holds == (not stands)
+    computed.clear()
+    tagged = exclude(database, slice(40, 60), slice(200, 230))
+    assert tagged.idles.start >= 0
+    prices = tagged.walk_bearing.price(frames)
+    assert sum(computed) < 0.1 * len(frames), "what is known of a frame is computed again"
+
+    fresh = replace(tagged)  # nothing is known of it
+    for own, expected in zip(tagged.idles, fresh.idles, strict=True):
+        np.testing.assert_array_equal(own, expected)
+    np.testing.assert_array_equal(prices, fresh.walk_bearing.price(frames))
+
+
+def test_clips_that_meet_are_no_idle_together(standing):
+    """Each is too short, and what follows in memory does not follow in motion."""
+    half = replace(standing.crop(0, 40), name="half")
+    database = build_with(standing, half, half)
+    for start, stop in database.idle_runs.tolist():
+        assert database.range_of_frame[start] == database.range_of_frame[stop - 1]
 
 
 def test_every_weight_says_its_unit_and_why():
