@@ -2,6 +2,8 @@
 
 A layer on the pose that is played, as a look is. Hips, chest and head move by some millimetres
 along waves that never repeat; legs bend so that their feet stay exactly where the pose has them.
+Feet that are planted elsewhere draw the hips down: a leg that is nearly straight would not get
+there otherwise, as it gives way softly, and its foot would rise and sink with each breath.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..maths.scalar_quat import Quaternion, inv_mul, mul, mul_vec
+from ..maths.scalar_quat import Quaternion, Vector, inv_mul, mul, mul_vec
 from ..maths.springs import spring
 from .legs import Joint, LegGeometry, bend, compute_world_joints
 from .looking import Gaze
@@ -42,6 +44,8 @@ class BreathingAmounts:
     twist: float = _tune(0.012, "rad", "moves hands by 3 to 5 mm")
     roll: float = _tune(0.006, "rad", "the hip of the leg that bears the weight rises by 1 mm")
     head: float = _tune(0.3, "share", "eyes keep to what they see, so a head moves less")
+    lowest: float = _tune(0.05, "m", "hips that come down by more crouch; a foot should step")
+    settle: float = _tune(0.12, "s", "halflife of coming down: follows a breath within 0.2 s")
     begin: float = _tune(0.4, "s", "halflife in which it begins, as what is held still settles")
     end: float = _tune(0.12, "s", "halflife in which it ends, within a first step")
 
@@ -91,27 +95,41 @@ class Breathing:
             _Wave(np.random.default_rng([seed, number]), *time) for number, time in enumerate(times)
         ]
         self._share, self._rate = 0.0, 0.0
+        self.spare = [0.0] * len(self._legs)  # metres by which legs are bent more than in the pose
+        self._drop, self._drop_rate = 0.0, 0.0  # metres by which the hips come down to reach plants
 
-    def apply(self, pose: np.ndarray, holds: bool, amount: float, buffer: float, dt: float) -> None:
-        """Move a local pose (7, B), which is held or not any more, by an amount, 1 being usual.
+    def apply(
+        self,
+        pose: np.ndarray,
+        plants: Sequence[Vector | None] | None,
+        amount: float,
+        buffer: float,
+        dt: float,
+    ) -> None:
+        """Move a pose (7, B), which is held or not any more, by an amount, 1 being usual.
 
-        Legs stay `buffer` metres short of straight.
+        Where it is held, `plants` (L,) are the places in the world at which toes are planted, None
+        for those that are not. Legs stay `buffer` metres short of straight.
         """
-        goal = amount if holds else 0.0
-        if goal == 0.0 and self._share < _NOTHING:
-            self._share = self._rate = 0.0
+        goal = 0.0 if plants is None else amount
+        if plants is None and max(self._share, self._drop) < _NOTHING:
+            self._share = self._rate = self._drop = self._drop_rate = 0.0
+            self.spare = [0.0] * len(self._legs)
             return
         dt /= self._slowness
-        halflife = AMOUNTS.begin if holds else AMOUNTS.end
+        halflife = AMOUNTS.end if plants is None else AMOUNTS.begin
         self._share, self._rate = spring(self._share, self._rate, goal, halflife, dt)
         breath, *shifts = (self._share * (2.0 * wave.advance(dt) - 1.0) for wave in self._waves)
         side, ahead, twist = shifts
         before = [self._compute_leg(pose, leg) for leg in self._legs]
         trunk = self._compute_trunk(pose)
         self._move_hips(pose, side, ahead, breath)
+        self._lower_hips(pose, plants or (), before, dt)
         self._turn_trunk(pose, trunk, breath, twist)
-        for leg, joints in zip(self._legs, before, strict=True):
+        for k, (leg, joints) in enumerate(zip(self._legs, before, strict=True)):
             _hold_foot(pose, leg, joints, self._compute_leg(pose, leg), buffer)
+            bent = _measure_reach(leg, self._compute_leg(pose, leg))
+            self.spare[k] = max(_measure_reach(leg, joints) - bent, 0.0)
 
     def _compute_leg(self, pose: np.ndarray, leg: LegGeometry) -> list[Joint]:
         """Return the joints of a leg's chain as the character sees them, each after its parent."""
@@ -132,13 +150,37 @@ class Breathing:
 
     def _move_hips(self, pose: np.ndarray, side: float, ahead: float, breath: float) -> None:
         up = AMOUNTS.lift * breath - AMOUNTS.sink * self._share
-        x, y, z = (self._size * part for part in (AMOUNTS.side * side, AMOUNTS.ahead * ahead, up))
+        self._shift_hips(pose, AMOUNTS.side * side, AMOUNTS.ahead * ahead, up)
         above = self._compute_chain(pose, self._parents[self._hips])
-        w, a, b, c = above
-        pose[:3, self._hips] += mul_vec((w, -a, -b, -c), (x, y, z))
         hips = self._compute_chain(pose, self._hips)
         rolled = mul(_turn(AMOUNTS.roll * side, (0.0, 1.0, 0.0)), hips)
         pose[3:, self._hips] = inv_mul(above, rolled)
+
+    def _shift_hips(self, pose: np.ndarray, *way: float) -> None:
+        """Shift the hips along the character's axes, in metres of a body of people's size."""
+        x, y, z = (self._size * part for part in way)
+        w, a, b, c = self._compute_chain(pose, self._parents[self._hips])
+        pose[:3, self._hips] += mul_vec((w, -a, -b, -c), (x, y, z))
+
+    def _lower_hips(
+        self,
+        pose: np.ndarray,
+        plants: Sequence[Vector | None],
+        before: Sequence[list[Joint]],
+        dt: float,
+    ) -> None:
+        """Bring the hips down until no leg has to stretch further than it did `before`."""
+        drop = 0.0
+        for leg, joints, plant in zip(self._legs, before, plants, strict=False):
+            if plant is not None:
+                goal = _find_ankle(leg, joints, _localize(pose, plant))
+                reach = _measure_reach(leg, joints)
+                x, y, z = self._compute_leg(pose, leg)[leg.thigh + 1][0]
+                level = math.hypot(x - goal[0], y - goal[1])
+                drop = max(drop, z - goal[2] - math.sqrt(max(reach**2 - level**2, 0.0)))
+        drop = min(drop / self._size, AMOUNTS.lowest)
+        self._drop, self._drop_rate = spring(self._drop, self._drop_rate, drop, AMOUNTS.settle, dt)
+        self._shift_hips(pose, 0.0, 0.0, -self._drop)
 
     def _turn_trunk(
         self, pose: np.ndarray, trunk: list[Quaternion], breath: float, twist: float
@@ -161,6 +203,24 @@ def _find_trunk(gaze: Gaze | None) -> tuple[int, ...]:
 def _turn(angle: float, axis: tuple[float, float, float]) -> Quaternion:
     c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
     return c, s * axis[0], s * axis[1], s * axis[2]
+
+
+def _measure_reach(leg: LegGeometry, joints: Sequence[Joint]) -> float:
+    return math.dist(joints[leg.thigh + 1][0], joints[leg.foot + 1][0])
+
+
+def _localize(pose: np.ndarray, place: Vector) -> Vector:
+    """Return a place in the world as the character of a pose (7, B) sees it."""
+    x, y, z, w, *axis = pose[:, 0].tolist()
+    a, b, c = axis
+    return mul_vec((w, -a, -b, -c), (place[0] - x, place[1] - y, place[2] - z))
+
+
+def _find_ankle(leg: LegGeometry, joints: Sequence[Joint], plant: Vector) -> Vector:
+    """Return where an ankle is whose toe is planted, with the heel on the floor or above."""
+    (x, y, z), (tx, ty, tz) = joints[leg.foot + 1][0], joints[-1][0]
+    up = max(z - tz, leg.foot_height - leg.toe_height)
+    return plant[0] + x - tx, plant[1] + y - ty, plant[2] + up
 
 
 def _hold_foot(

@@ -54,6 +54,7 @@ class ContactLock:
         # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
+        self.spare = 0.0  # metres by which the leg may stretch freely
 
     def start_from(
         self, toe: Vector, before: Vector, height: float, settings: PerformerSettings, dt: float

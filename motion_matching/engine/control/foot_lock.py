@@ -135,6 +135,16 @@ class FootLock:
         return tuple([lock.locked for lock in self._locks])
 
     @property
+    def plants(self) -> list[Vector | None]:
+        """Where toes (L,) are planted in the world, None for those that are not."""
+        return [lock.plant if lock.locked else None for lock in self._locks]
+
+    def allow_stretch(self, spare: Sequence[float]) -> None:
+        """Let legs (L,) stretch by so many metres before they give way, as a layer bent them."""
+        for lock, metres in zip(self._locks, spare, strict=True):
+            lock.spare = metres
+
+    @property
     def stepping(self) -> int:
         """Which foot steps because the character stands elsewhere, -1 if none does."""
         return self._steps.foot
@@ -319,7 +329,9 @@ def _solve_leg(
             now, *lengths, room, dt
         )
     if moves:
-        whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt)
+        whole, lower = bend(
+            hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, lock.spare
+        )
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
         thigh = inv_mul(above_hip[1], mul(whole, hip[1]))

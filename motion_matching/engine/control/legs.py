@@ -202,12 +202,13 @@ def bend(
     limit: ReachLimit | None = None,
     room: float = 0.0,
     dt: float = 0.0,
+    spare: float = 0.0,
 ) -> tuple[Quaternion, Quaternion]:
     """Solve two-bone inverse kinematics that brings the ankle to the goal.
 
     Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
     leg about the knee. The knee bends in its own plane. A leg that cannot reach the goal gives way
-    softly, and stays `buffer` metres short of straight. One that is bent backward is straightened.
+    softly, once it is longer than now by `spare` metres, and stays `buffer` metres short of straight. One that is bent backward is straightened.
     One without length is not turned. `limit` changes the reach that this comes to.
     """
     (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
@@ -228,9 +229,10 @@ def bend(
     if backward < 0.0 and square > aa + bb:
         # not forward as far as backward: a knee that passes straight for a moment would swing back
         reach, now = min(reach + whole - now, whole), whole
-    if reach > now:
-        reach = now + _soften(reach, whole, buffer) - _soften(now, whole, buffer)
-        reach = min(reach, max(whole - buffer, now))
+    free = now + spare
+    if reach > free:
+        reach = free + _soften(reach, whole, buffer) - _soften(free, whole, buffer)
+        reach = min(reach, max(whole - buffer, free))
     if limit is not None:
         reach = limit.limit_reach(reach, aa + bb, 2.0 * a * b, room, dt)
     reach = max(reach, abs(a - b) + 1e-3)

@@ -321,7 +321,9 @@ class Performer:
         pose[:, 0] = (x, y, height, math.cos(half), 0.0, 0.0, math.sin(half))
         if intent is not None:
             amount, buffer = self.settings.breathing, self.settings.stretch_buffer
-            self._breathing.apply(pose, motion.holds, amount, buffer, self.dt)
+            plants = self._feet.plants if motion.holds else None
+            self._breathing.apply(pose, plants, amount, buffer, self.dt)
+            self._feet.allow_stretch(self._breathing.spare)
             self._turn_head(pose, intent)
         unlocked, locked = pose, (False,) * len(motion.contacts)
         self._hardest = max(self._hardest, motion.hardest)

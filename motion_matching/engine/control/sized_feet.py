@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..maths.scalar_quat import Vector
 from .foot_lock import FootLock
 from .ground import FLAT, Ground, Point, is_flat
 from .legs import LegGeometry
@@ -39,6 +40,16 @@ class SizedFootLock(FootLock):
     ) -> float:
         now, then = self._divide(pose), self._divide(before)
         return self._size * super().start_from(now, then, settings, self._slow(dt))
+
+    @property
+    def plants(self) -> list[Vector | None]:
+        size = self._size
+        return [
+            each and (size * each[0], size * each[1], size * each[2]) for each in super().plants
+        ]
+
+    def allow_stretch(self, spare: Sequence[float]) -> None:
+        super().allow_stretch([metres / self._size for metres in spare])
 
     @property
     def offset(self) -> tuple[float, float]:

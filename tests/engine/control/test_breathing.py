@@ -26,12 +26,18 @@ STAND, WALK = Intent(), Intent(move=(0.5, -0.8))
 HOLD, SETTLING = 13.0, 3.0  # seconds that are stood, and of which feet step into place
 
 
-def build_restless(fps=None):
-    """Return a database of clips that never stand."""
+def build_restless(fps=None, scale=1.0):
+    """Return a database of clips that never stand, of a body of another size."""
     clips = {clip.name: clip for clip in demo.generate_clips()}
     cut = [clips[f"{gait}_curves"] for gait in ("walk", "run")]
     cut = [clip.crop(60, clip.frame_count - 90) for clip in cut]
-    return build([Source(clip=clip) for clip in cut], BuildSettings(mirror=True, fps=fps))[0]
+    sources = [Source(clip=resize(clip, scale)) for clip in cut]
+    return build(sources, BuildSettings(mirror=True, fps=fps))[0]
+
+
+def resize(clip, scale):
+    body = replace(clip.skeleton, rest_positions=scale * clip.skeleton.rest_positions)
+    return replace(clip, skeleton=body, positions=scale * clip.positions)
 
 
 def perform(database, *, holds=4, seed=0, controller=MotionMatching, **changes):
@@ -78,6 +84,58 @@ def test_it_is_alive_on_toes_that_stay_in_place(held, restless, bakes):
         seconds = moved[: len(moved) // 30 * 30].reshape(-1, 30).sum(axis=1)
         assert seconds.min() > 0.001, "a second in which it is frozen"
         assert np.ptp(joints[hold][:, 1:], axis=0).max() < 0.03, "it wobbles"
+
+
+def perform_stops(database, stops, seed):
+    """Return a take that stops out of walks and runs of any direction and length, and its holds."""
+    rng, fps = np.random.default_rng(seed), round(database.fps)
+    intents, holds = [], []
+    for _ in range(stops):
+        angle, gait = rng.uniform(0.0, 2.0 * np.pi), float(rng.random() < 0.25)
+        move = Intent(move=(float(np.sin(angle)), float(-np.cos(angle))), gait=gait)
+        intents += [move] * round(rng.uniform(0.3, 3.0) * fps)
+        holds.append(slice(len(intents), len(intents) + round(8.0 * fps)))
+        intents += [STAND] * round(8.0 * fps)
+    performance = Performance("stops", fps, tuple(intents), seed=seed)
+    take = takes.perform(database, takes.make_default_settings(database), performance)
+    return take, [settle(take, hold) for hold in holds]
+
+
+def settle(take, hold):
+    """Return a hold from when all has faded after the last step, until a bake begins the next."""
+    stepping = np.flatnonzero(~take.contacts[hold].all(axis=1))
+    start = hold.start + (stepping[-1] + 1 if len(stepping) else 0) + round(1.5 * take.fps)
+    assert start < hold.stop - 2 * take.fps
+    return slice(start, hold.stop - round(0.1 * take.fps))
+
+
+def check_feet_stay_planted(database, stops, seed=0):
+    """Stop in many ways; then toes stay in place, on the floor, and are baked so."""
+    take, holds = perform_stops(database, stops, seed)
+    legs = database.character_legs
+    toes, heights = [leg.chain[-1] for leg in legs], [leg.toe_height for leg in legs]
+    for shown in (take, baking.bake_feet(take, database)):
+        joints = compute_joints(shown)[:, toes]
+        for hold in holds:
+            moved = np.linalg.norm(joints[hold] - joints[hold].mean(axis=0), axis=-1)
+            assert 2.0 * moved.max() < 0.002
+            assert np.abs(joints[hold][..., 2] - heights).max() < 0.003, "a foot floats"
+
+
+@pytest.mark.parametrize("fps", [30.0, 60.0, pytest.param(120.0, marks=pytest.mark.slow)])
+def test_toes_stay_planted_out_of_any_stop(fps):
+    check_feet_stay_planted(build_restless(fps), 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("files", ["lafan1/*.bvh", "bandai-namco/dataset-2_*_00[1-4].bvh"])
+def test_toes_of_actors_stay_planted_out_of_any_stop(files, mocap):
+    sources = [Source(file=file) for file in sorted(mocap.glob(files))]
+    check_feet_stay_planted(build(sources, BuildSettings(mirror=True, fps=60.0))[0], 6)
+
+
+def test_a_small_body_stays_planted_too():
+    check_feet_stay_planted(build_restless(60.0, scale=0.6), 4)
 
 
 def test_no_two_holds_are_alike(restless):
