@@ -39,7 +39,7 @@ _LOOKED_AT, _APART = 64, 2
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
 _AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
 
-# seconds of people after a held stance in which a walk begins; how much of the nearest motion is
+# seconds of people after standing in which a walk begins; how much of the nearest motion is
 # looked at for a frame to begin with, and how far apart frames are that differ in their bearing
 _START, _NEAREST, _DIFFERENT = 1.0, 4.0, 1.0 / 30.0
 
@@ -164,7 +164,7 @@ class MotionMatching:
         self._is_held = start >= 0 and self.database.idles.holds
         if start >= 0:
             self._frame = start
-        self._since_stood = 0.0 if self._is_held else math.inf  # seconds
+        self._since_stood = 0.0 if start >= 0 else math.inf  # seconds
         self._last = None
         self.last_cost = 0.0
         return self._make_motion(self._frame, None)
@@ -330,12 +330,8 @@ class MotionMatching:
         return best
 
     def _begins_walk(self, goal: Goal) -> bool:
-        """Return whether a character that just held a stance is asked to walk, and nothing else.
-
-        Standing motion leads into walks of its own.
-        """
-        begins = self.database.idles.holds and self._settings.idle
-        begins = begins and self._since_stood <= _START * self.database.pace
+        """Return whether a character that just stood is asked to walk, and nothing else."""
+        begins = self._settings.idle and self._since_stood <= _START * self.database.pace
         if not begins or goal.jump_to or goal.enter:
             return False
         vx, vy = goal.trajectory[-1][3:] if goal.trajectory else (0.0, 0.0)

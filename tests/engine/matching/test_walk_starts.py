@@ -18,6 +18,8 @@ from tests import demo
 
 # legs by which the first second may be lower, and hands farther out, than the walk that follows
 LOWER, FARTHER = 0.04, 0.08
+# legs by which it may be lower than where it stands, and hands from the hips, as in brisk walks
+LOWEST, WIDEST = 0.1, 0.68
 
 
 def measure_carriage(take, database):
@@ -53,6 +55,28 @@ def test_the_first_second_is_carried_as_the_walk(name, request):
     lower, farther = measure_starts(request.getfixturevalue(name))
     assert lower.max() < LOWER
     assert farther.mean() < FARTHER
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("files", ["lafan1/*.bvh", "bandai-namco/dataset-*_00[1-4].bvh"])
+@pytest.mark.parametrize("stands", [False, True])
+def test_a_walk_out_of_any_standing_is_upright(files, stands, mocap):
+    """Whether a stance is held or an idle played, no walk begins with a crawl or a dash."""
+    sources = [Source(file=file) for file in sorted(mocap.glob(files))]
+    sources += [Source(clip=locomotion.generate_standing(), built_in=True)] * stands
+    database = build(sources, BuildSettings(mirror=True))[0]
+    assert database.idles.holds == (not stands)
+    fps, settings = round(database.fps), takes.make_default_settings(database)
+    for seed in range(3):
+        intents = []
+        for turn in np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi, 4):
+            walk = Intent(move=(float(np.sin(turn)), float(-np.cos(turn))))
+            intents += [Intent()] * (4 * fps) + [walk] * (2 * fps)
+        take = takes.perform(database, settings, Performance("starts", fps, tuple(intents)))
+        hips, hands = (part.reshape(4, -1) for part in measure_carriage(take, database))
+        stood, first = slice(3 * fps, 4 * fps), slice(4 * fps, 5 * fps)
+        assert np.min(hips[:, first].min(axis=1) - hips[:, stood].mean(axis=1)) > -LOWEST
+        assert hands[:, first].max() < WIDEST
 
 
 def test_a_run_begins_as_before(demo_database, settings):
