@@ -51,6 +51,11 @@ def describe(default: Any, label: str, help: str, unit: str = "", **limits: Any)
     )
 
 
+def tune(default: float, unit: str, why: str) -> Any:
+    """Return a dataclass field of a number that no user changes, and why it is what it is."""
+    return field(default=default, metadata={"unit": unit, "why": why})
+
+
 def get_descriptions(settings: Any) -> dict[str, Description]:
     """Return the descriptions of a settings class, or of an instance of it, by field name."""
     return {

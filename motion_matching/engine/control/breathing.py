@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..maths.scalar_quat import Quaternion, Vector, inv_mul, mul, mul_vec
 from ..maths.springs import spring
+from ..settings import tune
 from .legs import Joint, LegGeometry, bend, compute_world_joints
 from .looking import Gaze
 
@@ -24,30 +24,26 @@ _NOTHING = 1e-5  # of the whole movement, which no eye sees
 _NEVER: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
 
-def _tune(default: float, unit: str, why: str) -> Any:
-    return field(default=default, metadata={"unit": unit, "why": why})
-
-
 @dataclass(frozen=True)
 class BreathingAmounts:
     """How far a body of people's size moves at most, how often, and how soon that begins."""
 
-    breath_least: float = _tune(3.0, "s", "20 breaths a minute, the quickest of a healthy adult")
-    breath_most: float = _tune(5.0, "s", "12 breaths a minute, the slowest of a healthy adult")
-    shift_least: float = _tune(2.6, "s", "a quicker sway looks nervous")
-    shift_most: float = _tune(6.0, "s", "a slower one looks frozen within a cut of some seconds")
-    side: float = _tune(0.006, "m", "quiet standing sways by about a centimetre from side to side")
-    ahead: float = _tune(0.004, "m", "and by less back and forth")
-    sink: float = _tune(0.003, "m", "knees give way as weight shifts, and legs do not overstretch")
-    lift: float = _tune(0.0015, "m", "the trunk rises with a breath")
-    chest: float = _tune(0.010, "rad", "lifts shoulders by 3 mm, as a quiet breath does")
-    twist: float = _tune(0.012, "rad", "moves hands by 3 to 5 mm")
-    roll: float = _tune(0.006, "rad", "the hip of the leg that bears the weight rises by 1 mm")
-    head: float = _tune(0.3, "share", "eyes keep to what they see, so a head moves less")
-    lowest: float = _tune(0.05, "m", "hips that come down by more crouch; a foot should step")
-    settle: float = _tune(0.12, "s", "halflife of coming down: follows a breath within 0.2 s")
-    begin: float = _tune(0.4, "s", "halflife in which it begins, as what is held still settles")
-    end: float = _tune(0.12, "s", "halflife in which it ends, within a first step")
+    breath_least: float = tune(3.0, "s", "20 breaths a minute, the quickest of a healthy adult")
+    breath_most: float = tune(5.0, "s", "12 breaths a minute, the slowest of a healthy adult")
+    shift_least: float = tune(2.6, "s", "a quicker sway looks nervous")
+    shift_most: float = tune(6.0, "s", "a slower one looks frozen within a cut of some seconds")
+    side: float = tune(0.006, "m", "quiet standing sways by about a centimetre from side to side")
+    ahead: float = tune(0.004, "m", "and by less back and forth")
+    sink: float = tune(0.003, "m", "knees give way as weight shifts, and legs do not overstretch")
+    lift: float = tune(0.0015, "m", "the trunk rises with a breath")
+    chest: float = tune(0.010, "rad", "lifts shoulders by 3 mm, as a quiet breath does")
+    twist: float = tune(0.012, "rad", "moves hands by 3 to 5 mm")
+    roll: float = tune(0.006, "rad", "the hip of the leg that bears the weight rises by 1 mm")
+    head: float = tune(0.3, "share", "eyes keep to what they see, so a head moves less")
+    lowest: float = tune(0.05, "m", "hips that come down by more crouch; a foot should step")
+    settle: float = tune(0.12, "s", "halflife of coming down: follows a breath within 0.2 s")
+    begin: float = tune(0.4, "s", "halflife in which it begins, as what is held still settles")
+    end: float = tune(0.12, "s", "halflife in which it ends, within a first step")
 
 
 AMOUNTS = BreathingAmounts()

@@ -7,13 +7,14 @@ and how a character starts. It needs no names of bones, and takes bodies without
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..maths import quat
 from ..motion.smoothing import MOMENT, count_frames
+from ..settings import tune
 from .postures import find_arms, measure_leg
 
 if TYPE_CHECKING:
@@ -26,21 +27,17 @@ _TALL = 90  # percentile of the hips' heights at which the body counts as uprigh
 _STRETCHED = 10  # percentile of the bends of planted knees at which they count as stretched
 
 
-def _weigh(default: float, unit: str, why: str) -> Any:
-    return field(default=default, metadata={"unit": unit, "why": why})
-
-
 @dataclass(frozen=True)
 class StanceWeights:
     """What each flaw of a stance costs; 1 is plainly wrong, as a crouch or a stride is."""
 
-    low: float = _weigh(4.0, "1/leg length", "a quarter of the leg lower is a crouch")
-    bent: float = _weigh(1.0, "1/rad", "a knee bent by 60° more than stretched is in a stride")
-    raised: float = _weigh(6.0, "1/leg length", "a heel up by 15 cm is on tiptoe, or in a swing")
-    flung: float = _weigh(1.6, "1/arm length", "a T-pose is 1.3, and worse than any stride")
-    uneven: float = _weigh(1.5, "1/leg length", "joints of a stride are 0.5 from their mirror's")
-    rare: float = _weigh(2.0, "1/leg length", "joints are within 0.1 of their median in walks")
-    quick: float = _weigh(0.05, "s/m", "breaks ties: between equal poses the calmer fades better")
+    low: float = tune(4.0, "1/leg length", "a quarter of the leg lower is a crouch")
+    bent: float = tune(1.0, "1/rad", "a knee bent by 60° more than stretched is in a stride")
+    raised: float = tune(6.0, "1/leg length", "a heel up by 15 cm is on tiptoe, or in a swing")
+    flung: float = tune(1.6, "1/arm length", "a T-pose is 1.3, and worse than any stride")
+    uneven: float = tune(1.5, "1/leg length", "joints of a stride are 0.5 from their mirror's")
+    rare: float = tune(2.0, "1/leg length", "joints are within 0.1 of their median in walks")
+    quick: float = tune(0.05, "s/m", "breaks ties: between equal poses the calmer fades better")
 
 
 WEIGHTS = StanceWeights()
