@@ -15,6 +15,7 @@ import numpy as np
 
 from ..body.rig import Roles
 from ..body.toe_ends import measure_leg_lengths
+from ..maths.runs import find_runs
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
 from .parts import BuildNote, ReelPart
@@ -31,6 +32,8 @@ _LEVEL = 0.06  # heights of feet on a level floor lie within this
 _LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
 _MOST_FRAMES = 100  # of a clip whose whole body is looked at
 _FEW = 0.1  # share of frames with a contact, below which feet may tremble or slide
+_FEWEST_STANCES = 2  # from one alone, nothing tells how much the heights of stances differ
+_SURE = 2.0  # standard errors: the mean of stances lies within them in 95 % of all cases
 _AS_COMMON = 0.8  # of the seconds on the commonest floor, from which one may be taken instead
 
 
@@ -45,13 +48,20 @@ class _Feet(NamedTuple):
 class _Floor(NamedTuple):
     """How high feet stand in a clip in metres, and in how many seconds of contacts.
 
-    `toes` (F, L, 3) and `contacts` (F, L) are those of the clip.
+    The floor may be anywhere from `low` to `high`: feet roll and rise within a stance, in all
+    stances alike. `toes` (F, L, 3) and `contacts` (F, L) are those of the clip.
     """
 
     height: float
     seconds: float
+    low: float
+    high: float
     toes: np.ndarray
     contacts: np.ndarray
+
+    def is_other(self, height: float, least: float) -> bool:
+        """Return whether a height is surely farther away than `least` metres from this floor."""
+        return not self.low - least <= height <= self.high + least
 
 
 def level_floors(
@@ -115,12 +125,13 @@ def _level_all(
         rise = floor.height - common if floor else 0.0
         # how high a tilted floor was is as unsure as its tilt
         is_near = askew or abs(rise) <= _ELSEWHERE * leg
-        moves = _OFF * leg < abs(rise) and (is_near or abs(rise) > _ORIGIN_DISTANCE * leg)
+        is_other = floor is not None and floor.is_other(common, _OFF * leg)
+        moves = is_other and (is_near or abs(rise) > _ORIGIN_DISTANCE * leg)
         by = base + (rise if moves else 0.0)
         result.append(replace(part, clip=_lift(part.clip, -by)) if by else part)
         if base:
             notes.append(_describe_origin(name, common + (rise if moves else 0.0)))
-        if abs(rise) > _OFF * leg and not askew and not (base and moves):
+        if is_other and not askew and not (base and moves):
             notes.append(_describe(name, rise, moves))
     return result, notes
 
@@ -222,15 +233,28 @@ def _find_feet(
 
 
 def _find_floor(clip: Clip, feet: _Feet, leg: float) -> _Floor | None:
-    """Return the floor of a clip, None if its feet do not stand on a level one."""
+    """Return the floor of a clip, None if its feet do not stand on a level one, or stand once."""
     toes, contacts, _ = feet
-    heights = toes[..., 2][contacts]
-    if not len(heights):
+    stances = [
+        toes[start:stop, foot, 2]
+        for foot in range(contacts.shape[1])
+        for start, stop in find_runs(contacts[:, foot]).tolist()
+    ]
+    if len(stances) < _FEWEST_STANCES:
         return None
+    heights = np.concatenate(stances)
     low, height, high = np.percentile(heights, (20, 50, 80))
     if high - low > _LEVEL * leg:
         return None
-    return _Floor(float(height), len(heights) / clip.fps, toes, contacts)
+    lowest = _bound([stance.min() for stance in stances], -_SURE)
+    highest = _bound([stance.max() for stance in stances], _SURE)
+    return _Floor(float(height), len(heights) / clip.fps, lowest, highest, toes, contacts)
+
+
+def _bound(heights: Sequence[float], errors: float) -> float:
+    """Return the mean of heights (N,) of stances, and some of its standard `errors` above it."""
+    error = np.std(heights, ddof=1) / np.sqrt(len(heights))
+    return float(np.mean(heights) + errors * error)
 
 
 def _measure_sole(clip: Clip, roles: Roles, floor: _Floor) -> float:
@@ -260,7 +284,7 @@ def _find_common_floor(floors: Sequence[_Floor], near: float) -> float:
     """
     if not floors:
         return 0.0
-    heights, seconds = np.array([floor[:2] for floor in floors]).T
+    heights, seconds = np.array([(floor.height, floor.seconds) for floor in floors]).T
     alike = np.abs(heights[:, None] - heights) <= near
     votes = alike @ seconds
     often = np.flatnonzero(votes >= _AS_COMMON * votes.max())

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from motion_matching.engine.database.build import BuildReport, BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.runs import find_runs
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.contacts import ContactSettings
+from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
+
+MOCAP = os.environ.get("MOTION_MATCHING_MOCAP")
 
 
 def make_walk(seed: int, seconds: float = 3.0) -> Clip:
@@ -212,3 +217,38 @@ def test_feet_that_tremble_stand_on_one_floor_as_they_are():
     np.testing.assert_allclose(
         database.poses[:count, 2, 1], trembling.positions[:, 0, 2], atol=1e-5
     )
+
+
+def roll(clip: Clip, most: float) -> Clip:
+    """Let the body rise by up to `most` metres and sink again while each foot stands."""
+    sides = [clip.skeleton.index(f"{side}Toe") for side in ("Left", "Right")]
+    toes = clip.compute_world()[1][:, sides].astype(np.float64)
+    stands = find_contacts(toes, clip.fps, ContactSettings()).any(axis=1)
+    rises = np.zeros(clip.frame_count)
+    for start, stop in find_runs(stands).tolist():
+        rises[start:stop] = most * np.sin(np.linspace(0.0, np.pi, stop - start))
+    return lift(clip, rises)
+
+
+def test_feet_that_rise_and_sink_in_every_stance_tell_of_no_other_floor():
+    """As in fast runs, whose toes are on the ground where each stance starts and ends."""
+    walks = [make_walk(seed) for seed in range(3)]
+    run = perform("run", [Move(3.0, 3.0)], 30.0, np.random.default_rng(3))
+    rolling = roll(run, 0.055)
+    database, report = build_from(*walks, rolling)
+    assert not list_moved(report)
+    played = database.poses[database.starts[3] : database.stops[3], 2, 1]
+    np.testing.assert_allclose(played, rolling.positions[:, 0, 2], atol=1e-5)
+
+
+@pytest.mark.parametrize("rise", [0.08, -0.15])
+def test_a_run_on_another_floor_moves_onto_the_common_one(rise: float):
+    walks = [make_walk(seed) for seed in range(3)]
+    run = perform("run", [Move(3.0, 3.0)], 30.0, np.random.default_rng(3))
+    assert list_moved(build_from(*walks, lift(run, rise))[1]) == ["run"]
+
+
+@pytest.mark.skipif(not MOCAP, reason="MOTION_MATCHING_MOCAP is not set")
+def test_captured_runs_stay_on_the_floor_of_the_walks():
+    _, report = build(find_sources([Path(MOCAP or "") / "cmu-walks"]), BuildSettings())
+    assert "002_03" not in list_moved(report)
