@@ -82,6 +82,8 @@ _SELECT, _EDIT = "motion_matching.select_source", "motion_matching.edit_named_so
 _WHOLE = Button("Whole Range", _EDIT, "FULLSCREEN_ENTER", (("edit", "whole"),))
 _KEEP_FRAMES = Button("Keep Frames", _EDIT, "LOOP_BACK", (("edit", "keep_frames"),))
 _KEEP_FLOOR = Button("Keep Floor", _EDIT, "LOOP_BACK", (("edit", "keep_floor"),))
+_MEND_FRAMES = Button("Mend Frames", _EDIT, "TOOL_SETTINGS", (("edit", "mend_frames"),))
+_MEND_FLOOR = Button("Mend Floor", _EDIT, "TOOL_SETTINGS", (("edit", "mend_floor"),))
 _AGAIN = Button("Build Again", "motion_matching.build", "FILE_REFRESH")
 _NO_LOOP = Button("Do Not Loop", _EDIT, "X", (("edit", "no_loop"),))
 _COMPUTED = Button("Back to Computed", "motion_matching.use_computed_paths", "LOOP_BACK")
@@ -172,6 +174,12 @@ SOURCE_KINDS = {
     "repeated": _tell_mend("repeats frames", "repeat frames"),
     "stepped": _tell("moves in steps", "move in steps"),
     "floor": _tell("stands on another floor", "stand on other floors", _KEEP_FLOOR),
+    "kept frames": _tell(
+        "keeps frames that would be mended", "keep frames that would be mended", _MEND_FRAMES
+    ),
+    "kept floor": _tell(
+        "keeps a floor that would be mended", "keep floors that would be mended", _MEND_FLOOR
+    ),
     "slope": _tell("has a sloping floor", "have sloping floors"),
     "in place": _tell("walks in place", "walk in place"),
     "units": _tell("has hips in another unit", "have hips in another unit"),

@@ -67,9 +67,9 @@ _BUILD: _Groups = {
         "--save-tags FILE.json": "write the tags of all clips, to edit them and use them with "
         "--tags",
         "--keep-frames": "use all frames as they are (default: T-poses at the ends, leaps, and "
-        "lost or frozen frames are left out or interpolated, and told)",
+        "lost or frozen frames are left out or interpolated); what is wrong is told either way",
         "--keep-floor": "leave all clips at their height (default: floors that are not at zero are "
-        "moved there, and told)",
+        "moved there); what is wrong is told either way",
     },
     "what is read from Blender files": {
         "--armature NAME": "the armature object (default: the only one in the file)",

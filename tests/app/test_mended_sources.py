@@ -71,8 +71,12 @@ def test_a_button_keeps_the_frames_and_the_database_is_stale_then(performer):
     assert ops.build() == {"FINISHED"}
     status.refresh(performer)
     assert load(performer).ranges[0].first_source_frame == 0.0
-    assert list_kinds(performer) == []
-    group.sources[0].keep_frames = False
+    assert list_kinds(performer) == ["kept frames"]
+    [item] = standing.get_warnings(performer, "database")
+    assert "Frame 0 of 'turns'" in item.text
+    [button] = [one for one in item.buttons if one.label == "Mend Frames"]
+    assert ops.edit_named_sources(**dict(button.properties)) == {"FINISHED"}
+    assert not group.sources[0].keep_frames
     assert status.refresh(performer).kind == "fresh"  # that of before is there still
 
 

@@ -18,7 +18,7 @@ from ..body.toe_ends import measure_leg_lengths
 from ..maths.runs import find_runs
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
-from .parts import BuildNote, ReelPart
+from .parts import KEPT_FLOOR, BuildNote, ReelPart
 from .tilted_floors import STEEPEST, find_tilt, level, level_points, measure_steepness
 from .uneven_feet import find_rises, may_be_uneven
 
@@ -43,6 +43,25 @@ class _Feet(NamedTuple):
     toes: np.ndarray
     contacts: np.ndarray
     tilted: bool = False
+
+
+class _Fault(NamedTuple):
+    """What is wrong with the floor of a source, and what is done about it; "" if it is told."""
+
+    source: str
+    what: str
+    deed: str
+    advice: str = ""
+    kind: str = "floor"
+
+    def describe(self) -> BuildNote:
+        deed = f", so it was {self.deed}" if self.deed else ""
+        advice = f"; {self.advice}" if self.advice else ""
+        return BuildNote(self.source, f"{self.what}{deed}{advice}.", self.kind)
+
+    def describe_kept(self) -> BuildNote:
+        text = f"{self.what}; it was kept as it is, and would be {self.deed} otherwise."
+        return BuildNote(self.source, text, KEPT_FLOOR)
 
 
 class _Floor(NamedTuple):
@@ -77,9 +96,12 @@ def level_floors(
         keep_floor if part.source.keep_floor is None else part.source.keep_floor for part in parts
     ]
     free = [part for part, is_kept in zip(parts, keeps, strict=True) if not is_kept]
-    if not free:
-        return list(parts), []
-    levelled, notes = _level_all(free, roles, settings)
+    levelled, faults = _level_all(free, roles, settings) if free else ([], [])
+    notes = [fault.describe() for fault in faults]
+    if any(keeps):
+        kept = {part.source.name for part, is_kept in zip(parts, keeps, strict=True) if is_kept}
+        _, faults = _level_all(parts, roles, settings)
+        notes += [one.describe_kept() for one in faults if one.source in kept and one.deed]
     rest = iter(levelled)
     return [
         part if is_kept else next(rest) for part, is_kept in zip(parts, keeps, strict=True)
@@ -93,8 +115,8 @@ def is_off_zero(height: float, leg: float) -> bool:
 
 def _level_all(
     parts: Sequence[ReelPart], roles: Roles, settings: ContactSettings
-) -> tuple[list[ReelPart], list[BuildNote]]:
-    """Return all parts on one floor, and notes on those that were moved or are far from it."""
+) -> tuple[list[ReelPart], list[_Fault]]:
+    """Return all parts on one floor, and what is wrong with those moved or far from it."""
     skeleton = parts[0].clip.skeleton
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     leg = float(np.mean(lengths))
@@ -119,7 +141,7 @@ def _level_all(
     base = 0.0
     if is_off_zero(common, leg):
         base = common - float(np.median([sole for sole in soles if sole < _LOWEST * leg]))
-    result, notes = [], levelled
+    result, faults = [], levelled
     for part, floor, askew in zip(parts, floors, tilted, strict=True):
         name = part.source.name
         rise = floor.height - common if floor else 0.0
@@ -130,52 +152,48 @@ def _level_all(
         by = base + (rise if moves else 0.0)
         result.append(replace(part, clip=_lift(part.clip, -by)) if by else part)
         if base:
-            notes.append(_describe_origin(name, common + (rise if moves else 0.0)))
+            faults.append(_describe_origin(name, common + (rise if moves else 0.0)))
         if is_other and not askew and not (base and moves):
-            notes.append(_describe(name, rise, moves))
-    return result, notes
+            faults.append(_describe(name, rise, moves))
+    return result, faults
 
 
-def _describe_origin(name: str, height: float) -> BuildNote:
-    """Return a note on a clip whose feet stood at a `height` in metres, and now do at zero."""
+def _describe_origin(name: str, height: float) -> _Fault:
+    """Return the fault of a clip whose feet stood at a `height` in metres, and now do at zero."""
     way = "above" if height > 0 else "below"
     size = f"{abs(height):.2f} m" if abs(height) >= 1 else f"{100 * abs(height):.2g} cm"
-    text = f"The feet of '{name}' stand {size} {way} zero, so it was moved onto the ground."
-    return BuildNote(name, text, "floor")
+    return _Fault(name, f"The feet of '{name}' stand {size} {way} zero", "moved onto the ground")
 
 
-def _describe(name: str, rise: float, moves: bool) -> BuildNote:
-    """Return a note on a clip whose floor is higher by a `rise` in metres, and if it `moves`."""
-    text = (
+def _describe(name: str, rise: float, moves: bool) -> _Fault:
+    """Return the fault of a clip whose floor is higher by a `rise` in metres, and if it `moves`."""
+    what = (
         f"The feet of '{name}' stand {100 * abs(rise):.3g} cm {'higher' if rise > 0 else 'lower'} "
-        "than those of other clips, "
+        "than those of other clips"
     )
-    text += (
-        "so it was moved onto their floor."
-        if moves
-        else "too far to plant them on one floor; move the clip onto the floor of the others, or "
-        "leave it out."
-    )
-    return BuildNote(name, text, "floor")
+    if moves:
+        return _Fault(name, what, "moved onto their floor")
+    what += ", too far to plant them on one floor"
+    return _Fault(name, what, "", "move the clip onto the floor of the others, or leave it out")
 
 
 def _level_tilted(
     parts: Sequence[ReelPart], feet: Sequence[_Feet], leg: float
-) -> tuple[list[ReelPart], list[_Feet], list[BuildNote]]:
-    """Return parts and feet with tilted floors made level, and notes on these and on slopes."""
-    level_parts, level_feet, notes = list(parts), list(feet), []
+) -> tuple[list[ReelPart], list[_Feet], list[_Fault]]:
+    """Return parts and feet with tilted floors made level, and these and slopes as faults."""
+    level_parts, level_feet, faults = list(parts), list(feet), []
     for number, (part, (toes, contacts, _)) in enumerate(zip(parts, feet, strict=True)):
         planted = toes[contacts]
         up = find_tilt(planted, leg) if len(planted) else None
         if up is None:
             continue
         steep = measure_steepness(up)
-        notes.append(_describe_tilt(part.source.name, steep))
+        faults.append(_describe_tilt(part.source.name, steep))
         if steep <= STEEPEST:
             centre = planted.mean(axis=0)
             level_parts[number] = replace(part, clip=level(part.clip, up, centre))
             level_feet[number] = _Feet(level_points(toes, up, centre), contacts, True)
-    return level_parts, level_feet, notes
+    return level_parts, level_feet, faults
 
 
 def _even_out(
@@ -183,9 +201,9 @@ def _even_out(
     feet: Sequence[_Feet],
     roles: Roles,
     leg: float,
-) -> tuple[list[ReelPart], list[_Feet], list[BuildNote]]:
-    """Return parts and feet with those on the floor that hovered and sank by turns, and notes."""
-    even_parts, even_feet, notes = list(parts), list(feet), []
+) -> tuple[list[ReelPart], list[_Feet], list[_Fault]]:
+    """Return parts and feet with those on the floor that hovered and sank by turns, as faults."""
+    even_parts, even_feet, faults = list(parts), list(feet), []
     for number, (part, (toes, contacts, tilted)) in enumerate(zip(parts, feet, strict=True)):
         heights = toes[..., 2][contacts]
         if not len(heights) or not may_be_uneven(heights, leg):
@@ -196,27 +214,21 @@ def _even_out(
             continue
         even_parts[number] = replace(part, clip=_lift(part.clip, -rises[:, None]))
         even_feet[number] = _Feet(toes - rises[:, None, None] * [0.0, 0.0, 1.0], contacts, tilted)
-        text = (
-            f"The feet of '{part.source.name}' hover and sink by {100 * np.ptp(rises):.2g} cm, so "
-            "its body was lowered and raised to stand on them; if its rotations were copied from "
-            "other proportions, retarget it instead."
-        )
-        notes.append(BuildNote(part.source.name, text, "floor"))
-    return even_parts, even_feet, notes
+        what = f"The feet of '{part.source.name}' hover and sink by {100 * np.ptp(rises):.2g} cm"
+        advice = "if its rotations were copied from other proportions, retarget it instead"
+        deed = "lowered and raised to stand on them"
+        faults.append(_Fault(part.source.name, what, deed, advice))
+    return even_parts, even_feet, faults
 
 
-def _describe_tilt(name: str, steep: float) -> BuildNote:
-    """Return a note on a clip with a floor that is `steep` in radians."""
+def _describe_tilt(name: str, steep: float) -> _Fault:
+    """Return the fault of a clip with a floor that is `steep` in radians."""
     angle = f"{np.degrees(steep):.2g}°"
-    if steep > STEEPEST:
-        text = (
-            f"The floor of '{name}' is a slope of {angle}, on which feet cannot be planted; turn "
-            "the clip so that its floor is level, or leave it out."
-        )
-        return BuildNote(name, text, "slope")
-    return BuildNote(
-        name, f"The floor of '{name}' is tilted by {angle}, so it was levelled.", "floor"
-    )
+    if steep <= STEEPEST:
+        return _Fault(name, f"The floor of '{name}' is tilted by {angle}", "levelled")
+    what = f"The floor of '{name}' is a slope of {angle}, on which feet cannot be planted"
+    advice = "turn the clip so that its floor is level, or leave it out"
+    return _Fault(name, what, "", advice, "slope")
 
 
 def _find_feet(

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..motion.clip import Clip
-from .parts import BuildNote
+from .parts import KEPT_FRAMES, BuildNote
 from .source_doctor import Finding, examine, mend
 from .sources import Source
 
 _MOST_NAMED = 3  # ranges of frames in a sentence
-# what was done, or can be done, about one frame and about several
+# what was done, can be done, or is done unless frames are kept, about one frame and about several
 _DEEDS = {
     "cut": ("so it was left out", "so they were left out"),
     "fill": ("so it was interpolated", "so they were interpolated"),
@@ -23,6 +23,12 @@ _CURES = {
     "fill": ("to interpolate it", "to interpolate them"),
     "split": ("so that no motion is played across it", "so that no motion is played across them"),
 }
+_OTHERWISE = {
+    "cut": ("would be left out", "would be left out"),
+    "fill": ("would be interpolated", "would be interpolated"),
+    "split": ("no motion would be played across it", "no motion would be played across them"),
+}
+_KEPT = ("it was kept as it is", "they were kept as they are")
 _IN_A_LOOP = "choose a start and stop of the loop without them"
 _STEPPED = (
     "'{clip}' repeats or skips so many frames that it was used as it is; export it again at the "
@@ -48,16 +54,19 @@ def mend_sources(
 ) -> MendedSources:
     """Mend the frames of sources that do not ask for all; of others, that is up to `keep_frames`.
 
-    Loops stay as they are, as their ends belong together, and are told.
+    Loops and sources that keep all frames stay as they are, and what is wrong with them is told.
     """
     result = MendedSources([], [], [], [])
     for origin, (source, clip) in enumerate(zip(sources, clips, strict=True)):
         keeps = keep_frames if source.keep_frames is None else source.keep_frames
-        found = [] if keeps else examine(clip)
+        found = examine(clip)
+        frames = _Frames((source.start or 0) + source.shown_first)
+        if keeps:
+            result.notes.extend(_describe_kept(source.name, found, frames))
+            found = []
         if source.loop:
             found = [finding._replace(mend="") for finding in found]
-        first = (source.start or 0) + source.shown_first
-        result.notes.extend(_describe(source.name, found, _Frames(first)))
+        result.notes.extend(_describe(source.name, found, frames))
         for start, piece in mend(clip, found):
             result.sources.append(_crop(source, clip, start, piece))
             result.clips.append(piece)
@@ -111,13 +120,32 @@ def _describe(
     return notes
 
 
+def _describe_kept(name: str, found: Sequence[Finding], frames: _Frames) -> list[BuildNote]:
+    """Return a note for each kind of finding that would be mended if frames were not kept."""
+    notes = []
+    for kind, deed in dict.fromkeys((each.kind, each.mend) for each in found if each.mend):
+        alike = [finding for finding in found if (finding.kind, finding.mend) == (kind, deed)]
+        several = _count(alike) > 1
+        text = (
+            f"{_describe_alike(name, alike, frames)}; {_KEPT[several]}, and "
+            f"{_OTHERWISE[deed][several]} otherwise."
+        )
+        notes.append(BuildNote(name, text, KEPT_FRAMES))
+    return notes
+
+
+def _count(alike: Sequence[Finding]) -> int:
+    """Return to how many frames the same was done: to those before which the body leaps, or all."""
+    is_split = alike[0].mend == "split"
+    return len(alike) if is_split else sum(each.stop - each.start for each in alike)
+
+
 def _describe_deed(alike: Sequence[Finding], is_past: bool) -> str:
     """Return what was done about findings of one kind, or what can be done."""
     deed = alike[0].mend
     if not deed:
         return f"; {_IN_A_LOOP}"
-    count = len(alike) if deed == "split" else sum(each.stop - each.start for each in alike)
-    text = (_DEEDS if is_past else _CURES)[deed][count > 1]
+    text = (_DEEDS if is_past else _CURES)[deed][_count(alike) > 1]
     return f", {text}" if is_past else f"; build again {text}"
 
 

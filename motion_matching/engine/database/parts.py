@@ -18,13 +18,16 @@ from .sources import Source
 from .tags import LOOP, TagRange, find_source_frame
 from .thresholds import AutoTagSettings
 
+# kinds of notes on what was not mended, as a source or the build asked for that
+KEPT_FRAMES, KEPT_FLOOR = "kept frames", "kept floor"
+
 
 class BuildNote(NamedTuple):
     """What a user should know of a source: why it is left out, or a sentence.
 
     Of a source left out, the `kind` is "unreadable", "short" or "skeleton". Of a sentence, it is
     "file" (what had to be assumed to read it), "root", "size", "axes", "floor", "slope", "loop",
-    "tag", "in place", "units", or a kind of `source_doctor.Finding`.
+    "tag", "in place", "units", `KEPT_FRAMES`, `KEPT_FLOOR`, or a kind of `source_doctor.Finding`.
     """
 
     source: str

@@ -111,10 +111,16 @@ def test_a_source_keeps_its_floor_where_that_is_asked_for():
     sources = [Source(clip=walks[0], keep_floor=True), Source(clip=walks[1])]
     kept, report = build(sources, BuildSettings())
     assert list_moved(report) == ["walk 1"]
+    assert [note.source for note in report.warnings if note.kind == "kept floor"] == ["walk 0"]
     own = kept.poses[: kept.stops[0], 2, 1]
     np.testing.assert_allclose(own, walks[0].positions[:, 0, 2], atol=1e-5)
     whole, report = build([Source(clip=walk) for walk in walks], BuildSettings(keep_floor=True))
     assert not list_moved(report)
+    texts = {note.source: note.text for note in report.warnings if note.kind == "kept floor"}
+    assert sorted(texts) == ["walk 0", "walk 1"]
+    for name, text in texts.items():
+        assert text.startswith(f"The feet of '{name}' stand")
+        assert "kept as it is, and would be moved onto the ground otherwise" in text
     height = database.poses[0, 2, 1] - walks[0].positions[0, 0, 2]
     assert whole.poses[0, 2, 1] + height == pytest.approx(database.poses[0, 2, 1], abs=1e-5)
 

@@ -249,7 +249,12 @@ def test_a_build_leaves_a_rest_pose_out_unless_its_source_keeps_it():
     whole = build_from(Source(clip=posed, keep_frames=True))
     for database, report in (whole, build_from(Source(clip=posed), keep_frames=True)):
         assert database.frame_count == posed.frame_count
-        assert report.warnings == ()
+        [note] = report.warnings
+        assert note.kind == "kept frames"
+        assert note.text.startswith("Frame 0 of 'walk' is unlike the others")
+        assert note.text.endswith("it was kept as it is, and would be left out otherwise.")
+    for keeping in (Source(clip=clip, keep_frames=True), Source(clip=clip, keep_floor=True)):
+        assert build_from(keeping)[1].warnings == ()
     assert build_from(Source(clip=posed, keep_frames=False), keep_frames=True)[1].warnings
 
 
