@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -13,6 +14,7 @@ from motion_matching.engine.motion import bvh
 from motion_matching.scene.reading.sampling import sample
 from tests.command_line import check_refusals, run, run_with_errors
 from tests.engine import stand_ins
+from tests.engine.database.test_source_doctor import add_rest_pose
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
 from tests.scene.retargeting.spoilt import roll_left_foot
 from tests.scene.retargeting.test_motion_files import write_two_characters
@@ -122,6 +124,40 @@ def test_the_options_for_other_axes_are_named_and_right(folder, tmp_path, capsys
     database = tmp_path / "walk.npz"
     assert run("build", path, "-o", database) == 0
     assert "(--up Z --forward -Y)." in capsys.readouterr().out
+
+
+def test_a_rest_pose_is_left_out_unless_frames_are_kept(folder, tmp_path, capsys):
+    walk = bvh.load(folder / "walk.bvh")
+    bvh.save(add_rest_pose(walk, 1, at_end=False, in_place=False), tmp_path / "posed.bvh")
+    out, report = tmp_path / "out.blend", tmp_path / "report.json"
+    options = "--onto", folder / "hero.blend", "-o", out, "--report", report
+    assert run("retarget", folder / "walk.bvh", *options) == 0
+    assert "Warning" not in capsys.readouterr().out
+    wanted = read_heads(out, "Hero")[1]
+    assert run("retarget", tmp_path / "posed.bvh", *options) == 0
+    said = capsys.readouterr().out
+    assert "Warning: Frame 0 of 'posed' is unlike the others, as a T-pose is" in said
+    assert "the new action begins with frame 1 of its source." in said
+    data = json.loads(report.read_text())
+    assert [each["skipped"] for each in data["actions"]] == [1]
+    assert data["notes"][0].startswith("Frame 0 of 'posed'")
+    action, heads = read_heads(out, "Hero")
+    assert action.frame_range[0] == 5
+    np.testing.assert_allclose(heads, wanted, atol=1e-3)
+    assert run("retarget", tmp_path / "posed.bvh", *options, "--keep-frames", "--force") == 0
+    assert "it was kept as it is, and would be left out otherwise." in capsys.readouterr().out
+    assert len(read_heads(out, "Hero")[1]) == len(wanted) + 1
+
+
+@pytest.mark.parametrize(("scale", "words"), [(0.0, "walks in place"), (100.0, "another unit")])
+def test_hips_that_do_not_go_where_feet_push_are_told(folder, tmp_path, capsys, scale, words):
+    walk = make_walk(140)
+    positions = walk.positions.copy()
+    positions[:, 0, :2] *= scale
+    bvh.save(replace(walk, positions=positions), tmp_path / "wrong.bvh", scale=0.01)
+    options = "--onto", folder / "hero.blend", "-o", tmp_path / "out.blend", "--force"
+    assert run("retarget", tmp_path / "wrong.bvh", *options, "--scale", "0.01") == 0
+    assert words in capsys.readouterr().out
 
 
 def test_bones_that_make_no_body_need_help_by_name(folder, tmp_path, capsys):

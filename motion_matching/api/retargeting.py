@@ -34,7 +34,9 @@ def retarget_action(
     legs: str = "ik",
     arms: str = "fk",
     force: bool = False,
+    keep_frames: bool = False,
     figures: list[dict[str, Any]] | None = None,
+    notes: list[str] | None = None,
 ) -> bpy.types.Action:
     """Put an action of another armature onto this one as a new action.
 
@@ -60,10 +62,15 @@ def retarget_action(
         What moves the limbs of a control rig: ``"ik"`` or ``"fk"``.
     force : bool
         Keep the action even if it is not what the source does.
+    keep_frames : bool
+        Use all frames as they are. Otherwise T-poses at the ends are left out, and the action
+        begins as much later; single lost frames are interpolated.
     figures : list of dict, optional
         Gets what was measured as Blender plays the new action: whether it is ``"wrong"``; of each
         of the ``"parts"`` ``role``, ``kind``, ``median`` and ``p95`` in degrees, their bounds
         ``limit`` and ``most``, and ``frame``, the worst; and a bone that is ``"torn"``, or None.
+    notes : list of str, optional
+        Gets a sentence on each thing that was mended in the source, or is wrong with it.
 
     Returns
     -------
@@ -89,6 +96,7 @@ def retarget_action(
     motions = sources.read_actions(made_for, [action])
     options = _make_options(name, 1, fewer_keys, legs, arms)
     request = _make_request(settings, source_bones, bones)
+    motions = _mend(motions, keep_frames, notes)
     return _retarget(motions, armature, request, options, force, figures)[0]
 
 
@@ -110,7 +118,9 @@ def retarget_file(
     legs: str = "ik",
     arms: str = "fk",
     force: bool = False,
+    keep_frames: bool = False,
     figures: list[dict[str, Any]] | None = None,
+    notes: list[str] | None = None,
 ) -> list[bpy.types.Action]:
     """Put the motion in a BVH, FBX or glTF file onto an armature as new actions.
 
@@ -131,10 +141,12 @@ def retarget_file(
         The frame of the scene on which each action starts.
     fewer_keys, legs, arms : float, str, str
         As for `retarget_action`.
-    force : bool
-        As for `retarget_action`.
+    force, keep_frames : bool, bool
+        As for `retarget_action`; without its first frame, motion starts at `frame_start` too.
     figures : list of dict, optional
         As for `retarget_action`: one for each action.
+    notes : list of str, optional
+        As for `retarget_action`.
 
     Returns
     -------
@@ -166,7 +178,17 @@ def retarget_file(
     motions = files.read_file(file, character=character, chosen=actions, **axes)
     options = _make_options(name, frame_start, fewer_keys, legs, arms)
     request = _make_request(settings, source_bones, bones)
+    motions = _mend(motions, keep_frames, notes)
     return _retarget(motions, armature, request, options, force, figures)
+
+
+def _mend(
+    motions: Sequence[SourceMotion], keep_frames: bool, notes: list[str] | None
+) -> list[SourceMotion]:
+    mended, found = scene.retargeting.mending.mend_motions(motions, keep_frames)
+    if notes is not None:
+        notes += [note.text for note in found]
+    return mended
 
 
 def _make_options(

@@ -23,7 +23,7 @@ from ..engine.retargeting.bone_mapping import LEAST_CONFIDENCE, BoneMapping
 from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import get_descriptions
 from ..scene.blender.actions import find_actions
-from ..scene.retargeting import files, sources, targets, transfer, writing
+from ..scene.retargeting import files, mending, sources, targets, transfer, writing
 from ..scene.retargeting.checking import ResultReader
 from ..scene.retargeting.sources import SourceMotion
 from ..scene.retargeting.targets import Target
@@ -245,15 +245,19 @@ def _retarget_steps(
     Returns a description, and the names of clips that lie because of their axes, with better ones.
     """
     uid, request = obj.session_uid, get_request(obj)
+    keep_frames = settings_of(obj).retarget.keep_frames
     target = _read_target(obj, request)
     motions = yield from read()
     request = _leave_out_others(motions, request)
+    notes: list[str] = []
 
     def run(report: ReportProgress) -> tuple[Retargeted, list[tuple[str, FileAxes]]]:
         clips = [motion.clip for motion in motions]
         better = find_all_better_axes(clips, read_with or FileAxes())
         lying = [(clip.name, one) for clip, one in zip(clips, better, strict=True) if one]
-        return transfer.retarget(motions, target, request, report), lying
+        mended, found = mending.mend_motions(motions, keep_frames)
+        notes.extend(note.text for note in found)
+        return transfer.retarget(mended, target, request, report), lying
 
     retargeted, lying = yield from run_in_background_steps(run, "Retargeting")
     yield _WRITING, 0.0
@@ -264,12 +268,32 @@ def _retarget_steps(
     obj = get_armature(uid)
     show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, target.skeleton)
     told = describe(made, retargeted.mapping)
+    _store_notes(obj, notes)
+    if notes:
+        told += f". {notes[0].rstrip('.')}"
     if lying:
         name, axes = lying[0]
         told += f". {describe_mistake(name, axes if read_with else None).rstrip('.')}"
     reader = ResultReader(retargeted, request, choice, options.fewer_keys)
     told += yield from retarget_results.check_steps(obj, made, reader)
     return told, lying
+
+
+def _store_notes(obj: bpy.types.Object, notes: Sequence[str]) -> None:
+    """Keep what was mended in the motion that was retargeted last, or is wrong with it."""
+    text = json.dumps([to_readable(note) for note in notes], ensure_ascii=False)
+    settings_of(obj).retarget.notes = text if notes else ""
+
+
+def get_notes(group: Any) -> list[str]:
+    """Return what was mended in the motion that was retargeted last, or is wrong with it."""
+    if not group.notes:
+        return []
+    try:
+        found = json_files.expect_list(json_files.parse(group.notes, "notes"), "the notes")
+    except (ValueError, SettingsError, json_files.EntryError):
+        return []
+    return [str(note) for note in found]
 
 
 def describe(made: Sequence[bpy.types.Action], mapping: BoneMapping) -> str:

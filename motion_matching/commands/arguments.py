@@ -250,6 +250,8 @@ _RETARGET: _Groups = {
         "--armature NAME": "the armature object of the character (default: the only one)",
         "--report FILE.json": "how bones were mapped, and measures of the feet and of all other "
         "parts beside the source's",
+        "--keep-frames": "use all frames as they are (default: T-poses at the ends are left out "
+        "and lost frames are interpolated); what is wrong is told either way",
         "--force": "write the actions even if they are not what the source does",
     },
     "what is read from the source": {

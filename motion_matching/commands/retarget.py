@@ -18,7 +18,7 @@ from ..engine.settings import check_names, get_descriptions
 from ..engine.takes import takes
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, protect_blender_import
-from .output import Output
+from .output import Output, say_warnings
 from .values import parse_changes
 from .writing import write_together
 
@@ -37,7 +37,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     with protect_blender_import():
         retargeting = scene.retargeting
         files, onto = retargeting.files, retargeting.onto
-        transfer, writing = retargeting.transfer, retargeting.writing
+        mending, transfer = retargeting.mending, retargeting.transfer
+        writing = retargeting.writing
         bake_controls = scene.controls.bake_controls
     given = mapping_preset.load_mapping(arguments.mapping) if arguments.mapping else MappingPreset()
     request = transfer.RetargetRequest(settings, given.source, given.target)
@@ -55,6 +56,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         chosen=parse_names(arguments.actions),
     )
     _warn_of_axes(arguments, motions, out)
+    motions, notes = mending.mend_motions(motions, arguments.keep_frames)
+    say_warnings(notes, out)
     with write_together(arguments, *_TARGETS) as written:
         names, armature, done = onto.retarget_into_copy(
             motions,
@@ -68,6 +71,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
             report=out.show_progress,
         )
         report = _make_report(arguments, armature, names, done, request)
+        report["notes"] = [note.text for note in notes]
         if written.report:
             takes.write_report(report, written.report)
     _say(out, arguments, names, armature, done)
@@ -116,7 +120,7 @@ def _make_report(
 ) -> dict[str, Any]:
     """Return what the report holds: what was read and made, the pairs of bones, and measures."""
     mapping = done.mapping
-    clips = [motion.clip for motion, _ in done.pairs]
+    motions = [motion for motion, _ in done.pairs]
     return {
         "source": str(arguments.source),
         "onto": str(arguments.onto),
@@ -132,14 +136,15 @@ def _make_report(
         "actions": [
             {
                 "name": name,
-                "source": clip.name,
-                "frames": clip.frame_count,
-                "fps": clip.fps,
+                "source": motion.clip.name,
+                "frames": motion.clip.frame_count,
+                "skipped": motion.skipped,
+                "fps": motion.clip.fps,
                 **found,
                 "result": check.to_dict(),
             }
-            for name, clip, found, check in zip(
-                names, clips, done.measures, done.checks, strict=True
+            for name, motion, found, check in zip(
+                names, motions, done.measures, done.checks, strict=True
             )
         ],
     }

@@ -12,9 +12,13 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching import api
 from motion_matching.app import retargeting
 from motion_matching.engine.errors import RigChangedError, SettingsError
 from motion_matching.engine.motion import bvh
+from motion_matching.scene.rig.armature import create_armature
+from motion_matching.scene.writing.bake import bake
+from tests.engine.database.test_source_doctor import add_rest_pose
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
 from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import assert_same, edit_bones, read_state
@@ -46,6 +50,43 @@ def test_the_summary_says_how_many_parts_are_mapped():
     assert by_role["left_thigh"].source == "LeftUpLeg"
     assert by_role["spine"].target == "mixamorig:Spine, mixamorig:Spine1, mixamorig:Spine2"
     assert min(pair.confidence for pair in group.pairs) > 0.5
+
+
+def test_rest_poses_of_files_and_actions_are_left_out_unless_frames_are_kept(tmp_path):
+    hero = add_mixamo()
+    group = hero.motion_matching.retarget
+    posed = add_rest_pose(make_walk(), 1, at_end=False, in_place=False)
+    path = tmp_path / "posed.bvh"
+    bvh.save(posed, path)
+    walker = create_armature(posed.skeleton, "Walker")
+    action = bake(posed, walker, name="walk")
+    first = action.frame_range[0]
+    said = run_steps(start(hero, (walker, action)))
+    assert f"begins with frame {first + 1:.0f} of its source" in said
+    assert hero.animation_data.action.frame_range[0] == first + 1
+    assert [note[:5] for note in retargeting.get_notes(group)] == ["Frame"]
+    said = run_steps(retargeting.retarget_files_steps(hero, [path], None))
+    assert "Frame 0 of 'posed' is unlike the others" in said
+    mended = hero.animation_data.action.frame_range
+    group.keep_frames = True
+    said = run_steps(retargeting.retarget_files_steps(hero, [path], None))
+    assert "kept as it is" in said
+    kept = hero.animation_data.action.frame_range
+    assert (kept[0], kept[1]) == (mended[0], mended[1] + 1)
+    bvh.save(make_walk(), path)
+    assert "Frame" not in run_steps(retargeting.retarget_files_steps(hero, [path], None))
+    assert not retargeting.get_notes(group)
+
+
+def test_scripts_mend_and_keep_frames_as_the_panel_does(tmp_path):
+    hero = add_mixamo()
+    path = tmp_path / "posed.bvh"
+    bvh.save(add_rest_pose(make_walk(), 1, at_end=False, in_place=False), path)
+    notes: list[str] = []
+    [mended] = api.retarget_file(path, hero, notes=notes)
+    [kept] = api.retarget_file(path, hero, notes=notes, keep_frames=True, force=True)
+    assert kept.frame_range[1] == mended.frame_range[1] + 1
+    assert ["kept" in note for note in notes] == [False, True]
 
 
 def test_work_that_is_cancelled_in_any_stage_changes_nothing(walk):

@@ -30,6 +30,7 @@ _OTHERWISE = {
 }
 _KEPT = ("it was kept as it is", "they were kept as they are")
 _IN_A_LOOP = "choose a start and stop of the loop without them"
+_IN_AN_ACTION = "the new action does the same"
 _STEPPED = (
     "'{clip}' repeats or skips so many frames that it was used as it is; export it again at the "
     "frame rate it was made at, or leave it out."
@@ -74,6 +75,55 @@ def mend_sources(
     return result
 
 
+class MendedClip(NamedTuple):
+    """A clip without the first frames that were `skipped`, and notes on what was wrong."""
+
+    clip: Clip
+    skipped: int
+    notes: list[BuildNote]
+
+
+def mend_clip(
+    clip: Clip, first: int = 0, *, loop: bool = False, keep_frames: bool = False
+) -> MendedClip:
+    """Mend the frames of a clip that stays in one piece, with its frame 0 named `first`.
+
+    Frames at its ends are left out, and single ones within it interpolated; anything else that is
+    wrong is told, as leaving it out would change the timing. Loops are only told.
+    """
+    frames = _Frames(first)
+    found = examine(clip)
+    stays = [one.mend == "split" or (one.mend == "cut" and one.kind != "alien") for one in found]
+    if loop:
+        stays = [True for _ in found]
+    found = [
+        one._replace(mend="") if still else one for one, still in zip(found, stays, strict=True)
+    ]
+    if keep_frames:
+        return MendedClip(clip, 0, _describe_kept(clip.name, found, frames))
+    [(start, piece)] = mend(clip, found)
+    notes = _describe(clip.name, found, frames, told=_IN_A_LOOP if loop else _IN_AN_ACTION)
+    rest = _describe_rest(start, piece.frame_count, clip.frame_count, frames)
+    if rest:
+        notes = [
+            note._replace(text=f"{note.text.rstrip('.')}; {rest}.")
+            if note.kind == "alien"
+            else note
+            for note in notes
+        ]
+    return MendedClip(piece, start, notes)
+
+
+def _describe_rest(start: int, count: int, of: int, frames: _Frames) -> str:
+    """Return with which of its frames a clip begins and ends, where that has changed."""
+    words = []
+    if start:
+        words.append(f"begins with frame {frames.find(start)}")
+    if start + count < of:
+        words.append(f"ends with frame {frames.find(start + count - 1)}")
+    return f"the new action {' and '.join(words)} of its source" if words else ""
+
+
 def _crop(source: Source, clip: Clip, start: int, piece: Clip) -> Source:
     """Return a source of only a piece of its clip, from a frame on."""
     count = piece.frame_count
@@ -107,15 +157,20 @@ def describe_unmended(clip: Clip, first: float, step: float) -> list[BuildNote]:
 
 
 def _describe(
-    name: str, found: Sequence[Finding], frames: _Frames, is_past: bool = True
+    name: str,
+    found: Sequence[Finding],
+    frames: _Frames,
+    is_past: bool = True,
+    told: str = _IN_A_LOOP,
 ) -> list[BuildNote]:
-    """Return a note for each kind of finding and mend."""
+    """Return a note for each kind of finding and mend; `told` is said of those without a mend."""
     notes = []
     for kind, deed in dict.fromkeys((finding.kind, finding.mend) for finding in found):
         alike = [finding for finding in found if (finding.kind, finding.mend) == (kind, deed)]
         text = _STEPPED.format(clip=name)
         if kind != "stepped":
-            text = f"{_describe_alike(name, alike, frames)}{_describe_deed(alike, is_past)}."
+            done = _describe_deed(alike, is_past) if deed else f"; {told}"
+            text = f"{_describe_alike(name, alike, frames)}{done}."
         notes.append(BuildNote(name, text, kind))
     return notes
 
@@ -143,8 +198,6 @@ def _count(alike: Sequence[Finding]) -> int:
 def _describe_deed(alike: Sequence[Finding], is_past: bool) -> str:
     """Return what was done about findings of one kind, or what can be done."""
     deed = alike[0].mend
-    if not deed:
-        return f"; {_IN_A_LOOP}"
     text = (_DEEDS if is_past else _CURES)[deed][_count(alike) > 1]
     return f", {text}" if is_past else f"; build again {text}"
 

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..body import rig, toe_ends
 from ..body.rig import Roles
-from ..body.toe_ends import measure_leg_lengths
+from ..errors import RigError
+from ..motion.clip import Clip
 from .parts import BuildNote, ReelPart
 
 _WINDOW_SECONDS = 0.5  # seconds, about a step, over which ways are compared
@@ -30,13 +32,32 @@ class _Ways(NamedTuple):
 
 def check_roots(parts: Sequence[ReelPart], roles: Roles) -> list[BuildNote]:
     """Return notes on clips that walk in place, and on those whose hips move in another unit."""
-    skeleton = parts[0].clip.skeleton
-    leg = float(np.mean(measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)))
-    return [note for part in parts if (note := _check(part, roles, leg)) is not None]
+    leg = _measure_leg(parts[0].clip, roles)
+    found = (_check(part.source.name, part.clip, roles, leg) for part in parts)
+    return [note for note in found if note is not None]
 
 
-def _check(part: ReelPart, roles: Roles, leg: float) -> BuildNote | None:
-    ways, name = _measure_ways(part, roles), part.source.name
+def check_clip_roots(clips: Sequence[Clip]) -> list[BuildNote]:
+    """Return what `check_roots` does of clips of one skeleton, if its legs are found."""
+    try:
+        roles = rig.find_roles(clips[0].skeleton, clips)
+    except RigError:
+        return []
+    ends = toe_ends.find_toe_ends(clips[0].skeleton, clips, roles)
+    clips = [toe_ends.add_toe_ends(clip, ends) for clip in clips]
+    roles = toe_ends.use_toe_ends(roles, clips[0].skeleton)
+    leg = _measure_leg(clips[0], roles)
+    found = (_check(clip.name, clip, roles, leg) for clip in clips)
+    return [note for note in found if note is not None]
+
+
+def _measure_leg(clip: Clip, roles: Roles) -> float:
+    rest = clip.skeleton.compute_rest_world()[1][None]
+    return float(np.mean(toe_ends.measure_leg_lengths(rest, roles)))
+
+
+def _check(name: str, clip: Clip, roles: Roles, leg: float) -> BuildNote | None:
+    ways = _measure_ways(clip, roles)
     if not len(ways.hips):
         return None
     scale = np.sqrt(leg / _PERSON_LEG) * _WINDOW_SECONDS
@@ -61,9 +82,8 @@ def _check(part: ReelPart, roles: Roles, leg: float) -> BuildNote | None:
     return BuildNote(name, text, "in place")
 
 
-def _measure_ways(part: ReelPart, roles: Roles) -> _Ways:
+def _measure_ways(clip: Clip, roles: Roles) -> _Ways:
     """Return the ways in windows of a clip in which its lowest foot stays the lowest."""
-    clip = part.clip
     compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
     hips = compute(roles.hips, *local)
     toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1) - hips[:, None]

@@ -24,12 +24,14 @@ from ..rig.carried import move_clip
 class SourceMotion:
     """A clip around the origin, whether it loops, and the frame of the scene that it begins at.
 
-    Without such a frame it comes from a file, and may begin anywhere.
+    Without such a frame it comes from a file, and may begin anywhere. The first frames that were
+    `skipped` are not in the clip.
     """
 
     clip: Clip
     is_cyclic: bool = False
     first_frame: int | None = None
+    skipped: int = 0
 
 
 def read_actions(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -27,6 +28,7 @@ from .properties import (
     MotionMatchingRetargetResult,
 )
 
+_MOST_NOTES = 3
 _MOST_ROWS = 6  # of results; more are scrolled through
 
 
@@ -57,6 +59,8 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
             box = self.layout.box()
             draw_wrapped_text(box, text, "ERROR")
             draw_work_button(box, "motion_matching.retarget_again", icon="EMPTY_AXIS")
+        if notes := app.retargeting.get_notes(group):
+            draw_notes(self.layout, notes)
         if group.results:
             draw_results(self.layout, group)
 
@@ -89,6 +93,15 @@ def draw_results(layout: bpy.types.UILayout, group: MotionMatchingRetarget) -> N
             row.operator("motion_matching.clear_retarget_results", text="", icon="X")
 
 
+def draw_notes(layout: bpy.types.UILayout, notes: Sequence[str]) -> None:
+    """Draw what was mended in the motion that was retargeted last, or is wrong with it."""
+    box = layout.box()
+    for note in notes[:_MOST_NOTES]:
+        draw_wrapped_text(box, note, "INFO")
+    if (more := len(notes) - _MOST_NOTES) > 0:
+        box.label(text=f"And {more} more")
+
+
 class _RetargetPanel(ArmaturePanel):
     """A mixin of closed panels below it."""
 
@@ -108,6 +121,7 @@ class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
         column.prop(group, "keep_translations")
         column.prop(group, "scale")
         column.prop(group, "fit_root")
+        column.prop(group, "keep_frames")
         column.prop(settings, "fewer_keys")
 
 

@@ -21,6 +21,7 @@ from ..typed_properties import (
     numbers,
     pointer,
     settings_group,
+    switch,
     text,
 )
 
@@ -127,6 +128,15 @@ class MotionMatchingRetarget(bpy.types.PropertyGroup):
     )
     result_index: int = integer(0, "Active Result", "Result that is told about")
     summary: str = hidden_text("Summary", "How many roles are mapped")
+    keep_frames: bool = switch(
+        False,
+        "Keep Frames",
+        "Use all frames as they are. Otherwise T-poses at the ends are left out and single lost "
+        "frames are interpolated",
+    )
+    notes: str = hidden_text(
+        "Notes", "What was mended in the motion that was retargeted last, or is wrong with it"
+    )
     better_axes: str = hidden_text(
         "Better Axes", "Axes under which the files that were retargeted last would stand"
     )

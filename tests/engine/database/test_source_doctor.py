@@ -225,6 +225,47 @@ def test_motion_in_steps_is_told_and_stays_as_it_is():
     assert [first for first, _ in mend(stepped, found)] == [0]
 
 
+# ---------------------------------------------------------------- clips that stay in one piece
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+def test_a_clip_loses_rest_poses_and_says_with_which_frame_it_begins_and_ends(at_end):
+    clip = make_walking(30.0)
+    posed = add_rest_pose(clip, 2, at_end, in_place=False)
+    mended = mending.mend_clip(posed, 11)
+    assert np.array_equal(mended.clip.positions, clip.positions)
+    assert mended.skipped == (0 if at_end else 2)
+    [note] = mended.notes
+    last = 11 + clip.frame_count
+    words = f"ends with frame {last - 1}" if at_end else "begins with frame 13"
+    assert note.text.endswith(f"so they were left out; the new action {words} of its source.")
+    kept = mending.mend_clip(posed, 11, keep_frames=True)
+    assert kept.clip is posed
+    assert [note.kind for note in kept.notes] == ["kept frames"]
+
+
+def test_leaps_and_stuck_captures_keep_their_place_in_time():
+    clip = make_walking(30.0)
+    middle = clip.frame_count // 2
+    leaping = move(clip, slice(middle, None), (0.6, 0.4, 0.0))
+    frames = np.insert(np.arange(clip.frame_count), middle, [middle] * 12)
+    for wrong in (leaping, take_frames(clip, frames)):
+        mended = mending.mend_clip(wrong)
+        assert (mended.clip, mended.skipped) == (wrong, 0)
+        [note] = mended.notes
+        assert note.text.endswith("; the new action does the same.")
+        assert not mending.mend_clip(wrong, keep_frames=True).notes
+
+
+def test_clean_clips_and_loops_stay_as_they_are():
+    clip = make_walking(30.0)
+    assert mending.mend_clip(clip) == (clip, 0, [])
+    posed = add_rest_pose(clip, 1, at_end=False, in_place=False)
+    looped = mending.mend_clip(posed, loop=True)
+    assert looped.clip is posed
+    assert [note.kind for note in looped.notes] == ["alien"]
+
+
 # ---------------------------------------------------------------- in a build
 
 
