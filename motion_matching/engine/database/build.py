@@ -20,6 +20,7 @@ from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from ..progress import ReportProgress, ignore_progress
+from ..retargeting import loose_hips
 from .assembly import assemble
 from .build_checks import check_axes, collect_warnings
 from .database import HIGHEST_RATE, LOWEST_RATE, Database
@@ -354,13 +355,13 @@ def _add_tracks(
     """
     clips, bone = [part.clip for part in parts], settings.simulation_bone
     roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
-    forward = rig.find_hips_forward(clips, roles)
+    forward = rig.find_hips_forward(loose_hips.stiffen_hips(clips, roles), roles)
     ends = toe_ends.find_toe_ends(clips[0].skeleton, clips, roles)
     clips = [toe_ends.add_toe_ends(clip, ends) for clip in clips]
     roles = toe_ends.use_toe_ends(roles, clips[0].skeleton)
     parts = [replace(part, clip=clip) for part, clip in zip(parts, clips, strict=True)]
     parts, moved = level_floors(parts, roles, settings.contacts, settings.keep_floor)
-    joined = join_clips([part.clip for part in parts])
+    joined = join_clips(loose_hips.stiffen_hips([part.clip for part in parts], roles))
     raw = simulation_bone.compute_raw_track(
         joined, roles.hips, roles.spine, forward, source=bone.source, root=roles.root
     )

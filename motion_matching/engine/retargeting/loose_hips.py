@@ -13,6 +13,7 @@ import numpy as np
 
 from ..body.body_roles import BodyRoles
 from ..body.limb_bones import LEGS, LimbBones, find_leg_carrier
+from ..body.rig import Roles
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
@@ -47,10 +48,19 @@ class LoosePelvis:
     ) -> LoosePelvis | None:
         """Return the pelvis of a body whose hip joints move against its hips bone, if they do."""
         hips, (left, right) = find_leg_carrier(skeleton, roles), (limbs[leg].upper for leg in LEGS)
+        trunk = [b for role in ("spine", "neck", "head") for b in roles.chains.get(role, ())]
+        return cls.find_between((hips, left, right), trunk, clips)
+
+    @classmethod
+    def find_between(
+        cls, bones: tuple[int, int, int], trunk: Sequence[int], clips: Sequence[Clip]
+    ) -> LoosePelvis | None:
+        """Return the pelvis of hips, left and right thigh and the trunk above, as `find` does."""
+        hips, left, right = bones
         moving = [clip for clip in clips if clip.frame_count]
         if not moving or not _is_loose(moving, hips, left, right):
             return None
-        above = _find_joint_above(moving, roles, (hips, left, right))
+        skeleton, above = moving[0].skeleton, _find_joint_above(moving, trunk, bones)
         pelvis = cls(hips, left, right, above, quat.IDENTITY)
         rotations, points = (part.astype(np.float64) for part in skeleton.compute_rest_world())
         if np.linalg.norm(np.cross(points[left] - points[right], points[above] - points[right])):
@@ -86,6 +96,22 @@ class LoosePelvis:
         return make_frames(left - right, above - 0.5 * (left + right))
 
 
+def stiffen_hips(clips: Sequence[Clip], roles: Roles) -> list[Clip]:
+    """Return clips of one skeleton whose hips are turned as the pelvis of a body with two legs.
+
+    All other bones stay in the world. Clips whose hips say where the body faces stay as they are.
+    """
+    left, right = roles.get_thighs("L"), roles.get_thighs("R")
+    if len(left) != 1 or len(right) != 1:
+        return list(clips)
+    skeleton = clips[0].skeleton
+    spine = skeleton.get_chain_to_root(roles.spine)
+    trunk = spine[: spine.index(roles.hips)][::-1] if roles.hips in spine else []
+    trunk += [roles.head] if roles.head is not None and roles.head not in trunk else []
+    pelvis = LoosePelvis.find_between((roles.hips, left[0], right[0]), trunk, clips)
+    return list(clips) if pelvis is None else [pelvis.stiffen(clip) for clip in clips]
+
+
 def _is_loose(clips: Sequence[Clip], hips: int, left: int, right: int) -> bool:
     """Tell whether the heads of thighs move in the frame of the hips."""
     heads = []
@@ -100,13 +126,15 @@ def _is_loose(clips: Sequence[Clip], hips: int, left: int, right: int) -> bool:
     return float(np.percentile(away, _MOVING)) > _LOOSE * width
 
 
-def _find_joint_above(clips: Sequence[Clip], roles: BodyRoles, bones: tuple[int, int, int]) -> int:
+def _find_joint_above(
+    clips: Sequence[Clip], above: Sequence[int], bones: tuple[int, int, int]
+) -> int:
     """Return the lowest joint of the trunk that is clearly off the line of the hip joints."""
     hips, left, right = bones
     places = np.concatenate([clip.compute_world()[1] for clip in clips]).astype(np.float64)
     across = quat.normalize_vectors(places[:, left] - places[:, right])
     width = float(np.median(np.linalg.norm(places[:, left] - places[:, right], axis=-1)))
-    trunk = [hips, *(b for role in ("spine", "neck", "head") for b in roles.chains.get(role, ()))]
+    trunk = [hips, *above]
     reaches = [
         float(np.median(np.linalg.norm(np.cross(places[:, b] - places[:, right], across), axis=-1)))
         for b in trunk

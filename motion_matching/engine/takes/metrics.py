@@ -21,6 +21,7 @@ from ..maths import planar
 from ..maths.runs import find_runs
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
+from ..retargeting.loose_hips import stiffen_hips
 
 MANN_HEIGHT = 0.025
 SKATE_HEIGHT, SKATE_SPEED = 0.05, 0.2  # metres above the floor, and m/s
@@ -134,7 +135,8 @@ def measure_body(
 ) -> BodyMotion:
     """Measure the world motion of a clip, with the simulation bone found as for the database."""
     _, positions = clip.compute_world()
-    track = find_track(clip, roles.hips, roles.spine, hips_forward, settings, root=roles.root)
+    [stiff] = stiffen_hips([clip], roles)
+    track = find_track(stiff, roles.hips, roles.spine, hips_forward, settings, root=roles.root)
     positions = positions.astype(np.float64)
     return BodyMotion(clip.fps, positions, positions[:, roles.leg_bones], track)
 

@@ -21,6 +21,7 @@ from ...engine.motion.simulation_bone import (
     smooth_track,
 )
 from ...engine.motion.skeleton import Skeleton
+from ...engine.retargeting.loose_hips import stiffen_hips
 from ..blender import actions
 from ..blender.curve_poses import compute_static_matrix
 from ..blender.transforms import decompose_similarity
@@ -50,6 +51,7 @@ def collect_path_inputs(
 ) -> PathInputs:
     """Collect what the path through a clip is computed from, with given bones by role."""
     roles = rig.find_roles(clip.skeleton, [clip], overrides)
+    [clip] = stiffen_hips([clip], roles)
     forward = rig.find_hips_forward([clip], roles)
     named = [bone for bone in (roles.hips, roles.spine, roles.root) if bone is not None]
     above = [bone for lowest in named for bone in clip.skeleton.get_ancestors(lowest)]

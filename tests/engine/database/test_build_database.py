@@ -39,8 +39,10 @@ from motion_matching.engine.motion.simulation_bone import (
     SimulationBoneSettings,
 )
 from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.takes.metrics import measure_body
 from tests.demo import generate_clips
 from tests.engine import rigs
+from tests.engine.stand_in_poses import SWINGS, loosen_hips
 
 POSE_ONLY = Schema((Feature("bone_position", "left_foot"), Feature("bone_velocity", "left_foot")))
 
@@ -976,3 +978,19 @@ def test_broken_sources_are_named_and_the_rest_is_built(tmp_path):
         build([Source(file=broken)], BuildSettings(), skip_broken=True)
     with pytest.raises(MotionMatchingError, match=r"broken\.bvh"):
         build([*sources[1:3]], BuildSettings())
+
+
+@pytest.mark.parametrize("swing", SWINGS)
+@pytest.mark.parametrize("degrees", [15.0, 80.0])
+def test_a_body_whose_hips_bone_swings_faces_where_its_pelvis_does(degrees: float, swing: str):
+    walk = perform("walk", [Move(4.0, 1.2, turn=30.0)], 30.0, np.random.default_rng(1))
+    loose, settings = loosen_hips(walk, degrees, swing), SimulationBoneSettings()
+    wanted, found = build_database(walk), build_database(loose)
+    np.testing.assert_allclose(found.track[:, 2], wanted.track[:, 2], atol=np.radians(1.0))
+    np.testing.assert_allclose(found.features, wanted.features, atol=0.05)
+    fronts = [np.array(each.hips_forward) for each in (wanted, found)]
+    yaws = [
+        measure_body(clip, find_roles(clip.skeleton, [clip]), ahead, settings).track.yaw
+        for clip, ahead in zip((walk, loose), fronts, strict=True)
+    ]
+    np.testing.assert_allclose(yaws[1], yaws[0], atol=np.radians(1.0))
