@@ -17,7 +17,6 @@ from ..maths import quat
 from ..motion.bvh import compute_blender_axes
 from ..motion.bvh_text import AXES
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
 from . import rig
 from .rig import Roles
 
@@ -31,6 +30,7 @@ _LOWEST = 10  # percentile of the height of the lowest bone, which is that of th
 _GOES = 0.1  # share of frames in which the hips are faster than what rests: else nothing tells
 _WALKS = 0.2  # share of these in which feet rest on the floor under other axes: runs have few
 _FLOATS = 0.34  # times as often as that, anything rests on the ground as it is read
+_CLEARLY = 0.2  # of the length of feet, by which toes lie behind ankles that face the other way
 _FOUND = re.compile(r"(-?[XYZ]) up and (-?[XYZ]) forward")
 
 
@@ -103,17 +103,19 @@ def find_better_axes(clip: Clip, read_with: FileAxes, roles: Roles) -> FileAxes 
     None if it stands, or may well lie.
     """
     up = find_mistaken_up(clip, roles)
-    return None if up is None else _name_axes(up, _find_left(clip.skeleton, roles), read_with)
+    if up is None:
+        return None
+    heads = clip.skeleton.compute_rest_world()[1].astype(np.float64)[None]
+    if not stands_along(heads[0], roles, up):  # then only its motion tells where it faces
+        heads = _compute_heads(clip, _choose_frames(clip)[0])
+    return _name_axes(up, _find_ahead(heads, roles, up), read_with)
 
 
 def find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
     """Return the axis (3,) along which the body of a clip is up, if it is not Z by mistake."""
     if clip.frame_count < 2:
         return None
-    step = max(1, round(_STEP * clip.fps))
-    last = max(0, clip.frame_count - 1 - step)
-    frames = np.unique(np.linspace(0, last, _MOST_FRAMES).astype(int))
-    later = np.minimum(frames + step, clip.frame_count - 1)
+    frames, later = _choose_frames(clip)
     heads, moved = (_compute_heads(clip, chosen) for chosen in (frames, later))
     up = _find_axis(_measure_ups(heads, roles).mean(axis=0), _ALONG)
     if up is None or up[2] > 0.5:
@@ -121,7 +123,7 @@ def find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
     rest = clip.skeleton.compute_rest_world()[1].astype(np.float64)
     if stands_along(rest, roles, up):
         return up
-    speeds = np.linalg.norm(moved - heads, axis=-1) * clip.fps / step
+    speeds = np.linalg.norm(moved - heads, axis=-1) * clip.fps / _count_step(clip)
     feet = [bone for leg in roles.legs for bone in (leg.foot, leg.toe)]
     body = [roles.hips, *clip.skeleton.get_descendants(roles.hips)]
     leg = _measure_leg(rest, roles)
@@ -143,6 +145,18 @@ def stands_along(rest: np.ndarray, roles: Roles, up: np.ndarray) -> bool:
     if roles.head is None:
         return True
     return float(quat.normalize_vectors(rest[roles.head] - rest[roles.hips]) @ up) > _HANGS
+
+
+def _count_step(clip: Clip) -> int:
+    return max(1, round(_STEP * clip.fps))
+
+
+def _choose_frames(clip: Clip) -> tuple[np.ndarray, np.ndarray]:
+    """Return frames (F,) of a clip that are looked at, and those a moment later."""
+    step = _count_step(clip)
+    last = max(0, clip.frame_count - 1 - step)
+    frames = np.unique(np.linspace(0, last, _MOST_FRAMES).astype(int))
+    return frames, np.minimum(frames + step, clip.frame_count - 1)
 
 
 def _compute_heads(clip: Clip, frames: np.ndarray) -> np.ndarray:
@@ -181,17 +195,28 @@ def _find_support(
     return (near & (speeds[:, supporting] < _SLOW * leg)).any(axis=1)
 
 
-def _find_left(skeleton: Skeleton, roles: Roles) -> np.ndarray:
-    rest = skeleton.compute_rest_world()[1].astype(np.float64)
-    left, right = (roles.get_thighs(side)[:1] for side in "LR")
-    return rest[left[0]] - rest[right[0]] if left and right else np.eye(3)[0]
+def _find_ahead(heads: np.ndarray, roles: Roles, up: np.ndarray) -> np.ndarray:
+    """Return the way (3,) that a body faces on average in heads (F, B, 3); zero if nothing tells.
+
+    Toes that clearly point backward overrule the names of left and right.
+    """
+    feet = [heads[:, leg.toe] - heads[:, leg.foot] for leg in roles.legs if leg.has_toe]
+    pointing = np.mean(feet, axis=0) if feet else np.zeros((len(heads), 3))
+    pointing = pointing - (pointing @ up)[:, None] * up
+    left, right = (roles.get_thighs(side) for side in "LR")
+    if not (left and right):
+        return np.asarray(pointing.mean(axis=0))
+    across = heads[:, left].mean(axis=1) - heads[:, right].mean(axis=1)
+    ahead = np.cross(quat.normalize_vectors(across), up)
+    clearly = _CLEARLY * float(np.linalg.norm(pointing, axis=-1).mean())
+    forward = float(np.sum(ahead * pointing, axis=-1).mean())
+    return np.asarray(ahead.mean(axis=0) * (-1.0 if forward < -clearly else 1.0))
 
 
-def _name_axes(up: np.ndarray, left: np.ndarray, read_with: FileAxes) -> FileAxes:
-    """Name the axes of a file that are up (3,) and what is ahead in the scene as it was read."""
-    ahead = np.cross(left, up)
+def _name_axes(up: np.ndarray, ahead: np.ndarray, read_with: FileAxes) -> FileAxes:
+    """Name the axes of a file that are up (3,) and ahead (3,) in the scene as it was read."""
     ahead = ahead - (ahead @ up) * up
-    if np.abs(ahead).max() < 1e-6:  # the rest pose lies along it and tells nothing
+    if np.abs(ahead).max() < 1e-6:  # nothing tells
         ahead = np.cross(np.eye(3)[int(np.argmin(np.abs(up)))], up)
     axis = np.zeros(3)
     axis[int(np.argmax(np.abs(ahead)))] = np.sign(ahead[int(np.argmax(np.abs(ahead)))])

@@ -19,6 +19,7 @@ from motion_matching.engine.body.axes import (
 )
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
+from motion_matching.engine.motion.bone_names import swap_sides
 from motion_matching.engine.motion.clip import Clip
 from tests.demo import generate_clips
 from tests.engine.animals import make_dog_motions
@@ -72,6 +73,37 @@ def test_feet_that_walk_off_the_ground_are_doubted_whatever_the_rest(tmp_path, n
     heads = clip.compute_world()[1]
     ups = heads[:, legs.hips, 2] - heads[:, [leg.foot for leg in legs.legs], 2].mean(axis=1)
     assert ups.min() > 0.5, "it stands under the axes that are named"
+
+
+@pytest.mark.parametrize(
+    ("axis", "degrees", "wanted"),
+    [
+        ((0, 1, 0), 180, FileAxes("-Y", "Z")),
+        ((1, 0, 0), 180, FileAxes("-Y", "-Z")),
+        ((1, 0, 0), 90, FileAxes("Z", "-Y")),
+        ((1, 0, 0), -90, FileAxes("-Z", "Y")),
+        ((0, 1, 0), 90, FileAxes("X", "Z")),
+    ],
+)
+@pytest.mark.parametrize("name", ["walk_speeds", "gait_changes"])
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_a_body_faces_ahead_under_the_axes_that_are_named(
+    tmp_path, name, axis, degrees, wanted, is_swapped
+):
+    """Whatever the rest pose, which stands, and whatever its bones are named."""
+    clip = make_clip(name)
+    lying = turn_root(clip, axis, degrees)
+    if is_swapped:
+        names = tuple(map(swap_sides, clip.skeleton.names))
+        lying = replace(lying, skeleton=lying.skeleton.with_names(names))
+    path = tmp_path / "lying.bvh"
+    bvh.save(lying, path)
+    found = find(bvh.load(path))
+    assert found == wanted
+    again = bvh.load(path, up=found.up, forward=found.forward)
+    order = [again.skeleton.index(name) for name in lying.skeleton.names]
+    heads = again.compute_world()[1][:, order]
+    np.testing.assert_allclose(heads, clip.compute_world()[1], atol=1e-3)
 
 
 def test_a_zero_pose_at_rest_says_nothing():
