@@ -121,24 +121,26 @@ def choose_character(sources: Iterable[Source], name: str) -> list[Source]:
     """Return the sources with the character to read of BVH files that hold several.
 
     Files that Blender imports are looked at when they are read. Raises SettingsError if no file
-    holds several, and MotionDataError if one cannot be read.
+    holds several, or that one alone, and MotionDataError if one cannot be read.
     """
-    chosen = [
-        replace(one, character=one.character or name) if _may_hold_several(one) else one
-        for one in sources
-    ]
-    if not any(one.character for one in chosen):
+    chosen, is_there = [], False
+    for one in sources:
+        names = _list_characters(one)
+        several = names is None or len(names) > 1
+        is_there = is_there or several or bool(one.character) or name in (names or ())
+        chosen.append(replace(one, character=one.character or name) if several else one)
+    if not is_there:
         raise SettingsError(
-            f"The character '{name}' is of files that hold several, and none is given; leave it "
-            "out."
+            f"None of the files holds several characters, or one named '{name}'; leave it out."
         )
     return chosen
 
 
-def _may_hold_several(source: Source) -> bool:
+def _list_characters(source: Source) -> list[str] | None:
+    """Return the characters that can be chosen in a source; None if only Blender knows them."""
     if source.clip is not None or source.file is None or get_ending(source.file) == BLEND:
-        return False
-    return source.needs_blender or len(bvh_text.list_performers(source.file)) > 1
+        return []
+    return None if source.needs_blender else bvh_text.list_performers(source.file)
 
 
 def get_ending(file: Path | None) -> str:

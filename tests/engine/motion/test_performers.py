@@ -124,6 +124,8 @@ def test_a_character_counts_only_in_files_that_hold_several(clips, tmp_path):
     alone = write_roots(tmp_path / "alone.bvh", {"": clips[0], "camera": CAMERA})
     chosen = choose_character([Source(file=alone), Source(file=duo)], "A_Hips")
     assert [source.character for source in chosen] == [None, "A_Hips"]
+    for sources in ([Source(file=alone)], [Source(file=alone), Source(file=alone)]):
+        assert choose_character(sources, "Hips") == sources  # there is no other
     with pytest.raises(SettingsError) as caught:
         choose_character([Source(file=alone)], "A_Hips")
     check_sentence(caught, "'A_Hips'", "leave it out")
