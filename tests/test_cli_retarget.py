@@ -177,6 +177,33 @@ def test_bones_that_make_no_body_need_help_by_name(folder, tmp_path, capsys):
     assert "RHipJoint" in data["problems"][0]
 
 
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_build_tells_of_bones_that_make_no_body_as_retargeting_does(
+    folder, tmp_path, capsys, beside
+):
+    """Alone, or beside sources of another skeleton."""
+    walk = make_walk(60)
+    positions, rest = walk.positions.copy(), walk.skeleton.rest_positions.copy()
+    foot = walk.skeleton.index("LeftFoot")
+    positions[:, foot] *= 2.0
+    rest[foot] *= 2.0
+    skeleton = replace(walk.skeleton, rest_positions=rest)
+    path = tmp_path / "uneven.bvh"
+    bvh.save(replace(walk, positions=positions, skeleton=skeleton), path)
+    onto = "--onto", folder / "hero.blend", "-o", tmp_path / "out.blend"
+    assert run("retarget", path, *onto, "--force") == 0
+    said = [line for line in capsys.readouterr().out.splitlines() if "Needs help" in line]
+    assert "'LeftLeg'" in said[0]
+    others = []
+    if beside:
+        for number in range(2):
+            others.append(tmp_path / f"other{number}.bvh")
+            bvh.save(stand_ins.rename(make_walk(60), {"Spine": "Lumbar"}), others[-1])
+    assert run("build", path, *others, "-o", tmp_path / "walk.npz") == 0
+    built = [line for line in capsys.readouterr().out.splitlines() if "Needs help" in line]
+    assert built == said
+
+
 def test_a_wrong_result_is_refused_but_with_force(folder, tmp_path, capsys, monkeypatch):
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
     options = "--onto", folder / "hero.blend", "-o", out, "--report", report

@@ -133,6 +133,13 @@ SOURCE_KINDS = {
         "Needs Help",
         advice="choose them in Source, Bones",
     ),
+    "body": _Kind(
+        "database",
+        "has bones that make no body",
+        "have bones that make no body",
+        "Needs Help",
+        False,
+    ),
     "bones": _Kind(
         "character",
         f"moves bones {_LACKS}",

@@ -78,7 +78,14 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         parts = ", ".join(dict.fromkeys(note.text for note in report.mapped))
         noun = "source" if count == 1 else "sources"
         out.say(f"Retargeted {count} {noun} of other skeletons: {parts} parts of the body.")
-    told = (note._replace(text=axes.add_options(note.text)) for note in report.warnings)
+    for fault in report.warnings:
+        if fault.kind == "body":
+            out.say(f"Needs help: {fault.text}")
+    told = (
+        note._replace(text=axes.add_options(note.text))
+        for note in report.warnings
+        if note.kind != "body"
+    )
     say_warnings((*told, *find_missing_motion(database)), out)
     clips = sum(not r.mirrored for r in database.ranges)
     mirrored = ", mirrored too" if len(database.ranges) > clips else ""

@@ -144,12 +144,13 @@ def build(
     notify("Resampling", 0.0)
     mended = mend_sources(sources, clips, settings.keep_frames)
     parts, skipped = _make_parts(add_cycles(mended.sources, mended.clips), settings)
-    parts, others, mapped = share_skeleton(parts, settings.character, skip_broken)
-    skipped = broken + skipped + others
+    known = bool(settings.roles)
+    shared = share_skeleton(parts, settings.character, skip_broken, knows_roles=known)
+    skipped = broken + skipped + shared.skipped
     notify("Finding simulation bones", 0.2)
-    parts, roles, forward, moved = _add_tracks(parts, settings)
+    parts, roles, forward, moved = _add_tracks(shared.parts, settings)
     warnings = mended.notes + collect_warnings(parts, roles, settings.simulation_bone)
-    warnings += mistaken + moved
+    warnings += shared.faults + mistaken + moved
     proposed: dict[str, tuple[TagRange, ...]] = {}
     if settings.auto_tags:
         pace = measure_pace(parts[0].clip.skeleton, roles)
@@ -164,13 +165,13 @@ def build(
     if mended.notes or moved or _keeps_any(sources, settings):
         database = replace(database, settings=database.settings | {EXAMINED: True})
     check_distinct(database)
-    return database, BuildReport(tuple(skipped), tuple(warnings), proposed, tuple(mapped))
+    return database, BuildReport(tuple(skipped), tuple(warnings), proposed, tuple(shared.mapped))
 
 
 def _keeps_any(sources: Sequence[Source], settings: BuildSettings) -> bool:
     """Return whether frames or floors of some sources may be wrong as that was asked for."""
-    by_source = (each for source in sources for each in (source.keep_frames, source.keep_floor))
-    return settings.keep_frames or settings.keep_floor or any(by_source)
+    keeps = (each.keep_frames or each.keep_floor for each in sources)
+    return settings.keep_frames or settings.keep_floor or any(keeps)
 
 
 def check_distinct(database: Database) -> None:
@@ -247,7 +248,7 @@ def _find_parts_of_sources(
     mended = mend_sources(sources, clips, settings.keep_frames)
     pieces = zip(mended.sources, mended.clips, strict=True)
     parts, _ = _make_parts([(source, clip, False) for source, clip in pieces], settings)
-    parts, _, _ = share_skeleton(parts, settings.character)
+    parts = share_skeleton(parts, settings.character, knows_roles=True).parts
     notify("Finding simulation bones", 0.5)
     parts, roles, _, _ = _add_tracks(parts, settings)
     by_piece = {id(part.source): part for part in parts}

@@ -27,7 +27,8 @@ class BuildNote(NamedTuple):
 
     Of a source left out, the `kind` is "unreadable", "short" or "skeleton". Of a sentence, it is
     "file" (what had to be assumed to read it), "root", "size", "axes", "floor", "slope", "loop",
-    "tag", "in place", "units", `KEPT_FRAMES`, `KEPT_FLOOR`, or a kind of `source_doctor.Finding`.
+    "tag", "in place", "units", "body", `KEPT_FRAMES`, `KEPT_FLOOR`, or a kind of
+    `source_doctor.Finding`.
     """
 
     source: str

@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,14 +70,27 @@ def _digest(texts: Iterable[str]) -> str:
     return hashlib.blake2b("\n".join(texts).encode(), digest_size=8).hexdigest()
 
 
+class SharedParts(NamedTuple):
+    """Parts on one skeleton, and notes on those left out, those retargeted, and odd bodies."""
+
+    parts: list[ReelPart]
+    skipped: list[BuildNote]
+    mapped: list[BuildNote]
+    faults: list[BuildNote]
+
+
 def share_skeleton(
-    parts: Sequence[ReelPart], character: Character | None, skip_broken: bool = False
-) -> tuple[list[ReelPart], list[BuildNote], list[BuildNote]]:
+    parts: Sequence[ReelPart],
+    character: Character | None,
+    skip_broken: bool = False,
+    *,
+    knows_roles: bool = False,
+) -> SharedParts:
     """Bring all parts onto one skeleton, in their order.
 
     It is the character's; without one, that of an armature's actions, if there are any, and the
-    most common of several. Returns the parts, notes on those left out, and notes on those that were
-    retargeted. Raises RigError if one cannot be retargeted, unless `skip_broken`.
+    most common of several. Its own body is not checked if the user `knows_roles` of it. Raises
+    RigError if a part cannot be retargeted, unless `skip_broken`.
     """
     model, alike = _choose_model(parts, character)
     sliding = conforming.find_sliding_bones(model)
@@ -89,13 +102,15 @@ def share_skeleton(
         except RigError:
             misfits.append(part)
     alike = alike or list(clips.values())
+    fitted = [part for part in parts if id(part) in clips]
     character = character or Character(model.skeleton)
     onto = RetargetBody(character.skeleton, alike, character.roles)
     skipped: list[BuildNote] = []
     mapped: list[BuildNote] = []
+    faults = [] if knows_roles or character.roles else _describe_faults(onto, fitted)
     for group in group_by_skeleton(misfits, lambda part: part.clip.skeleton):
         try:
-            retargeted, text = _retarget(group, character, onto)
+            retargeted, text, body = _retarget(group, character, onto)
         except RigError as error:
             if not skip_broken:
                 raise
@@ -104,10 +119,23 @@ def share_skeleton(
             continue
         clips |= {id(part): clip for part, clip in zip(group, retargeted, strict=True)}
         mapped += [BuildNote(part.source.name, text, "mapped") for part in group]
+        faults += _describe_faults(body, group)
     fitting = [replace(part, clip=clips[id(part)]) for part in parts if id(part) in clips]
     if not fitting:
         raise RigError(f"'{skipped[0].source}' cannot be used: {skipped[0].text}.")
-    return fitting, skipped, mapped
+    return SharedParts(fitting, skipped, mapped, faults)
+
+
+def _describe_faults(body: RetargetBody, parts: Sequence[ReelPart]) -> list[BuildNote]:
+    """Return notes on bones of a body that make none, as retargeting says it of the first part."""
+    if not parts:
+        return []
+    name = parts[0].source.name
+    try:
+        texts = body.plan.describe(f"The source '{name}'")
+    except RigError:  # only legs are known of it, and these are checked elsewhere
+        return []
+    return [BuildNote(name, text, "body") for text in texts]
 
 
 def _choose_model(
@@ -161,22 +189,28 @@ def retarget_clips(
     `onto` is the character's body, if it is known. Raises RigError if bones cannot be mapped.
     """
     onto = onto or RetargetBody(character.skeleton, (), character.roles)
-    skeleton = clips[0].skeleton
-    chosen = character.source_roles.get(compute_signature(skeleton))
-    source = RetargetBody(skeleton, clips, chosen)
+    source = _get_body(clips, character)
     retargeter = source.make_retargeter(onto, character.settings)
     return retargeter.retarget_all(clips), source.pair_bones(onto)
 
 
+def _get_body(clips: Sequence[Clip], character: Character) -> RetargetBody:
+    """Return the body of clips of one skeleton, with what was chosen for it by hand."""
+    skeleton = clips[0].skeleton
+    return RetargetBody(skeleton, clips, character.source_roles.get(compute_signature(skeleton)))
+
+
 def _retarget(
     group: Sequence[ReelPart], character: Character, onto: RetargetBody
-) -> tuple[list[Clip], str]:
-    """Return the clips of a group as the character's motion, and how many bones are mapped."""
+) -> tuple[list[Clip], str, RetargetBody]:
+    """Return a group's clips as the character's motion, how many bones are mapped, and its body."""
+    source = _get_body([part.clip for part in group], character)
     try:
-        result, mapping = retarget_clips([part.clip for part in group], character, onto)
+        retargeter = source.make_retargeter(onto, character.settings)
+        result, mapping = retargeter.retarget_all(source.clips), source.pair_bones(onto)
     except RigError as error:
         raise RigError(f"'{group[0].source.name}' cannot be retargeted: {error}") from None
-    return result, f"{mapping.mapped_count} of {mapping.total}"
+    return result, f"{mapping.mapped_count} of {mapping.total}", source
 
 
 def _fit_clip(clip: Clip, model: Clip, sliding: np.ndarray) -> Clip:
