@@ -169,6 +169,10 @@ def _collect(obj: bpy.types.Object) -> Iterable[WarningItem]:
                 yield item
         if not found.stands:
             yield _RESTLESS if found.is_two_legged else replace(_RESTLESS, buttons=(_ADD,))
+        for note in found.missing:
+            if note.kind != _RESTLESS.kind:  # for which there is a button
+                text = note.text.rstrip(".")
+                yield WarningItem(note.kind, text, "database", buttons=(_ADD,))
     if compared := runtime.comparisons.get(obj.session_uid):
         actions = (take.action for take in settings.takes)
         listed = {action.name for action in actions if action}

@@ -10,6 +10,7 @@ import bpy
 
 from ..engine.database import statistics
 from ..engine.database.database import Database
+from ..engine.database.missing_motion import find_missing_motion
 from ..engine.database.parts import BuildNote
 from ..engine.errors import MotionMatchingError
 from ..engine.progress import run_to_end
@@ -60,6 +61,7 @@ class Status:
     coverage: str = ""
     stands: bool = True  # whether there is motion to stand with
     is_two_legged: bool = True
+    missing: tuple[BuildNote, ...] = ()  # about motion that most performances need
     stale_reason: str = ""
     idle_tags: tuple[BuildNote, ...] = ()  # about tags that cover no frame
     odd: OddMoments = NO_ODD_MOMENTS
@@ -219,6 +221,7 @@ def _describe(database: Database, key: str) -> Status:
         coverage=describe_coverage(database),
         stands=not database.idles.holds,
         is_two_legged=len(database.roles.legs) == 2,
+        missing=find_missing_motion(database),
         unmended=database.unmended,
     )
 

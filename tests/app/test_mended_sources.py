@@ -8,9 +8,10 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import findings, standing, status
+from motion_matching.app import findings, standing, status, warnings
 from motion_matching.app.library import get_library
 from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.missing_motion import find_missing_motion
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.blender.actions import get_channelbag
@@ -45,7 +46,13 @@ def performer(tmp_path, clip) -> bpy.types.Object:
 
 def list_kinds(obj: bpy.types.Object) -> list[str]:
     status.refresh(obj)
-    return [item.kind for item in standing.get_warnings(obj, "database")]
+    return [item.kind for item in get_warnings(obj)]
+
+
+def get_warnings(obj: bpy.types.Object) -> list[warnings.WarningItem]:
+    """Return what is shown of sources; that these idles lack side steps is not about one."""
+    items = standing.get_warnings(obj, "database")
+    return [item for item in items if item.kind != "side steps"]
 
 
 def load(obj: bpy.types.Object) -> databases.Database:
@@ -61,9 +68,23 @@ def test_a_rest_pose_is_left_out_and_told_by_clip_and_frame(performer, clip):
     assert "left out" in finding.reason
 
 
+def test_the_panel_tells_of_missing_side_steps_as_a_build_does(performer, tmp_path):
+    [item] = [one for one in standing.get_warnings(performer, "database") if not one.about]
+    [note] = find_missing_motion(load(performer))
+    assert (item.kind, f"{item.text}.") == (note.kind, note.text) == ("side steps", note.text)
+    assert [button.label for button in item.buttons] == ["Add Motion"]
+    strafes = next(clip for clip in generate_clips(fps=24) if clip.name == "strafes")
+    bvh.save(strafes, tmp_path / "strafes.bvh")
+    ops.add_files(filepath=str(tmp_path / "strafes.bvh"))
+    assert ops.build() == {"FINISHED"}
+    status.refresh(performer)
+    kinds = [one.kind for one in standing.get_warnings(performer, "database")]
+    assert "side steps" not in kinds
+
+
 def test_a_button_keeps_the_frames_and_the_database_is_stale_then(performer):
     group = performer.motion_matching
-    [item] = standing.get_warnings(performer, "database")
+    [item] = get_warnings(performer)
     [button] = [one for one in item.buttons if one.label == "Keep Frames"]
     assert ops.edit_named_sources(**dict(button.properties)) == {"FINISHED"}
     assert group.sources[0].keep_frames
@@ -72,7 +93,7 @@ def test_a_button_keeps_the_frames_and_the_database_is_stale_then(performer):
     status.refresh(performer)
     assert load(performer).ranges[0].first_source_frame == 0.0
     assert list_kinds(performer) == ["kept frames"]
-    [item] = standing.get_warnings(performer, "database")
+    [item] = get_warnings(performer)
     assert "Frame 0 of 'turns'" in item.text
     [button] = [one for one in item.buttons if one.label == "Mend Frames"]
     assert ops.edit_named_sources(**dict(button.properties)) == {"FINISHED"}
@@ -97,7 +118,7 @@ def test_a_database_of_before_is_fresh_and_says_what_a_build_would_mend(performe
     status.cache_database(key, library.load(key))
     group.built_notes = ""
     assert status.refresh(performer).kind == "fresh"
-    [item] = standing.get_warnings(performer, "database")
+    [item] = get_warnings(performer)
     assert item.kind == "unmended"
     assert "Frame 0 of 'turns'" in item.text
     [button] = [one for one in item.buttons if one.label == "Build Again"]
