@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..maths import quat
 from ..motion.bone_names import find_candidates, find_counterpart, split_side
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
@@ -26,6 +27,7 @@ _TRUNK = ("spine", "neck", "head")
 _NEEDED = {"hips", "left_thigh", "right_thigh"}
 # the segments whose lengths are compared, with where they end
 _SEGMENTS = {"thigh": "shin", "shin": "foot", "upper_arm": "forearm", "forearm": "hand"}
+_LEG = ("thigh", "shin", "foot", "toe")
 _PAIRS = (("thigh", "shin"), ("upper_arm", "forearm"))
 # parts that a body should have if it has bones that are named so
 _NAMED_PARTS = {
@@ -37,6 +39,8 @@ _NAMED_PARTS = {
 _SAME_PLACE = 0.02  # of a leg's length: joints that are nearer to one another coincide
 _UNEVEN = 1.5  # how much longer a segment may be than that of the other side
 _UNLIKE = 4.0  # and than its neighbour in the same limb: a longer one holds more than a segment
+_OPPOSITE = -0.5  # cosine between two ways to the left of one body, below which they contradict
+_BENT = 0.05  # sine of 3 degrees: knees that bend less, in the mean, tell of no side
 _ASIDE = np.sin(
     np.radians(45.0)
 )  # of its distance: a head that is farther from the middle is aside
@@ -85,6 +89,7 @@ def check_body_plan(
         *checked.check_trunk_and_arms(),
         *checked.check_places(),
         *checked.check_middle(),
+        *checked.check_sides(),
         *checked.check_lengths(),
     )
     return BodyPlan(faults, missing)
@@ -176,6 +181,45 @@ class _CheckedBody:
                 if is_aside or self._has_twin(bone):
                     text = f"{self._name(role)} is on one side of the body"
                     yield self._make_fault(role, [bone], text)
+
+    def check_sides(self) -> Iterator[PlanFault]:
+        """Check that thighs and arms are on the sides that feet and knees show.
+
+        Which way the body faces, and in which pose, makes no difference.
+        """
+        lefts = self._find_lefts()
+        if self.roles.four_legged or lefts is None:
+            return
+        for part in ("thigh", "upper_arm"):
+            pair = [self.firsts.get(f"{side}_{part}") for side in _SIDES]
+            if None in pair:
+                continue
+            left, right = (bone for bone in pair if bone is not None)
+            across = quat.normalize_vectors(self.points[:, left] - self.points[:, right])
+            if float(np.mean(np.sum(across * lefts, axis=-1))) < _OPPOSITE:
+                ours, theirs = self._name(f"left_{part}"), self._name(f"right_{part}")
+                text = f"{ours} is on the right of the body, and {theirs} on its left"
+                yield self._make_fault(f"left_{part}", [left, right], text)
+
+    def _find_lefts(self) -> np.ndarray | None:
+        """Return the ways (F, 3) to the left of the body: from shins, along which feet lead ahead.
+
+        None without toes, and where knees bend to the other side.
+        """
+        lefts, hinges = [], []
+        for side in _SIDES:
+            bones = [self.firsts.get(f"{side}_{part}") for part in _LEG]
+            if None in bones:
+                return None
+            hip, knee, ankle, toe = (self.points[:, bone] for bone in bones if bone is not None)
+            thigh, shin, foot = (
+                quat.normalize_vectors(way) for way in (knee - hip, ankle - knee, toe - ankle)
+            )
+            lefts.append(np.cross(foot, shin))
+            hinges.append(np.cross(thigh, shin))
+        left = quat.normalize_vectors(np.mean(lefts, axis=0))
+        bent = float(np.mean(np.sum(np.mean(hinges, axis=0) * left, axis=-1)))
+        return left if bent > -_BENT else None
 
     def _has_twin(self, bone: int) -> bool:
         """Tell whether there is a bone of the same name on the other side."""

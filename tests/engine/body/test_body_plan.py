@@ -10,11 +10,15 @@ import pytest
 
 from motion_matching.engine.body.body_plan import BodyPlan, check_body_plan
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
+from motion_matching.engine.body.mirror import mirror
+from motion_matching.engine.maths import quat
+from motion_matching.engine.motion.bone_names import swap_sides
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.retargeting.bodies import RetargetBody
 from motion_matching.engine.retargeting.bone_mapping import map_bones
 from tests.demo import generate_clips
 from tests.engine import animals, characters, creatures, named_rigs, rigs, stand_ins
+from tests.engine.stand_in_poses import POSES, hold_pose
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +78,45 @@ def test_a_head_on_a_limb_is_told(walk: Clip) -> None:
     # where names tell no side, its place does
     plan = check(rigs.rename_bones(walk), {"head": "b9", "left_hand": ""})
     assert any(fault.role == "head" for fault in plan.faults)
+
+
+def turn_about(clip: Clip, degrees: float) -> Clip:
+    turn = quat.from_angle_axis(np.radians(degrees), np.array([0.0, 0.0, 1.0]))
+    positions, rotations = clip.positions.copy(), clip.rotations.copy()
+    positions[:, 0] = quat.mul_vec(turn, positions[:, 0])
+    rotations[:, 0] = quat.mul(turn, rotations[:, 0])
+    return replace(clip, positions=positions, rotations=rotations)
+
+
+def swap_names(clip: Clip) -> Clip:
+    """Swap the names of left and right."""
+    names = tuple(map(swap_sides, clip.skeleton.names))
+    return replace(clip, skeleton=clip.skeleton.with_names(names))
+
+
+@pytest.mark.parametrize("degrees", [0.0, 90.0, 180.0])
+def test_names_of_the_wrong_side_are_told_wherever_the_body_faces(
+    walk: Clip, degrees: float
+) -> None:
+    turned = turn_about(walk, degrees)
+    assert not check(turned, {}).faults
+    for clips in ([turned], []):
+        swapped = swap_names(turned)
+        roles = find_body_roles(swapped.skeleton, clips)
+        plan = check_body_plan(swapped.skeleton, roles, clips)
+        assert [fault.bones for fault in plan.faults] == [
+            ("LeftUpLeg", "RightUpLeg"),
+            ("LeftArm", "RightArm"),
+        ]
+        assert "'LeftUpLeg' is on the right of the body" in plan.describe("The source 'walk'")[0]
+
+
+def test_mirror_images_and_bodies_that_kneel_or_walk_back_are_on_their_sides(walk: Clip) -> None:
+    clips = [mirror(walk), *(hold_pose(walk, pose) for pose in POSES)]
+    names = "backwards_and_diagonals", "strafes", "walk_pivots"
+    clips += [clip for clip in generate_clips() if clip.name in names]
+    for clip in clips:
+        assert not check(clip, {}).faults, clip.name
 
 
 def test_segments_of_impossible_lengths_are_told_unless_they_were_given(walk: Clip) -> None:
