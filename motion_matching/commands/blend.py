@@ -11,6 +11,7 @@ from ..engine.control.ground import Ground, Wall
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
+from ..engine.files import describe_no_file
 from .checks import check_number
 from .loading import protect_blender_import
 
@@ -63,7 +64,7 @@ def check_blend(arguments: argparse.Namespace) -> None:
         )
     if arguments.onto and not arguments.onto.is_file():
         raise SettingsError(
-            f"{arguments.onto} does not exist; give the Blender file to put the take onto."
+            f"{describe_no_file(arguments.onto)}; give the Blender file to put the take onto."
         )
     check_number("--fewer-keys", arguments.fewer_keys, 1e-5, 1.0)
     check_number("--frame", arguments.frame, -1_000_000, 1_000_000)

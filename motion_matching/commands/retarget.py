@@ -11,6 +11,7 @@ from .. import scene
 from ..engine.body import axes
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
+from ..engine.files import describe_no_file
 from ..engine.retargeting import mapping_preset
 from ..engine.retargeting.mapping_preset import MappingPreset
 from ..engine.retargeting.settings import RetargetSettings
@@ -95,7 +96,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     check_targets(arguments, _TARGETS, read)
     if not arguments.onto.is_file():
         raise SettingsError(
-            f"{arguments.onto} does not exist; give the Blender file of a character."
+            f"{describe_no_file(arguments.onto)}; give the Blender file of a character."
         )
     check_number("--frame", arguments.frame, -1_000_000, 1_000_000)
     check_number("--fewer-keys", arguments.fewer_keys, 1e-5, 1.0)

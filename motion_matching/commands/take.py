@@ -21,6 +21,7 @@ from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
+from ..engine.files import describe_no_file
 from ..engine.matching.method import MotionMatching
 from ..engine.takes import baking, comparison, takes
 from .beside import Variant, find_variant, name_both
@@ -182,7 +183,8 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         text = f"--contacts plants feet, and --feet {feet} does not; leave one of them out."
         raise SettingsError(text)
     if contacts and not contacts.is_file():
-        text = f"{contacts} does not exist; give a file that --save-contacts or -o wrote."
+        problem = describe_no_file(contacts)
+        text = f"{problem}; give a file that --save-contacts or -o wrote."
         raise SettingsError(text)
     check_controller(arguments)
     check_blend(arguments)

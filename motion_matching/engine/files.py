@@ -156,6 +156,14 @@ def open_regular(path: str, flags: int) -> int:
     raise ValueError("it is a device or pipe")
 
 
+def describe_no_file(path: Path | str) -> str:
+    """Return why a path names no ordinary file, as in "/dev/zero is no ordinary file"."""
+    if os.path.isdir(path):
+        return f"{path} is a folder"
+    what = "is no ordinary file, but a device or pipe" if os.path.exists(path) else "does not exist"
+    return f"{path} {what}"
+
+
 # ---------------------------------------------------------------- files that are the same
 
 NamedPath = tuple[str, Path | str | None]

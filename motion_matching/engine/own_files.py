@@ -35,6 +35,9 @@ _CONTENTS = {
     NOTE: rb"[0-9a-f]{32}\Z",
     RECORDING: rb'H.{8}\{"format": ?\d',
 }
+# the key by which a database is stored, none of one that a user built as a file of its own; it is
+# not in those that earlier versions wrote
+_STORED_AS = re.compile(rb'\{"format": ?"motion-matching database", ?"key": ?"([0-9a-f]*)"')
 _IN_LIBRARY = {
     DATABASE: rf"{_KEY}\.npz",
     FIELD: rf"field-{_KEY}(\.stopped)?\.npz",
@@ -49,14 +52,18 @@ _TEMPORARY = "motion-matching-temporary-"  # starts the names of temporary folde
 def find_kind(path: Path) -> str:
     """Return which kind of our files one is by its content, whatever its name; "" for others."""
     try:
-        with open(path, "rb", opener=open_regular) as stream:
-            head = stream.read(_HEAD)
+        head = _read_head(path)
     except (OSError, ValueError):
         return ""
     if head == b"":
         return EMPTY
     alike = (kind for kind, start in _CONTENTS.items() if re.match(start, head, re.DOTALL))
     return next(alike, "")
+
+
+def _read_head(path: Path) -> bytes:
+    with open(path, "rb", opener=open_regular) as stream:
+        return stream.read(_HEAD)
 
 
 def is_free(path: Path, kind: str) -> bool:
@@ -130,9 +137,15 @@ def list_stored(folder: Path) -> list[Path]:
 
 
 def _is_stored(path: Path) -> bool:
+    """Return whether a file is named by a key and of the kind that says; copies keep their key."""
     kinds = (kind for kind, name in _IN_LIBRARY.items() if re.fullmatch(name, path.name))
     kind = next(kinds, "")
-    return bool(kind) and find_kind(path) == kind
+    if not kind or find_kind(path) != kind:
+        return False
+    with suppress(OSError, ValueError):  # it is gone, or replaced
+        written = _STORED_AS.search(_read_head(path)) if kind == DATABASE else None
+        return written is None or written[1].decode() == path.stem
+    return False
 
 
 def sweep(folder: Path) -> int:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from motion_matching.engine import json_files
+from motion_matching.engine.database.sources import find_sources
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.files import check_clashes, replacing, write_text
+from motion_matching.engine.files import check_clashes, describe_no_file, replacing, write_text
 from tests.engine.sentences import check_sentence
 
 # ---------------------------------------------------------------- replacing
@@ -197,3 +198,13 @@ def test_a_temporary_file_of_a_temporary_one_is_swept_with_it(tmp_path: Path):
         os.utime(tmp_path / name, (time.time() - 2 * day,) * 2)
     write_text(file, "whole", SettingsError)
     assert os.listdir(tmp_path) == ["take.json"]
+
+
+def test_a_path_that_names_no_ordinary_file_says_what_it_names(tmp_path):
+    assert describe_no_file(tmp_path / "lost") == f"{tmp_path / 'lost'} does not exist"
+    assert describe_no_file(tmp_path) == f"{tmp_path} is a folder"
+    assert describe_no_file("/dev/null").startswith("/dev/null is no ordinary file")
+    for sources in (["/dev/zero"], [tmp_path / "list.json"]):
+        (tmp_path / "list.json").write_text('[{"file": "/dev/zero"}]')
+        with pytest.raises(SettingsError, match=r"/dev/zero.* is no ordinary file"):
+            find_sources(sources)

@@ -122,6 +122,16 @@ def test_a_library_holds_what_is_named_by_a_key_and_of_the_kind_it_says(tmp_path
     assert own_files.list_stored(tmp_path / "missing") == []
 
 
+def test_databases_that_a_user_puts_into_a_library_are_none_of_it(small: Database, tmp_path: Path):
+    """Neither one that was built as a file of its own, nor a copy under another key."""
+    stored, copied, built = (tmp_path / f"{key}.npz" for key in (KEY, KEY[::-1], "0" * 32))
+    databases.save(small, stored, KEY)
+    copied.write_bytes(stored.read_bytes())
+    databases.save(small, built)
+    assert own_files.list_stored(tmp_path) == [stored]
+    assert databases.load(stored).frame_count == small.frame_count
+
+
 def test_only_old_files_that_are_half_written_are_swept(tmp_path: Path):
     def make(name: str, age: float) -> Path:
         path = tmp_path / name

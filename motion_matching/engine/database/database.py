@@ -400,11 +400,16 @@ def measure_character_legs(database: Database) -> tuple[LegGeometry, ...]:
     return database.character_legs
 
 
-def save(database: Database, path: Path | str) -> None:
-    """Write the database as one uncompressed `.npz`. If that fails, DatabaseError and no file."""
+def save(database: Database, path: Path | str, key: str = "") -> None:
+    """Write the database as one uncompressed `.npz`. If that fails, DatabaseError and no file.
+
+    One of a library says by which `key` it is stored there, so that copies are nobody's but a
+    user's.
+    """
     skeleton = database.skeleton
     header = {
         "format": FORMAT,
+        "key": key,
         "version": VERSION,
         "fps": database.fps,
         "bones": skeleton.names,

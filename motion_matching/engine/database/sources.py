@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import json_files
 from ..errors import MotionDataError, SettingsError
+from ..files import describe_no_file
 from ..json_files import EntryError
 from ..motion import bvh, bvh_text
 from ..motion.clip import Clip
@@ -183,8 +184,8 @@ def find_sources(paths: Iterable[Path | str]) -> list[Source]:
             sources.append(Source(file=path))
         else:
             raise SettingsError(
-                f"{path} does not exist; give a .bvh file, a .blend file, a folder, or a .json "
-                "list."
+                f"{describe_no_file(path)}; give a .bvh file, a .blend file, a folder, or a "
+                ".json list."
             )
     return sources
 
@@ -226,9 +227,8 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
     entry = json_files.expect_object(entry, where, _KEYS)
     file = path.parent / json_files.expect_text(entry.get("file"), f"'file' of {where}")
     if not os.path.isfile(file):
-        raise EntryError(
-            f"{where} names {file}, which does not exist; files are relative to the list"
-        )
+        problem = describe_no_file(file).removeprefix(f"{file} ")
+        raise EntryError(f"{where} names {file}, which {problem}; files are relative to the list")
     for key, endings in _NAMES.items():
         if key in entry and not (isinstance(entry[key], str) and get_ending(file) in endings):
             raise EntryError(

@@ -94,7 +94,7 @@ class Library:
 
     def _save(self, key: str, built: Database, motion: str) -> None:
         own_files.make_way(self.get_path(key), DATABASE)
-        database.database.save(built, self.get_path(key))
+        database.database.save(built, self.get_path(key), key)
         if motion:
             self._replace_base(motion, key)
 

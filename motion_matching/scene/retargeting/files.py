@@ -9,6 +9,7 @@ from pathlib import Path
 import bpy
 
 from ...engine.errors import MotionDataError, SettingsError
+from ...engine.files import describe_no_file
 from ...engine.motion import bvh
 from ...engine.motion.bvh_text import list_performers
 from ..blender import actions
@@ -107,7 +108,7 @@ def read_file(
     """
     ending = path.suffix.lower()
     if not path.is_file():
-        raise SettingsError(f"{path} does not exist; give a file with motion.")
+        raise SettingsError(f"{describe_no_file(path)}; give a file with motion.")
     if ending not in (*READABLE, BLEND):
         raise SettingsError(f"{path} is not a BVH, FBX, glTF or Blender file; give one of these.")
     if ending == BLEND:
