@@ -66,10 +66,10 @@ _BUILD: _Groups = {
         "repeated",
         "--save-tags FILE.json": "write the tags of all clips, to edit them and use them with "
         "--tags",
-        "--keep-frames": "use all frames as they are (default: T-poses at the ends, leaps, and "
-        "lost or frozen frames are left out or interpolated); what is wrong is told either way",
-        "--keep-floor": "leave all clips at their height (default: floors that are not at zero are "
-        "moved there); what is wrong is told either way",
+        "--keep-frames": "use all frames as they are, and say what would be mended (default: "
+        "T-poses at the ends, leaps, and lost or frozen frames are left out or interpolated)",
+        "--keep-floor": "leave all clips at their height, and say what would be mended (default: "
+        "floors that are not at zero are moved there)",
     },
     "what is read from Blender files": {
         "--armature NAME": "the armature object (default: the only one in the file)",
@@ -250,8 +250,8 @@ _RETARGET: _Groups = {
         "--armature NAME": "the armature object of the character (default: the only one)",
         "--report FILE.json": "how bones were mapped, and measures of the feet and of all other "
         "parts beside the source's",
-        "--keep-frames": "use all frames as they are (default: T-poses at the ends are left out "
-        "and lost frames are interpolated); what is wrong is told either way",
+        "--keep-frames": "use all frames as they are, and say what would be mended (default: "
+        "T-poses at the ends are left out, and lost frames are interpolated)",
         "--force": "write the actions even if they are not what the source does",
     },
     "what is read from the source": {

@@ -55,18 +55,19 @@ def mend_sources(
 ) -> MendedSources:
     """Mend the frames of sources that do not ask for all; of others, that is up to `keep_frames`.
 
-    Loops and sources that keep all frames stay as they are, and what is wrong with them is told.
+    Loops stay as they are, as their ends belong together, and are told. What sources keep is told
+    with what it would be mended by.
     """
     result = MendedSources([], [], [], [])
     for origin, (source, clip) in enumerate(zip(sources, clips, strict=True)):
         keeps = keep_frames if source.keep_frames is None else source.keep_frames
         found = examine(clip)
         frames = _Frames((source.start or 0) + source.shown_first)
+        if source.loop:
+            found = [finding._replace(mend="") for finding in found]
         if keeps:
             result.notes.extend(_describe_kept(source.name, found, frames))
             found = []
-        if source.loop:
-            found = [finding._replace(mend="") for finding in found]
         result.notes.extend(_describe(source.name, found, frames))
         for start, piece in mend(clip, found):
             result.sources.append(_crop(source, clip, start, piece))

@@ -327,6 +327,8 @@ def test_loops_are_told_but_stay_as_they_are():
     database, report = build_from(Source(clip=posed, loop=True))
     assert "alien" in list_kinds(report)
     assert database.frame_count == posed.frame_count - 1
+    _, report = build_from(Source(clip=posed, loop=True, keep_frames=True))
+    assert "kept frames" not in list_kinds(report), "nothing would be mended"
 
 
 def test_alike_findings_are_told_in_one_sentence():
