@@ -21,7 +21,15 @@ from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .finger_frames import find_finger_frames
-from .frame_axes import average, draw_hinge, get_axis, make_frames, rotate
+from .frame_axes import (
+    average,
+    draw_hinge,
+    draw_limb_hinge,
+    get_axis,
+    lies_along_axis,
+    make_frames,
+    rotate,
+)
 from .loose_hips import LoosePelvis
 from .neutral_pose import AHEAD, LEFT, UP, StandingPoses, sample_motion, stand_at_rest
 from .soles import Sole, find_soles
@@ -242,6 +250,8 @@ class _Measuring:
         for bone, way in zip((limb.upper, limb.lower), ways, strict=True):
             along = self.poses.average_direction(bone, quat.normalize_vectors(way))
             across = self.poses.average_direction(bone, hinge)
+            if not self.poses.is_rest:
+                across = draw_limb_hinge(across, along)
             if limb.kind == "leg" and not self.poses.stands:
                 across = draw_hinge(across, along, 0.0)  # bent far, shins turn about themselves
             frames[bone] = make_frames(along, np.cross(across, along))
@@ -294,10 +304,11 @@ class _Measuring:
         elif limb.toe is not None:
             foot = quat.mul(poses.rotations[:, limb.end], frames[limb.end])
             way = get_axis(foot, 1) if not self.animal else AHEAD
-            frames[limb.toe] = make_frames(
-                poses.average_direction(limb.toe, way, name),
-                poses.average_direction(limb.toe, UP, name),
-            )
+            along, above = (poses.average_direction(limb.toe, v, name) for v in (way, UP))
+            if sole is not None and lies_along_axis(to_ball):  # as toes of such feet do
+                across = quat.normalize_vectors(np.cross(along, above))
+                above = np.cross(draw_hinge(across, along, 0.0), along)
+            frames[limb.toe] = make_frames(along, above)
         if known:
             return quat.inv_mul_vec(frames[limb.end], to_ball)
         ankle = float(poses.flat[name] @ poses.positions[:, limb.end, 2])

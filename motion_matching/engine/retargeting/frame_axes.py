@@ -7,6 +7,10 @@ import numpy as np
 from ..maths import quat
 
 _DRAWN = np.cos(np.radians(15.0))  # from a hinge: an axis of its bone that is drawn along it
+_ALONG = np.cos(np.radians(1.0))  # from an axis of its own: a bone that is drawn along that
+# sine of the angle by which two straight segments may point aside from one another: it tilts the
+# hinge that motion shows, and the more the less the joint is bent
+_CARRYING = np.sin(np.radians(25.0))
 
 
 def make_frames(along: np.ndarray, toward: np.ndarray) -> np.ndarray:
@@ -47,15 +51,38 @@ def slerp(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
     return quat.mul(a, quat.from_scaled_angle_axis(share * step))
 
 
+def lies_along_axis(way: np.ndarray) -> bool:
+    """Tell whether a `way` (3,) along a bone is one of the axes of its frame."""
+    return bool(np.abs(quat.normalize_vectors(way)).max() > _ALONG)
+
+
 def draw_hinge(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarray:
     """Return a hinge (3,) across a `way` (3,), nearer to an axis of its bone the less it is sure.
 
     Both are in the frame of the bone. Bones are drawn so that joints bend about their axes, unless
     none is near the hinge.
     """
+    hinge, axis = _find_nearest_axis(hinge, way)
+    hinge = quat.normalize_vectors(hinge)
+    return sureness * hinge + (1.0 - sureness) * axis if hinge @ axis > _DRAWN else hinge
+
+
+def draw_limb_hinge(hinge: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """Return the axis (3,) of its bone that a knee or an elbow bends about.
+
+    `way` (3,) leads along the bone, and `hinge` (3,) is the mean that motion shows, as long as the
+    sine of the bend. What motion shows depends on what the limb does, so it only tells which axis
+    is meant. It counts itself if the bone lies along none of its axes, or if it is far from all.
+    """
+    across, axis = _find_nearest_axis(hinge, way)
+    aside = float(np.linalg.norm(across - (across @ axis) * axis))
+    return axis if lies_along_axis(way) and aside < _CARRYING else hinge
+
+
+def _find_nearest_axis(hinge: np.ndarray, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the part of a hinge (3,) across a `way` (3,), and the axis (3,) next to that."""
     along = quat.normalize_vectors(way)
-    hinge = quat.normalize_vectors(hinge - (hinge @ along) * along)
+    hinge = hinge - (hinge @ along) * along
     nearest = int(np.argmax(np.abs(hinge)))
     axis = np.sign(hinge[nearest]) * np.eye(3)[nearest]
-    axis = quat.normalize_vectors(axis - (axis @ along) * along)
-    return sureness * hinge + (1.0 - sureness) * axis if hinge @ axis > _DRAWN else hinge
+    return hinge, quat.normalize_vectors(axis - (axis @ along) * along)

@@ -15,7 +15,7 @@ import numpy as np
 from ..body.limb_bones import LimbBones
 from ..maths import quat
 from ..motion.skeleton import Skeleton
-from .frame_axes import draw_hinge, get_axis, make_frames
+from .frame_axes import draw_hinge, get_axis, lies_along_axis, make_frames
 from .neutral_pose import UP, StandingPoses, find_left
 
 _ANKLE_HEIGHT = 0.07  # of the leg's length, over the ball: that of adults in rest poses of rigs
@@ -98,11 +98,9 @@ def find_soles(
     for name, sole in seen.items():
         most = -np.inf if flattest is None else flattest + _UNLIKE * shares[name]
         is_flat = slopes.get(name, np.inf) <= most
-        if is_flat and seconds[name] >= _SURE:
-            soles[name] = sole
-            continue
         slope = slopes[name] if is_flat else usual[name] if flattest is None else flattest
-        across, sureness = np.cross(ways[name], sole.up), min(1.0, seconds[name] / _SURE)
+        across = quat.normalize_vectors(np.cross(ways[name], sole.up))
+        sureness = 0.0 if lies_along_axis(ways[name]) else min(1.0, seconds[name] / _SURE)
         if not sole.planted:
             across, sureness = _find_hinge(poses, limbs, name), 0.0
         across = draw_hinge(across, ways[name], sureness)
