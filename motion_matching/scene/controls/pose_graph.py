@@ -17,7 +17,7 @@ import numpy as np
 
 from ...engine.maths import quat
 from ..blender.evaluation import compute_world_matrix
-from ..blender.rotation_modes import from_mode, get_rotation_property, to_mode
+from ..blender.rotation_modes import from_mode, get_rotation_property, to_mode_near
 from ..blender.transforms import Transform, compose, invert
 
 _NONE = 1e-5  # an influence that counts as none
@@ -246,7 +246,9 @@ def _copy_rotation(
     copied, own = graph.compute_local(target)[0], quat.inv_mul(base[0], pose[0])
     if not all(used):
         mode = _get_euler_mode(graph, name, constraint)
-        angles, kept = (to_mode(part.T, mode) for part in (copied, own))
+        copied, own = np.broadcast_arrays(copied, own)
+        kept = _read_angles(own, mode)
+        angles = _read_angles(copied, mode, kept)
         copied = from_mode(np.where(np.array(used)[:, None], angles, kept), mode)
     return quat.mul(base[0], copied), pose[1]
 
@@ -257,12 +259,21 @@ def _limit_rotation(
     if constraint.owner_space != "LOCAL":
         return None
     mode = _get_euler_mode(graph, name, constraint)
-    angles = to_mode(quat.inv_mul(base[0], pose[0]).T, mode)
+    angles = _read_angles(quat.inv_mul(base[0], pose[0]), mode)
     for row, axis in enumerate("xyz"):
         if getattr(constraint, f"use_limit_{axis}"):
             low, high = getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")
             angles[row] = np.clip(angles[row], low, high)
     return quat.mul(base[0], from_mode(angles, mode)), pose[1]
+
+
+def _read_angles(rotations: np.ndarray, mode: str, near: np.ndarray | None = None) -> np.ndarray:
+    """Return angles (3, F) of rotations (F, 4) as constraints do: of each frame by itself.
+
+    Of two triples that mean the same, they read the one nearer to other angles (3, F), or to zero.
+    """
+    zero = np.zeros((3, len(rotations)))
+    return to_mode_near(rotations.T, mode, zero if near is None else near)
 
 
 def _get_euler_mode(graph: PoseGraph, name: str, constraint: Any) -> str:

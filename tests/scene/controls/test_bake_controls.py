@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import RigChangedError, RigError
+from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.blender import actions
 from motion_matching.scene.blender.curves import parse_bone_name
@@ -63,6 +64,21 @@ def test_deform_bones_do_what_the_take_does(legs: str, arms: str) -> None:
     cm, degrees = measure_deviations(obj, clip, range(11, 11 + clip.frame_count))
     assert cm.max() < 0.2
     assert degrees.max() < 0.5
+
+
+def test_a_foot_may_point_straight_down_and_on() -> None:
+    obj, rig, clip = create_character()
+    set_ik_stretch_off(obj)
+    rotations, foot = clip.rotations.copy(), clip.skeleton.index("DEF-foot.R")
+    share = 0.5 - 0.5 * np.cos(np.linspace(0.0, 2.0 * np.pi, clip.frame_count))
+    turns = np.radians(share[:, None] * [-150.0, 25.0, 35.0])
+    rotations[:, foot] = quat.mul(rotations[:, foot], quat.from_scaled_angle_axis(turns))
+    clip = replace(clip, rotations=rotations)
+    bake_controls(obj, rig, clip)
+    off = check_baked(obj, clip, range(1, clip.frame_count + 1))
+    for bone in ("DEF-foot.R", "DEF-toe.R"):
+        assert off[bone].cm < CM
+        assert off[bone].degrees < DEGREES
 
 
 def test_no_deform_bone_is_keyed_and_switches_are() -> None:
