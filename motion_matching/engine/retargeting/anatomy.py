@@ -26,7 +26,6 @@ from .frame_axes import (
     draw_hinge,
     draw_limb_hinge,
     get_axis,
-    lies_along_axis,
     make_frames,
     rotate,
 )
@@ -38,6 +37,7 @@ from .trunk_stance import find_shoulders, find_turns_upright, find_upright_trunk
 _BENT = np.radians(8.0)  # a joint that is bent more shows its hinge
 _STRAIGHT = 0.98  # cosine of the bend of an elbow in a stretched zero pose
 _NO_FOOT = 0.02  # of the leg's length: a foot that ends sooner has no known end
+_PAW = 0.75  # of the wrist's height: paws end lower where they stand
 _BALL_AHEAD, _BALL_BELOW = 0.15, 0.8  # of the leg's length and of the ankle's height: a usual foot
 _BALL_HEIGHT = 0.025  # of the leg's length, over the ground: that of a usual foot
 _LOWEST, _FLOOR = 10, 0.05  # percentile of heights of planted balls; of the leg's length around it
@@ -257,7 +257,7 @@ class _Measuring:
             frames[bone] = make_frames(along, np.cross(across, along))
         first, second = (float(np.median(np.linalg.norm(way, axis=-1))) for way in ways)
         if limb.kind == "arm" and not self.animal:
-            frames[limb.end] = quat.mul(self._find_hand_turn(limb), frames[limb.lower])
+            frames[limb.end] = self._measure_hand(limb, frames[limb.lower])
             return Limb(limb, (first, second, 0.0))
         ball = self._measure_foot(name, frames, first + second)
         return Limb(limb, (first, second, float(np.linalg.norm(ball))), ball)
@@ -270,6 +270,16 @@ class _Measuring:
         pole = AHEAD if (limb.kind == "leg") else -AHEAD
         return np.cross(upper, rotate(quat.inv(self.turns), pole))
 
+    def _measure_hand(self, limb: LimbBones, forearm: np.ndarray) -> np.ndarray:
+        """Return C (4,) of a hand, given that of its forearm."""
+        if not self.poses.is_rest:
+            return quat.mul(self._find_hand_turn(limb), forearm)
+        # at rest a palm lies as the arm was lowered, and a slight bend of the elbow turns no palm
+        points, side = self.poses.positions[0], limb.sign * LEFT
+        lowered = quat.between(side, quat.normalize_vectors(points[limb.end] - points[limb.lower]))
+        hand = quat.mul(lowered, make_frames(side, np.cross(np.cross(side, -AHEAD), side)))
+        return quat.inv_mul(self.poses.rotations[0, limb.end], hand)
+
     def _find_hand_turn(self, limb: LimbBones) -> np.ndarray:
         """Return the inverse turn (4,) of a neutral hand in the frame of the forearm."""
         rotations, points = self.skeleton.compute_rest_world()
@@ -278,7 +288,7 @@ class _Measuring:
             for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
         )
         at_rest = quat.inv_mul(rotations[limb.end], rotations[limb.lower]).astype(np.float64)
-        if self.poses.is_rest or upper @ lower > _STRAIGHT:
+        if upper @ lower > _STRAIGHT:
             return at_rest
         turns = quat.inv_mul(self.poses.rotations[:, limb.end], self.poses.rotations[:, limb.lower])
         return average(turns)
@@ -291,7 +301,7 @@ class _Measuring:
         up = up if sole is None else sole.up
         ahead = poses.average_direction(limb.end, AHEAD, name)
         length = float(np.linalg.norm(to_ball))
-        known = length > _NO_FOOT * leg
+        known = length > _NO_FOOT * leg and not self._points_aside(limb, to_ball)
         if self.animal and known:  # whose feet stand steeply: like the limb's other segments
             left = poses.average_direction(limb.end, LEFT, name)
             frames[limb.end] = make_frames(to_ball, np.cross(left, to_ball))
@@ -305,14 +315,24 @@ class _Measuring:
             foot = quat.mul(poses.rotations[:, limb.end], frames[limb.end])
             way = get_axis(foot, 1) if not self.animal else AHEAD
             along, above = (poses.average_direction(limb.toe, v, name) for v in (way, UP))
-            if sole is not None and lies_along_axis(to_ball):  # as toes of such feet do
-                across = quat.normalize_vectors(np.cross(along, above))
-                above = np.cross(draw_hinge(across, along, 0.0), along)
+            if sole is not None:  # toes bend about the axis across the foot
+                above = np.cross(poses.average_direction(limb.toe, get_axis(foot, 0), name), along)
             frames[limb.toe] = make_frames(along, above)
         if known:
             return quat.inv_mul_vec(frames[limb.end], to_ball)
         ankle = float(poses.flat[name] @ poses.positions[:, limb.end, 2])
         return np.array([0.0, _BALL_AHEAD * leg, -_BALL_BELOW * ankle])
+
+    def _points_aside(self, limb: LimbBones, way: np.ndarray) -> bool:
+        """Tell whether the last bone of an animal's limb, along a way (3,), ends high above ground.
+
+        Some files end forelegs at the wrist, with an end site that points anywhere.
+        """
+        if not self.animal or limb.toe is not None:
+            return False
+        ankle = self.poses.positions[:, limb.end, 2]
+        tip = ankle + rotate(self.poses.rotations[:, limb.end], way)[:, 2]
+        return bool(np.median(tip) > _PAW * np.median(ankle))
 
     def _find_way_to_ball(self, limb: LimbBones) -> np.ndarray:
         """Return the way (3,) from the ankle to the ball in the frame of the foot."""

@@ -22,8 +22,9 @@ from ..body.limb_names import FINGERS
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
-from .frame_axes import average, make_frames, rotate
+from .frame_axes import average, draw_ankle, make_frames, rotate
 from .partial_pose import WorldMotion
+from .soles import SURE
 
 _STANDS = np.cos(np.radians(30.0))  # legs of a rest pose that stands hang below its trunk
 _ANIMAL_STANDS = np.cos(np.radians(60.0))  # legs of animals, which are bent
@@ -254,7 +255,7 @@ class _LegsView:
     def __init__(self, clip: Clip, legs: Sequence[LimbBones]) -> None:
         bones = [bone for leg in legs for bone in leg.joints]
         motion = WorldMotion(clip, bones, bones)
-        self.rotations, self.positions = motion.rotations, motion.positions
+        self.rotations, self.positions, self.fps = motion.rotations, motion.positions, clip.fps
         places = self.positions
         self.leg = float(np.mean([self._measure_leg(leg) for leg in legs]))
         hips = np.mean([places[leg.upper][:, 2] for leg in legs], axis=0)
@@ -293,13 +294,14 @@ class _Sole:
     """A foot's sole in the frame of its bone: its way to the ball, and which side is above (3,).
 
     `slope` is by which angle the ball is below the ankle on a sole that is level. It is a guess if
-    the foot is never `flat`.
+    the foot is never `flat`. `sureness` is from 0 to 1, of how the foot rolls.
     """
 
     ball: np.ndarray
     above: np.ndarray
     slope: float
     flat: bool
+    sureness: float
 
     @classmethod
     def from_views(cls, views: Sequence[_LegsView], leg: LimbBones) -> _Sole | None:
@@ -318,10 +320,14 @@ class _Sole:
         stands = len(up) > 0
         above = up.mean(axis=0) if stands else np.concatenate(insteps).mean(axis=0)
         slope = float(np.arcsin(np.clip(-quat.normalize_vectors(above) @ ball, -1.0, 1.0)))
-        return cls(ball, above, slope if stands else _USUAL_SLOPE, stands)
+        seconds = sum(float(view.flat[leg.side].sum()) / view.fps for view in views)
+        sureness = min(1.0, seconds / SURE) if stands else 1.0
+        return cls(ball, above, slope if stands else _USUAL_SLOPE, stands, sureness)
 
     def to_frame(self, slope: float) -> np.ndarray:
         """Return the rotation (4,) to the frame of a foot with this slope."""
-        across = quat.normalize_vectors(self.above - (self.above @ self.ball) * self.ball)
-        level = np.cos(slope) * self.ball + np.sin(slope) * across
-        return make_frames(level, np.cos(slope) * across - np.sin(slope) * self.ball)
+        hinge = quat.normalize_vectors(np.cross(self.ball, self.above))
+        above = np.cross(draw_ankle(hinge, self.ball, self.sureness), self.ball)
+        above = quat.normalize_vectors(above)
+        level = np.cos(slope) * self.ball + np.sin(slope) * above
+        return make_frames(level, np.cos(slope) * above - np.sin(slope) * self.ball)

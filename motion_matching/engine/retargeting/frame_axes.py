@@ -8,6 +8,7 @@ from ..maths import quat
 
 _DRAWN = np.cos(np.radians(15.0))  # from a hinge: an axis of its bone that is drawn along it
 _ALONG = np.cos(np.radians(1.0))  # from an axis of its own: a bone that is drawn along that
+_SAME = np.cos(np.radians(5.0))  # from what motion shows: an axis of a foot that is meant
 # sine of the angle by which two straight segments may point aside from one another: it tilts the
 # hinge that motion shows, and the more the less the joint is bent
 _CARRYING = np.sin(np.radians(25.0))
@@ -65,6 +66,17 @@ def draw_hinge(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarra
     hinge, axis = _find_nearest_axis(hinge, way)
     hinge = quat.normalize_vectors(hinge)
     return sureness * hinge + (1.0 - sureness) * axis if hinge @ axis > _DRAWN else hinge
+
+
+def draw_ankle(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarray:
+    """Return the axis (3,) across a foot that leads along a `way` (3,), given that of its soles.
+
+    It is that of the bone if they are the same: steps of a short clip are off by as much.
+    """
+    across, axis = _find_nearest_axis(hinge, way)
+    if lies_along_axis(way) and quat.normalize_vectors(across) @ axis > _SAME:
+        return axis
+    return draw_hinge(hinge, way, sureness)
 
 
 def draw_limb_hinge(hinge: np.ndarray, way: np.ndarray) -> np.ndarray:

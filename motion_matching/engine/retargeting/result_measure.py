@@ -23,12 +23,14 @@ from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .end_frames import EndFrames, find_knuckle, find_top
 from .frame_axes import average, get_axis, rotate
+from .neutral_pose import UP
 from .partial_pose import WorldMotion
 
 _PHALANGES = 3  # segments of a finger from its knuckle; what follows is its tip
 _LEAST_SEGMENT = 0.1  # of a finger's length: a shorter last segment marks the tip
 _OTHER_FOOT = 1.15  # ratio of lengths of feet from which they are pitched otherwise in the air
 _HEEL_UP = np.sin(np.radians(20.0))  # of the way along a foot: its heel is off the ground
+_OTHER_RISE = np.radians(35.0)  # by which trunks of animals rise otherwise: of a giraffe and a dog
 _END_LENGTH = 0.1  # of a leg's length: of feet, toes and hands, roughly
 _ENDS = ("foot", "toe", "hand", "fore_toe")
 _TURNS = ("pitch", "roll", "yaw")  # about X, Y and Z of the shared frames
@@ -218,21 +220,68 @@ def _measure_trunk(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
     pair = ours, theirs
     hips = [motion.find_hip_joints() for motion in pair]
     yield _compare("hips", "facing", *(left - right for left, right in hips))
-    if ours.body.roles.four_legged:  # trunks of animals rise by other angles
-        return
     middles = [0.5 * (left + right) for left, right in hips]
-    for role, find in (("spine", _SeenMotion.find_shoulders), ("head", _SeenMotion.find_head)):
+    four_legged = ours.body.roles.four_legged
+    parts = [("spine", _SeenMotion.find_shoulders), ("head", _SeenMotion.find_head)]
+    for role, find in parts[:1] if four_legged else parts:
         places = [find(motion) for motion in pair]
         ways = [p - m for p, m in zip(places, middles, strict=True) if p is not None]
         if len(ways) == 2:
-            yield _compare(role, "lean", *ways)
+            yield _compare(role, "lean", ways[0], _level_trunk(*ways) if four_legged else ways[1])
+
+
+def _level_trunk(way: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the trunk (F, 3) of another animal as if it stood as steeply as that of the first."""
+    steep = [np.arctan2(w[:, 2], np.linalg.norm(w[:, :2], axis=-1)) for w in (way, other)]
+    shift = float(np.median(steep[0] - steep[1])) if len(way) else 0.0
+    rise = np.full(len(way), np.clip(shift, -_OTHER_RISE, _OTHER_RISE))
+    across = quat.normalize_vectors(np.cross(other, UP))
+    return quat.mul_vec(quat.from_angle_axis(rise, across), other)
 
 
 def _measure_limbs(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
     segments, others = ours.body.segments, theirs.body.segments
+    forced = {} if ours.body.roles.four_legged else _find_forced_bends(ours, theirs)
     for role in (role for role in segments if role in others):
         ways = ours.find_way(*segments[role]), theirs.find_way(*others[role])
-        yield _compare(role, "direction", *ways)
+        error = _compare(role, "direction", *ways)
+        if role in forced:
+            error = error._replace(degrees=np.maximum(error.degrees - forced[role], 0.0))
+        yield error
+
+
+def _find_forced_bends(ours: _SeenMotion, theirs: _SeenMotion) -> dict[str, np.ndarray]:
+    """Return by how many degrees (F,) thighs and shins are off, by role, as legs differ in length.
+
+    Hips and ankles are where the source's are, scaled, so that a leg that is longer for its body
+    than the source's bends more.
+    """
+    result, size = {}, theirs.body.leg / ours.body.leg
+    for name in LEGS:
+        pair = ours.body.limbs[name], theirs.body.limbs[name]
+        places = [m.positions for m in (ours, theirs)]
+        lengths = [
+            [np.median(np.linalg.norm(p[b] - p[a], axis=-1)) for a, b in pairwise(limb.joints[:3])]
+            for p, limb in zip(places, pair, strict=True)
+        ]
+        reach = np.linalg.norm(places[0][pair[0].end] - places[0][pair[0].upper], axis=-1)
+        bends = [
+            _find_corners(np.array(each), distance)
+            for each, distance in zip(lengths, (reach, size * reach), strict=True)
+        ]
+        for part, one, two in zip(("thigh", "shin"), *bends, strict=True):
+            result[f"{pair[0].side}_{part}"] = np.degrees(np.abs(one - two))
+    return result
+
+
+def _find_corners(lengths: np.ndarray, distance: np.ndarray) -> list[np.ndarray]:
+    """Return the angles (F,) of two segments to the line between their ends at a distance (F,)."""
+    upper, lower = lengths
+    far = np.clip(distance, abs(upper - lower), upper + lower)
+    far = np.maximum(far, 1e-9)
+    sides = ((upper, lower), (lower, upper))
+    cosines = [(far**2 + one**2 - two**2) / (2.0 * far * max(one, 1e-9)) for one, two in sides]
+    return [np.arccos(np.clip(cosine, -1.0, 1.0)) for cosine in cosines]
 
 
 def _measure_fingers(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
@@ -256,17 +305,17 @@ def _halve_finger(joints: Sequence[BonePoint]) -> list[tuple[BonePoint, BonePoin
 def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
     """Yield the errors of feet, toes and hands about the axes of their shared frames.
 
-    Rest poses and lines of knuckles differ in how far palms are turned, so that of hands the
-    'turn' that stays all the time is apart from what they do. Without shared frames, so is it.
+    Lines of knuckles differ in how far palms are turned. Where a rest pose shows no hands, the
+    'turn' that stays all the time is apart from what they do, and so is it without shared frames.
     """
     ends = ours.body.ends, theirs.body.ends
     length = _END_LENGTH * theirs.body.leg
     known = set(_list_end_roles(theirs.body)) if len(ours.find_hip_joints()[0]) else set()
     for role in (role for role in _list_end_roles(ours.body) if role in known):
-        shared = _find_shared(role, *ends)
+        shared, is_sure = _find_shared(role, *ends)
         frames = shared or (quat.IDENTITY, quat.IDENTITY)
         turns = [m.find_frame(role, f) for m, f in zip((ours, theirs), frames, strict=True)]
-        if shared is None or role.endswith("hand"):
+        if not is_sure:
             if shared is not None:
                 yield Error(role, "turn", np.degrees(quat.angle_between(*turns)), length)
             turns[0] = quat.mul(turns[0], average(quat.inv_mul(*turns)))
@@ -289,9 +338,13 @@ def _have_other_feet(ours: SeenBody, theirs: SeenBody, role: str) -> bool:
 
 def _find_shared(
     role: str, ours: EndFrames, theirs: EndFrames
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the frames of an end that both bodies have; of palms if both show their knuckles."""
-    for frames, others in ((ours.palms, theirs.palms), (ours.frames, theirs.frames)):
-        if role in frames and role in others:
-            return frames[role], others[role]
-    return None
+) -> tuple[tuple[np.ndarray, np.ndarray] | None, bool]:
+    """Return the frames of an end that both bodies have, and whether they tell how it is turned.
+
+    Those of palms do not, which serve where no rest pose shows both hands.
+    """
+    if role in ours.frames and role in theirs.frames:
+        return (ours.frames[role], theirs.frames[role]), True
+    if role in ours.palms and role in theirs.palms:
+        return (ours.palms[role], theirs.palms[role]), False
+    return None, False

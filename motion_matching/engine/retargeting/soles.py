@@ -15,7 +15,7 @@ import numpy as np
 from ..body.limb_bones import LimbBones
 from ..maths import quat
 from ..motion.skeleton import Skeleton
-from .frame_axes import draw_hinge, get_axis, lies_along_axis, make_frames
+from .frame_axes import draw_ankle, get_axis, make_frames
 from .neutral_pose import UP, StandingPoses, find_left
 
 _ANKLE_HEIGHT = 0.07  # of the leg's length, over the ball: that of adults in rest poses of rigs
@@ -23,9 +23,8 @@ _STEEPEST = np.radians(50.0)  # from the ankle to the ball, of any foot
 _UNLIKE = np.radians(8.0)  # between feet of one body: skeletons of capture systems differ by 4
 _TOO_STEEP = np.radians(20.0)  # beyond a usual foot: skeletons that stand flat differ by 11
 _BENT = 0.05  # mean sine of the bend of a knee that shows its hinge
-_SURE = (
-    3.0  # seconds of standing flat that show how a foot rolls: single steps are off by 5 degrees
-)
+# seconds of standing flat that show how a foot rolls: single steps are off by 5 degrees
+SURE = 3.0
 _SEEN = 2.0  # seconds of feet that show how they slope while the body sits, or gets up over toes
 _TOES_SLOPE = np.radians(10.0)  # to the tip of a toe's bone: rigs and files have 2 to 20 degrees
 
@@ -100,10 +99,10 @@ def find_soles(
         is_flat = slopes.get(name, np.inf) <= most
         slope = slopes[name] if is_flat else usual[name] if flattest is None else flattest
         across = quat.normalize_vectors(np.cross(ways[name], sole.up))
-        sureness = 0.0 if lies_along_axis(ways[name]) else min(1.0, seconds[name] / _SURE)
+        sureness = min(1.0, seconds[name] / SURE)
         if not sole.planted:
             across, sureness = _find_hinge(poses, limbs, name), 0.0
-        across = draw_hinge(across, ways[name], sureness)
+        across = draw_ankle(across, ways[name], sureness)
         soles[name] = Sole(_tilt_sole(ways[name], across, slope), is_flat, sole.planted)
     return soles
 

@@ -7,15 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.body.body_roles import BodyRoles
+from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
 from motion_matching.engine.locomotion.locomotion import generate
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.retargeting.anatomy import Anatomy
+from motion_matching.engine.retargeting.bodies import RetargetBody
 from motion_matching.engine.retargeting.result_check import ResultCheck, check_result, find_tear
 from motion_matching.engine.retargeting.result_measure import SeenBody
+from motion_matching.engine.retargeting.retarget import Retargeter
 from motion_matching.engine.retargeting.settings import RetargetSettings
-from tests.engine.characters import FINGERS, HUMANOID_ROLES, SIDES
+from tests.engine.animals import make_dog_motions
+from tests.engine.characters import DOG_ROLES, FINGERS, HUMANOID_ROLES, SIDES, make_mixamo
+from tests.engine.creatures import NO_PAWS, make_creature
 from tests.engine.stand_in_poses import POSES, hold_pose, stand_on_tiptoe
 from tests.engine.stand_ins import (
     add_fingers,
@@ -103,7 +108,8 @@ def test_a_heel_that_never_comes_down_is_judged_by_the_other_foot(walk: Clip):
         ("LeftLeg", (1, 0, 0), 7, "left_shin", "direction"),
         ("RightArm", (0, 1, 0), 7, "right_upper_arm", "direction"),
         ("LeftHandIndex2", (0, 1, 0), 15, "left_index", "direction"),
-        ("RightHand", (1, 0, 0), 90, "right_hand", "turn"),
+        ("RightHand", (1, 0, 0), 10, "right_hand", "roll"),
+        ("LeftHand", (0, 1, 0), -10, "left_hand", "pitch"),
         ("Spine", (1, 0, 0), 20, "spine", "lean"),
     ],
 )
@@ -120,6 +126,74 @@ def test_what_is_off_by_less_than_all_limits_passes(walk: Clip, degrees: float):
     source = add_fingers(walk)
     for name in ("LeftLeg", "RightForeArm", "LeftFoot", "RightToe", "LeftHandRing1", "Spine"):
         assert not check(source, turn(source, name, degrees, (1, 0, 0))).is_wrong, name
+
+
+@pytest.mark.parametrize("bend", [(0.0, 15.0, 0.0), (0.0, 0.0, -15.0), (10.0, -12.0, 5.0)])
+def test_an_elbow_that_rests_bent_turns_no_palm(walk: Clip, bend: tuple[float, float, float]):
+    skeleton, character = walk.skeleton, make_mixamo()
+    turns = skeleton.rest_rotations.copy()
+    for name, mirror in (("LeftForeArm", (1, 1, 1)), ("RightForeArm", (1, -1, -1))):
+        angles = np.radians(np.array(bend) * mirror)
+        turns[skeleton.index(name)] = quat.from_scaled_angle_axis(angles)
+    bent = replace(skeleton, rest_rotations=turns.astype(np.float32))
+    roles = find_body_roles(character.skeleton)
+    target = Anatomy.from_clips(character.skeleton, roles)
+    clip = replace(walk, skeleton=bent)
+    moved = Retargeter(Anatomy.from_clips(bent, find_body_roles(bent), [clip]), target).retarget(
+        clip
+    )
+    bodies = see(bent), SeenBody.from_clips(character.skeleton, roles)
+    found = check_result(*bodies, clip, moved, RetargetSettings())
+    assert max(f.p95 for f in found.figures if f.role.endswith("hand")) < 1.0
+
+
+def test_a_leg_that_is_shorter_than_the_other_may_bend_less(walk: Clip):
+    raised, character = stand_on_tiptoe(walk, 30.0), make_mixamo()
+    roles = find_body_roles(character.skeleton)
+    source = Anatomy.from_clips(raised.skeleton, find_body_roles(raised.skeleton), [raised])
+    target = Anatomy.from_clips(character.skeleton, roles)
+    moved = Retargeter(source, target).retarget(raised)
+    bodies = see(raised.skeleton), SeenBody.from_clips(character.skeleton, roles)
+    found = check_result(*bodies, raised, moved, RetargetSettings())
+    assert not found.is_wrong, found.describe()
+    # and no leg may that is as long
+    assert check(walk, turn(walk, "RightUpLeg", 7.0, (1, 0, 0))).is_wrong
+
+
+def test_trunks_of_animals_are_judged_but_for_how_steep_they_are():
+    clip = make_dog_motions()[0].clip
+    roles = find_body_roles(clip.skeleton, [clip], DOG_ROLES)
+    assert roles.four_legged
+    body = SeenBody.from_clips(clip.skeleton, roles, [clip])
+    spine = roles.chains["spine"][0]
+    leans = {}
+    for name, axis in (("aside", (0, 0, 1)), ("up", (1, 0, 0))):
+        rotations = clip.rotations.copy()
+        aside = quat.from_angle_axis(np.radians(20.0), np.array(axis, float))
+        rotations[:, spine] = quat.mul(aside, rotations[:, spine])
+        moved = replace(clip, rotations=rotations)
+        found = check_result(body, body, clip, moved, RetargetSettings())
+        leans[name] = next(f.median for f in found.figures if f.role == "spine")
+    assert leans["aside"] > 10.0
+    assert leans["up"] < 5.0
+
+
+def test_forelegs_that_end_at_the_wrist_come_out_as_they_are():
+    clip = make_creature(NO_PAWS)
+    skeleton = clip.skeleton
+    hands = [skeleton.index(f"{side}_Hand") for side in "LR"]
+    turns, turn = skeleton.rest_rotations.copy(), quat.from_euler(np.radians([30, 50, 20]), "xyz")
+    turns[hands] = turn
+    sites = tuple(
+        (bone, tuple(quat.inv_mul_vec(turn, np.array(site)).tolist()) if bone in hands else site)
+        for bone, site in skeleton.end_sites
+    )
+    character = replace(skeleton, rest_rotations=turns, end_sites=sites)
+    bodies = [RetargetBody(skeleton, [clip]), RetargetBody(character)]
+    moved = bodies[0].make_retargeter(bodies[1]).retarget(clip)
+    worlds = [one.compute_world()[0][:, hands].astype(np.float64) for one in (clip, moved)]
+    off = quat.angle_between(quat.mul(worlds[0], turn), worlds[1])
+    assert np.degrees(off).max() < 1.0
 
 
 # torn bones
