@@ -17,7 +17,6 @@ from ...app.characters import get_active_armature, get_armature
 from ...app.typed import settings_of
 from ...engine.errors import MotionMatchingError, SettingsError
 from ...engine.names import to_readable
-from ...engine.progress import run_to_end
 from ..operator_base import (
     CHARACTER,
     IDLE,
@@ -283,7 +282,7 @@ def _import_character(
         root = app.source_files.choose_character(path, character)
         obj = import_armature(alike, context, root)
         steps = _read_clips_steps(path, obj.session_uid, character, notes)
-        return obj, scene.staging.demo.add_demo_actions(obj, run_to_end(steps))
+        return obj, scene.staging.demo.add_demo_actions(obj, engine.progress.run_to_end(steps))
     choose = partial(scene.reading.imports.choose_if_several, path, character)
     obj, actions = scene.reading.imports.import_character(path, choose)
     select_only(obj, context)
