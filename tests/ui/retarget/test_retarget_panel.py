@@ -8,10 +8,12 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from motion_matching import app
 from motion_matching.app.steps import EndedEarly
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender import actions
 from motion_matching.ui.retarget import operators
+from tests.engine.database.test_source_doctor import add_rest_pose
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
 from tests.scene.retargeting.spoilt import roll_left_foot
 from tests.scene.retargeting.test_motion_files import write_two_characters
@@ -37,6 +39,23 @@ def test_an_action_of_the_other_selected_armature_becomes_one_of_this():
     assert walker.animation_data.action.name == "walk"
     assert set(bpy.context.selected_objects) == {hero, walker}
     assert bpy.context.view_layer.objects.active == hero
+
+
+def test_the_panel_shows_what_was_mended_until_the_next_time(tmp_path):
+    hero, _ = add_pair()
+    group = hero.motion_matching.retarget
+    before = draw_panels()
+    path = tmp_path / "posed.bvh"
+    bvh.save(add_rest_pose(make_walk(), 1, at_end=False, in_place=False), path)
+    assert ops.retarget_file(filepath=str(path)) == {"FINISHED"}
+    assert "Frame 0 of 'posed'" in app.retargeting.get_notes(group)[0]
+    assert draw_panels() >= before
+    group.notes = "what an edited file may hold"
+    assert app.retargeting.get_notes(group) == []
+    draw_panels()
+    bvh.save(make_walk(), path)
+    assert ops.retarget_file(filepath=str(path)) == {"FINISHED"}
+    assert group.notes == ""
 
 
 def test_a_chosen_action_needs_no_selection():
