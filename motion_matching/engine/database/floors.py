@@ -32,7 +32,6 @@ _LEVEL = 0.06  # heights of feet on a level floor lie within this
 _LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
 _MOST_FRAMES = 100  # of a clip whose whole body is looked at
 _FEW = 0.1  # share of frames with a contact, below which feet may tremble or slide
-_FEWEST_STANCES = 2  # from one alone, nothing tells how much the heights of stances differ
 _SURE = 2.0  # standard errors: the mean of stances lies within them in 95 % of all cases
 _AS_COMMON = 0.8  # of the seconds on the commonest floor, from which one may be taken instead
 
@@ -147,7 +146,9 @@ def _level_all(
         rise = floor.height - common if floor else 0.0
         # how high a tilted floor was is as unsure as its tilt
         is_near = askew or abs(rise) <= _ELSEWHERE * leg
-        is_other = floor is not None and floor.is_other(common, _OFF * leg)
+        is_other = floor is not None and (
+            abs(rise) > _ELSEWHERE * leg or floor.is_other(common, _OFF * leg)
+        )
         moves = is_other and (is_near or abs(rise) > _ORIGIN_DISTANCE * leg)
         by = base + (rise if moves else 0.0)
         result.append(replace(part, clip=_lift(part.clip, -by)) if by else part)
@@ -245,14 +246,14 @@ def _find_feet(
 
 
 def _find_floor(clip: Clip, feet: _Feet, leg: float) -> _Floor | None:
-    """Return the floor of a clip, None if its feet do not stand on a level one, or stand once."""
+    """Return the floor of a clip, None if its feet do not stand on a level one."""
     toes, contacts, _ = feet
     stances = [
         toes[start:stop, foot, 2]
         for foot in range(contacts.shape[1])
         for start, stop in find_runs(contacts[:, foot]).tolist()
     ]
-    if len(stances) < _FEWEST_STANCES:
+    if not stances:
         return None
     heights = np.concatenate(stances)
     low, height, high = np.percentile(heights, (20, 50, 80))
@@ -264,7 +265,12 @@ def _find_floor(clip: Clip, feet: _Feet, leg: float) -> _Floor | None:
 
 
 def _bound(heights: Sequence[float], errors: float) -> float:
-    """Return the mean of heights (N,) of stances, and some of its standard `errors` above it."""
+    """Return the mean of heights (N,) of stances, and some of its standard `errors` above it.
+
+    One stance alone tells nothing of how much stances differ, so that it bounds nothing.
+    """
+    if len(heights) == 1:
+        return float(np.copysign(np.inf, errors))
     error = np.std(heights, ddof=1) / np.sqrt(len(heights))
     return float(np.mean(heights) + errors * error)
 

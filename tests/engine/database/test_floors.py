@@ -225,6 +225,17 @@ def test_feet_that_tremble_stand_on_one_floor_as_they_are():
     )
 
 
+def stand_on_one_leg() -> Clip:
+    """Return a clip of standing on the right foot, with the left one always in motion."""
+    clip = perform("stands", [Move(4.0, 0.0)], 30.0, np.random.default_rng(5))
+    rotations = clip.rotations.copy()
+    shin = clip.skeleton.index("LeftLeg")
+    swing = np.radians(40.0 + 20.0 * np.sin(np.arange(clip.frame_count) * 0.6))
+    turn = quat.from_scaled_angle_axis(swing[:, None] * np.array([1.0, 0.0, 0.0]))
+    rotations[:, shin] = quat.mul(rotations[:, shin], turn)
+    return replace(clip, rotations=rotations)
+
+
 def roll(clip: Clip, most: float) -> Clip:
     """Let the body rise by up to `most` metres and sink again while each foot stands."""
     sides = [clip.skeleton.index(f"{side}Toe") for side in ("Left", "Right")]
@@ -245,6 +256,14 @@ def test_feet_that_rise_and_sink_in_every_stance_tell_of_no_other_floor():
     assert not list_moved(report)
     played = database.poses[database.starts[3] : database.stops[3], 2, 1]
     np.testing.assert_allclose(played, rolling.positions[:, 0, 2], atol=1e-5)
+
+
+@pytest.mark.parametrize(("rise", "is_moved"), [(0.06, False), (-1.0, True)])
+def test_a_single_stance_tells_of_another_floor_only_where_it_is_far(rise: float, is_moved: bool):
+    walks = [make_walk(seed) for seed in range(3)]
+    stands = lift(stand_on_one_leg(), rise)
+    moved = list_moved(build_from(*walks, stands)[1])
+    assert moved == (["stands"] if is_moved else [])
 
 
 @pytest.mark.parametrize("rise", [0.08, -0.15])
