@@ -54,13 +54,14 @@ def create_rig() -> bpy.types.Object:
 
 
 @cache
-def build_database() -> Database:
-    """Build a database from files of another skeleton that are added to the rig."""
+def build_database(stands: bool = True) -> Database:
+    """Build a database from files of another skeleton, which may stand, that are added to a rig."""
     obj = create_rig()
     with tempfile.TemporaryDirectory() as folder:
         names = []
         for clip in generate_clips():
-            if clip.name in CLIPS:
+            if clip.name in (CLIPS if stands else CLIPS[2:]):
+                clip = clip if stands else clip.crop(60, clip.frame_count - 90)
                 bvh.save(clip, Path(folder) / f"{clip.name}.bvh")
                 names.append({"name": f"{clip.name}.bvh"})
         bpy.ops.motion_matching.add_files(directory=folder, files=names, mirror=False)
@@ -83,8 +84,8 @@ class Intents(ReplayInput):
 class RigHero:
     """A live session on Rigify's basic human; the test controls the time, and what is driven."""
 
-    def __init__(self, drive: str = "controls") -> None:
-        self.database, self.obj, self.now = build_database(), create_rig(), 100.0
+    def __init__(self, drive: str = "controls", stands: bool = True) -> None:
+        self.database, self.obj, self.now = build_database(stands), create_rig(), 100.0
         self.obj.motion_matching.play.drive = drive
         names = self.database.skeleton.names
         self.names = [name for name in names if name in self.obj.data.bones]

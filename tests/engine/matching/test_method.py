@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -130,7 +131,7 @@ def test_the_preset_as_published_enters_the_frame_of_the_least_weighted_lengths(
     allowed = database.find_candidates(EACH_TICK.end_guard)
     for velocity in ((3.0, 0.5), (0.0, 0.0), (1.2, -0.8)):
         method.reset()
-        method._frame = frame
+        method._frame, method._since_stood = frame, math.inf
         goal = Goal(make_trajectory(*velocity, method.trajectory_times))
         query = method._make_query(goal.trajectory, frame)
         used = database.normalization.varies

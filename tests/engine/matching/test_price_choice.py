@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -69,7 +70,7 @@ def test_a_search_enters_the_frame_of_the_least_cost_and_price(demo_database: Da
         order = costs.argsort()[:400]
         prices = frame_inspector.measure_prices(demo_database, settings, frame, order.tolist())
         totals = costs[order] + 100.0 * prices
-        method._frame = frame
+        method._frame, method._since_stood = frame, math.inf
         motion = method.advance(Goal(trajectory, sharp=True, measure_prices=measure))
         expected = int(order[totals.argmin()])
         assert motion.jump is not None
