@@ -16,6 +16,7 @@ import pytest
 from motion_matching.app import recordings, standing
 from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
+from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.engine.matching.method import MotionMatching
@@ -90,10 +91,12 @@ class RigHero:
         names = self.database.skeleton.names
         self.names = [name for name in names if name in self.obj.data.bones]
 
-    def start(self, script: str = "figure_eight") -> host.LiveSession:
+    def start(self, script: str | Performance = "figure_eight") -> host.LiveSession:
         settings = make_default_settings(self.database)
         method = MotionMatching(self.database, settings)
-        source = Intents(build_performance(script, seconds=20.0), FPS)
+        if isinstance(script, str):
+            script = build_performance(script, seconds=20.0)
+        source = Intents(script, FPS)
         self.live = performing.start(
             self.obj, self.database, method, settings, Keyboard(), source, self.now
         )
