@@ -313,8 +313,9 @@ def test_build_says_what_it_mends_and_keeps_it_on_request(
     keep = "--keep-frames", "--keep-floor"
     assert run("build", tmp_path / "below.bvh", "-o", tmp_path / "kept.npz", *keep) == 0
     told = capsys.readouterr().out
-    assert "unlike the others" not in told
-    assert "below zero" not in told
+    assert "it was kept as it is, and would be left out otherwise." in told
+    assert "it was kept as it is, and would be moved onto the ground otherwise." in told
+    assert "so it was" not in told
     kept = databases.load(tmp_path / "kept.npz")
     assert kept.frame_count == clip.frame_count + 1
 
