@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import (
         baking,
         beside,
+        bone_table,
         build,
         callbacks,
         candidates,

@@ -21,7 +21,7 @@ from ..engine.progress import map_steps
 from ..engine.retargeting import mapping_preset
 from ..engine.retargeting.bone_mapping import BoneMapping, map_bones
 from ..scene.reading import sampling
-from . import retargeting, source_skeletons
+from . import bone_table, retargeting, source_skeletons
 from .characters import get_armature, get_bone_choice
 from .runtime import runtime
 from .source_files import find_file, get_reading
@@ -96,7 +96,7 @@ def choose_bone(obj: bpy.types.Object, source: Any, of_source: bool, role: str, 
     """
     chosen = {AUTOMATIC: None, NO_BONE: ""}.get(bone, bone)
     if not of_source:
-        retargeting.give_bone(settings_of(obj).retarget, role, "target", chosen)
+        bone_table.give_bone(settings_of(obj).retarget, role, "target", chosen)
         return
     roles = get_source_group(obj, source).roles
     bones = get_chosen_bones(roles)
@@ -107,9 +107,9 @@ def choose_bone(obj: bpy.types.Object, source: Any, of_source: bool, role: str, 
 def reset(obj: bpy.types.Object, source: Any) -> bool:
     """Forget what was chosen for a source's skeleton and the character; say if anything was."""
     roles, group = get_source_group(obj, source).roles, settings_of(obj).retarget
-    given = retargeting.get_given_bones(group.pairs, "target")
+    given = bone_table.get_given_bones(group.pairs, "target")
     for role in given:
-        retargeting.give_bone(group, role, "target", None)
+        bone_table.give_bone(group, role, "target", None)
     is_any = bool(given or len(roles))
     roles.clear()
     return is_any
@@ -147,7 +147,7 @@ def apply_preset(obj: bpy.types.Object, source: Any, path: str, preset: str) -> 
     firsts = {role: next(iter(_as_list(names)), "") for role, names in mapping.source.items()}
     set_chosen_bones(group.roles, firsts)
     for role, names in mapping.target.items():
-        retargeting.give_bone(settings_of(obj).retarget, role, "target", names)
+        bone_table.give_bone(settings_of(obj).retarget, role, "target", names)
     group.preset = preset
 
 

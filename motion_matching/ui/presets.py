@@ -104,7 +104,7 @@ class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
             app.status.invalidate()
             return
         if self.kind == "mappings":
-            app.retargeting.load_bones(settings.retarget, self.filepath, name)
+            app.bone_table.load_bones(settings.retarget, self.filepath, name)
             return
         data = presets.load(self.kind, self.filepath)
         if self.kind == "features":
@@ -160,7 +160,7 @@ def _collect_data(kind: str, obj: bpy.types.Object) -> tuple[dict[str, Any], Any
         app.features.build_schema(settings.features)
         return app.features.get_features_data(settings.features), settings.features
     if kind == "mappings":
-        return app.retargeting.get_mapping_data(settings.retarget), settings.retarget
+        return app.bone_table.get_mapping_data(settings.retarget), settings.retarget
     # if no roles are chosen, those that were found are worth saving
     bones = app.characters.get_roles(settings) or app.rig_status.refresh(obj).roles
     if not bones:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from motion_matching import api
-from motion_matching.app import retargeting
+from motion_matching.app import bone_table, retargeting
 from motion_matching.engine.errors import RigChangedError, SettingsError
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.rig.armature import create_armature
@@ -210,17 +210,17 @@ def test_a_mapping_survives_a_round_trip(tmp_path):
     run_steps(start(hero))
     group = hero.motion_matching.retarget
     next(pair for pair in group.pairs if pair.role == "neck").target = ""
-    data = retargeting.get_mapping_data(group)
+    data = bone_table.get_mapping_data(group)
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(data))
-    retargeting.clear_bones(hero)
+    bone_table.clear_bones(hero)
     assert not group.pairs
-    retargeting.load_bones(group, str(path), "mine")
-    assert retargeting.get_mapping_data(group) == data
+    bone_table.load_bones(group, str(path), "mine")
+    assert bone_table.get_mapping_data(group) == data
     path.write_text('{"version": 1, "target": {"nose": "Nose"}}')
     listed = len(group.pairs)
     with pytest.raises(SettingsError, match=r"mine\.json.*nose"):
-        retargeting.load_bones(group, str(path), "broken")
+        bone_table.load_bones(group, str(path), "broken")
     assert len(group.pairs) == listed
 
 

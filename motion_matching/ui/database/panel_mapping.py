@@ -61,7 +61,7 @@ def _draw_pairs(layout: bpy.types.UILayout, pairs: tuple[BonePair, ...]) -> None
     for pair in pairs:
         row = column.row(align=True)
         unsure: Any = "NONE"
-        if pair.target and app.retargeting.is_doubtful(pair.confidence):
+        if pair.target and app.bone_table.is_doubtful(pair.confidence):
             unsure = "QUESTION"
         row.label(text=pair.role.replace("_", " ").title(), icon=unsure)
         for side, bones in (("SOURCE", pair.source), ("CHARACTER", pair.target)):

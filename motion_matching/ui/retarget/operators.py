@@ -148,7 +148,7 @@ class MOTION_MATCHING_OT_clear_retarget_bones(Operator, bpy.types.Operator):
     requires = (*CHARACTER_ALSO_LIVE, has_bones)
 
     def run(self, context: bpy.types.Context) -> None:
-        app.retargeting.clear_bones(get_active_armature(context))
+        app.bone_table.clear_bones(get_active_armature(context))
 
 
 class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):

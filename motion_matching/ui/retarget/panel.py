@@ -131,7 +131,7 @@ class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingBonePair) -> None:
         row = layout.split(factor=0.36)
         given = item.source != item.found_source or item.target != item.found_target
-        unsure: Any = "QUESTION" if app.retargeting.is_doubtful(item.confidence) else "NONE"
+        unsure: Any = "QUESTION" if app.bone_table.is_doubtful(item.confidence) else "NONE"
         row.label(text=item.name, icon="GREASEPENCIL" if given else unsure)
         cells = row.split(factor=0.5)
         cells.label(text=item.source or "-")
