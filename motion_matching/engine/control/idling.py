@@ -36,7 +36,8 @@ class Idles(NamedTuple):
     `entries` (E,), `runs` (E,) are the idles, `seconds` (E,) how long they go on from there, and
     `joints` (E, J, 3) where the bones 1 to J are, as the character sees them; `weights` (J,), 1 in
     all, say how much each counts. `pace` is that of the creature, 1 for people. A performance
-    begins at the frame `start`, -1 if nothing says where.
+    begins at the frame `start`, -1 if nothing says where. An idle that `leads_on` goes on into
+    motion, so that the data shows how the body sets off.
 
     Without idles, the entries are the poses that are the best stances, best first: one is held.
     """
@@ -50,6 +51,7 @@ class Idles(NamedTuple):
     weights: np.ndarray
     pace: float
     start: int = -1
+    leads_on: bool = False
 
     @property
     def holds(self) -> bool:

@@ -21,17 +21,14 @@ _LOW, _OUT = 400.0, 160.0
 _SECONDS = 1.0  # of people, ahead of a frame that count: a start is over by then
 _MOMENTS = 8  # of these that are looked at
 _MOST_FRAMES = 1000  # from which it is measured how the body walks
-# median deviations from the median that are ordinary: half of all walks are within one, and so are
-# the starts that belong to them. Percentiles would count crawls where much of the data crawls.
-_ORDINARY = 1.0
 _ENOUGH = 2.0  # seconds of walking, with less of which nothing is known of it
 
 
 class WalkBearing:
     """Prices frames by how the body is carried after them, beside how it is carried in walking.
 
-    A price is in costs of a search: 0 up to what is ordinary in walking, a multiple of the usual
-    differences between neighbours with the arms flung out all the time.
+    A price is in costs of a search: 0 as in walking, a multiple of the usual differences between
+    neighbours with the arms flung out all the time.
     """
 
     def __init__(self, database: Database) -> None:
@@ -45,11 +42,11 @@ class WalkBearing:
         sampled = walking[::every]
         sampled = sampled[database.playable[sampled]]
         known = every * len(sampled) > _ENOUGH * database.fps
-        self._most = _find_most(self._find_peaks(sampled)) if known else np.full(2, np.inf)
+        self._usual = np.median(self._find_peaks(sampled), axis=1) if known else np.full(2, np.inf)
 
     def price(self, frames: np.ndarray) -> np.ndarray:
         """Return the prices (K,) of going on from frames (K,)."""
-        excess = np.maximum(self._find_peaks(frames) - self._most[:, None], 0.0)
+        excess = np.maximum(self._find_peaks(frames) - self._usual[:, None], 0.0)
         return np.asarray(excess.sum(axis=0))
 
     def _find_peaks(self, frames: np.ndarray) -> np.ndarray:
@@ -62,9 +59,3 @@ class WalkBearing:
     def _measure_flaws(self, frames: np.ndarray) -> np.ndarray:
         """Return how low hips are at frames (K,), and how far hands are out (2, K), as prices."""
         return self._database.stances.measure_carriage(frames).T * [[_LOW], [_OUT]]
-
-
-def _find_most(flaws: np.ndarray) -> np.ndarray:
-    """Return up to where flaws (2, K) of walking are ordinary."""
-    usual = np.median(flaws, axis=1)
-    return np.asarray(usual + _ORDINARY * np.median(np.abs(flaws - usual[:, None]), axis=1))

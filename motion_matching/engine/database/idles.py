@@ -14,6 +14,7 @@ import numpy as np
 from ..control.idling import Idles
 from ..control.legs import LegGeometry
 from ..maths.runs import find_runs
+from .gaits import MOVING_SPEED
 from .stances import compute_joints, find_followed, measure_calmness
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ _SHORTEST = 0.5  # seconds, of people: small animals are quicker
 # seconds of all idles together: with less, one who stands repeats the same twitch
 _LEAST = 2.0
 _LOOK = 0.1  # seconds between frames of idles that are looked at, in which people hardly move
-_LEAD = 1.0  # seconds before an idle in which a character comes to rest
+# seconds before an idle in which a character comes to rest, and after it in which it sets off
+_LEAD = 1.0
 # limits for people, in m/s and rad/s: those of the root, and the mean of all bones
 _SLOW, _STEADY, _CALM = 0.1, 0.3, 0.25
 _APART = 0.15  # seconds between idles and frames whose root moves
@@ -192,7 +194,17 @@ def _describe_idles(
         _weigh_bones(database),
         database.pace,
         _find_start(database, runs, entries),
+        _lead_on(database, runs),
     )
+
+
+def _lead_on(database: Database, runs: np.ndarray) -> bool:
+    """Return whether the body sets off within a second of one of the runs (R, 2)."""
+    moves = np.hypot(database.root_motion[:, 0], database.root_motion[:, 1])
+    moves = moves > MOVING_SPEED * database.pace
+    last = database.stops[database.range_of_frame[runs[:, 0]]]
+    until = np.minimum(runs[:, 1] + round(_LEAD * database.fps), last)
+    return any(moves[a:b].any() for a, b in zip(runs[:, 1], until, strict=True))
 
 
 def _weigh_bones(database: Database) -> np.ndarray:

@@ -330,8 +330,12 @@ class MotionMatching:
         return best
 
     def _begins_walk(self, goal: Goal) -> bool:
-        """Return whether a character that just stood is asked to walk, and nothing else."""
-        begins = self._settings.idle and self._since_stood <= _START * self.database.pace
+        """Return whether a character that just stood is asked to walk, and nothing else.
+
+        Where standing leads on into walks, the data shows how they begin.
+        """
+        begins = self._settings.idle and not self.database.idles.leads_on
+        begins = begins and self._since_stood <= _START * self.database.pace
         if not begins or goal.jump_to or goal.enter:
             return False
         vx, vy = goal.trajectory[-1][3:] if goal.trajectory else (0.0, 0.0)

@@ -79,6 +79,17 @@ def test_a_walk_out_of_any_standing_is_upright(files, stands, mocap):
         assert hands[:, first].max() < WIDEST
 
 
+def test_data_that_sets_off_after_standing_shows_how_to_begin(demo_database):
+    """So nothing is priced there; of motion that stands, and of walks alone, nothing is known."""
+    assert demo_database.idles.leads_on
+    clips = {clip.name: clip for clip in demo.generate_clips()}
+    walk = clips["walk_curves"].crop(60, 240)
+    sources = [Source(clip=locomotion.generate_standing(fps=30)), Source(clip=walk)]
+    database = build(sources, BuildSettings())[0]
+    assert not database.idles.holds
+    assert not database.idles.leads_on
+
+
 def test_a_run_begins_as_before(demo_database, settings):
     """What is asked to run may lean into it: nothing of its motion costs more."""
     intents = [Intent()] * 30 + [Intent(move=(0.0, -1.0), gait=1.0)] * 60
