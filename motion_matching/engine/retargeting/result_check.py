@@ -27,15 +27,16 @@ class ResultLimits:
     """By how much a result may be off its source, in degrees."""
 
     trunk: float = 10.0  # seen at a glance; skeletons differ by 5 when they bend over
+    head: float = 15.0  # necks are 12 degrees apart on skeletons of people alike
     limbs: float = 5.0  # a hand that is 4 cm away at the end of an arm
     fingers: float = 10.0  # bones of 3 cm, of which two skeletons are cut differently
     ends: float = 8.0  # a sole that is seen to leave the ground at one edge
     palms: float = 40.0  # lines of knuckles differ by 21 on skeletons of people alike
     length: float = 0.01  # of a bone's rest length by which it may be away from its parent's joint
     stretch: float = 0.05  # the same on control rigs, whose limbs stretch before they are straight
-    spread: float = 3.0  # 95 % to median of legs, which follow planted feet: 2.6 in a dash
+    # 95 % to median of heads, and of legs, which follow planted feet: 2.6 in a dash
+    spread: float = 3.0
     pitches: float = 2.0  # the same of the pitch of feet, which are longer or shorter
-    nods: float = 1.5  # the same of heads: necks of people alike are longer or shorter
     animals: float = 2.5  # times the limits of limbs: 1.8 of a horse that moves as a dog
 
 
@@ -211,7 +212,7 @@ def _find_limit(error: Error, four_legged: bool) -> tuple[float, float]:
         is_spread = part == "foot" and error.kind == _SPREAD_TURN
         return limits.ends + unsure, limits.pitches if is_spread else 1.0
     if part in _TRUNK:
-        return limits.trunk, limits.nods if part == "head" else 1.0
+        return (limits.head, limits.spread) if part == "head" else (limits.trunk, 1.0)
     if four_legged:
         return limits.animals * limits.limbs, limits.spread
     return limits.limbs, limits.spread if part in _LEGS else 1.0

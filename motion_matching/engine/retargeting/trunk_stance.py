@@ -1,8 +1,8 @@
 """How the bones of a trunk are turned while the body stands upright and faces -Y.
 
-A rest pose of a straight trunk shows it, as that of files whose bones all rest along one axis:
-people lean, shove and look down for as long as a clip lasts, so its mean tells how they moved, and
-not how their bones are drawn. Other motion shows it where the body stands.
+Motion in which the body stands for long shows it. Otherwise a rest pose of a straight trunk does,
+as that of files whose bones all rest along one axis: of the head, as people look down or up for
+seconds, and of the whole trunk where the body only kneels, sits or crawls.
 """
 
 from __future__ import annotations
@@ -15,18 +15,12 @@ from ..body.body_roles import BodyRoles
 from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones, find_leg_carrier
 from ..maths import quat
 from ..motion.skeleton import Skeleton
-from .frame_axes import average
+from .frame_axes import average, slerp
 from .neutral_pose import LEFT, UP, StandingPoses, find_left
 
 _TRUNK = ("hips", "spine", "neck", "head")
-# degrees from the line of a trunk by which its parts lean ahead while people stand: two systems of
-# capture differ by 3 at hips and chest, by 15 at the neck and by 8 at the head
-_HIPS_LEAN, _CHEST_LEAN, _NECK_LEAN, _HEAD_LEAN = -3.5, 9.5, 15.0, 7.0
+_LONG = 30.0  # seconds of standing whose mean is how a head is held, and not where it looked
 _STRAIGHT = np.cos(np.radians(30.0))  # of parts of a trunk to all of it
-_AT_JOINT = 0.01  # of the size of a skeleton: a shorter bone points nowhere
-_IN_LINE = (
-    5.0  # degrees between bones of a trunk that a file has straightened: real ones curve by 10
-)
 _LEVEL = 0.3  # cosine of the line of the hip joints to the way up the trunk
 _LIKELY = np.radians(75.0)  # from the mean of a bone: a rest that differs more is drawn otherwise
 
@@ -53,17 +47,14 @@ def find_upright_trunk(
     collars = [bone for side in SIDES for bone in chains.get(f"{side}_collar", ())]
     tails = list(chains.get("tail", ()))
     upright = {bone: average(poses.rotations[:, bone]) for bone in [*trunk, *collars, *tails]}
-    if not poses.stands:
-        turns = find_turns_upright(poses, roles, limbs)
-        upright |= {b: average(quat.mul(turns, poses.rotations[:, b])) for b in upright}
+    if not (poses.is_rest or roles.four_legged):
+        _straighten(upright, poses, skeleton, roles, limbs)
     if not poses.is_rest:
         carrier = find_leg_carrier(skeleton, roles)
         _level_hips(upright, poses, {roles.chains["hips"][0], carrier}, limbs)
     if poses.stands and not roles.four_legged:
         bones = [*chains["hips"], *chains.get("spine", ()), *collars]
         _raise_shoulders(upright, bones, find_shoulders(poses, limbs))
-    if not (poses.is_rest or roles.four_legged):
-        _straighten(upright, poses, skeleton, roles, limbs)
     return upright
 
 
@@ -101,66 +92,27 @@ def _straighten(
     roles: BodyRoles,
     limbs: Mapping[str, LimbBones],
 ) -> None:
-    """Turn bones as a body stands whose trunk rests in one line; collars follow the chest."""
-    leans = _find_leans(roles)
-    in_line = _measure_bend(skeleton, roles) < _IN_LINE
-    if poses.stands and not in_line:
+    """Turn bones as a straight rest pose has them, where standing for long does not tell."""
+    chains, share = roles.chains, 0.0
+    bones: Sequence[int] = chains.get("head", ())
+    if poses.stands:
+        share = min(1.0, float(poses.durations.sum()) / _LONG)
+    else:
+        bones = [bone for role in _TRUNK for bone in chains.get(role, ())]
+        turns = find_turns_upright(poses, roles, limbs)
+        upright |= {b: average(quat.mul(turns, poses.rotations[:, b])) for b in upright}
+    if share == 1.0:
         return
-    straight = _find_straight_rest(skeleton, roles, limbs, upright)
-    if not straight:
-        return
-    for bone, rotation in straight.items():
-        if quat.angle_between(rotation, upright[bone]) < _LIKELY:
-            turn = quat.from_angle_axis(np.radians(leans[bone]) * in_line, LEFT)
-            upright[bone] = quat.mul(turn, rotation)
-    chest = ([*roles.chains["hips"], *roles.chains.get("spine", ())])[-1]
-    collars = [bone for side in SIDES for bone in roles.chains.get(f"{side}_collar", ())]
-    for bone in collars:
-        held = average(quat.inv_mul(poses.rotations[:, chest], poses.rotations[:, bone]))
-        upright[bone] = quat.mul(upright[chest], held)
-    _mirror_collars(upright, poses, limbs)
-
-
-def _mirror_collars(
-    upright: dict[int, np.ndarray], poses: StandingPoses, limbs: Mapping[str, LimbBones]
-) -> None:
-    """Turn collars so that they point to where both of them do on average."""
-    arms = [limbs[arm] for arm in ARMS if arm in limbs and limbs[arm].collar is not None]
-    if len(arms) < 2:
-        return
-    ways, sides = [], [np.array([arm.sign, 1.0, 1.0]) for arm in arms]
-    for arm in arms:
-        assert arm.collar is not None
-        along = poses.positions[:, arm.upper] - poses.positions[:, arm.collar]
-        along = poses.average_direction(arm.collar, along)
-        ways.append(quat.normalize_vectors(quat.mul_vec(upright[arm.collar], along)))
-    mean = quat.normalize_vectors(np.sum([s * way for s, way in zip(sides, ways, strict=True)], 0))
-    for arm, side, way in zip(arms, sides, ways, strict=True):
-        assert arm.collar is not None
-        turn = quat.between(way, side * mean)
-        upright[arm.collar] = quat.mul(turn, upright[arm.collar])
-
-
-def _measure_bend(skeleton: Skeleton, roles: BodyRoles) -> float:
-    """Return the most degrees by which bones at rest leave the line from the spine to the head."""
-    points = skeleton.compute_rest_world()[1].astype(np.float64)
-    places = points[[bone for role in _TRUNK[1:] for bone in roles.chains.get(role, ())]]
-    steps = np.diff(places, axis=0)
-    steps = steps[np.linalg.norm(steps, axis=-1) > _AT_JOINT * np.ptp(points)]
-    if not len(steps):
-        return np.inf
-    whole = quat.normalize_vectors(places[-1] - places[0])
-    along = quat.normalize_vectors(steps) @ whole
-    return float(np.degrees(np.arccos(np.clip(along, -1.0, 1.0)).max()))
-
-
-def _find_leans(roles: BodyRoles) -> dict[int, float]:
-    """Return by how many degrees bones of a trunk in one line lean ahead while a person stands."""
-    torso = [*roles.chains["hips"], *roles.chains.get("spine", ())]
-    leans = dict(zip(torso, np.linspace(_HIPS_LEAN, _CHEST_LEAN, len(torso)).tolist(), strict=True))
-    for role, lean in (("neck", _NECK_LEAN), ("head", _HEAD_LEAN)):
-        leans |= dict.fromkeys(roles.chains.get(role, ()), lean)
-    return leans
+    chest = ([*chains["hips"], *chains.get("spine", ())])[-1]
+    held = upright[chest]
+    for bone, straight in _find_straight_rest(skeleton, roles, limbs, upright).items():
+        if bone in bones and quat.angle_between(straight, upright[bone]) < _LIKELY:
+            upright[bone] = slerp(straight, upright[bone], share)
+    # collars follow the chest
+    turn = quat.mul_inv(upright[chest], held)
+    for side in SIDES:
+        for bone in chains.get(f"{side}_collar", ()):
+            upright[bone] = quat.mul(turn, upright[bone])
 
 
 def find_turns_upright(
@@ -190,10 +142,8 @@ def _find_straight_rest(
     steps = np.diff(points[trunk], axis=0)
     along = steps @ quat.normalize_vectors(whole)
     left = find_left(points, limbs)
-    if not left.any():  # the sides that bones are held at tell the way to the left
-        left = np.eye(3)[int(np.argmin(np.abs(whole)))]
     bends = np.any(along < _STRAIGHT * np.linalg.norm(steps, axis=-1))
-    leans = abs(left @ quat.normalize_vectors(whole)) > _LEVEL
+    leans = not left.any() or abs(left @ quat.normalize_vectors(whole)) > _LEVEL
     if len(trunk) < 3 or bends or leans:
         return {}
     upright = quat.mul(_face_ahead(left, whole), rotations)

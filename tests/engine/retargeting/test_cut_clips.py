@@ -20,7 +20,7 @@ from tests.engine.characters import TARGETS
 from tests.engine.stand_ins import build_clip, find_path, lay_rest_along_x, list_joints
 
 ALIKE = 1.0  # degrees
-FIXED = ("hips", "spine", "neck", "head", "upper_arm", "forearm", "hand")
+FIXED = ("upper_arm", "forearm", "hand")
 # degrees by which parts swing to one side, more and more
 SWINGS = {"Spine": (12.0, 0.0, 0.0), "Neck": (20.0, 0.0, 10.0), "Head": (25.0, 0.0, 20.0)}
 
@@ -86,7 +86,7 @@ def find_differences(
 
 
 @pytest.mark.parametrize("degrees", [0.0, 12.0])
-def test_what_a_body_does_in_a_window_changes_no_bone(degrees: float, target: Anatomy):
+def test_what_a_body_does_in_a_window_changes_no_arm(degrees: float, target: Anatomy):
     walk = generate(0)[3].crop(0, 240)
     take = lay_rest_along_x(bend_more_and_more(walk, degrees))
     off = find_differences(take, 60, 30, target, FIXED)
@@ -95,7 +95,7 @@ def test_what_a_body_does_in_a_window_changes_no_bone(degrees: float, target: An
 
 
 @pytest.mark.parametrize("name", ["lafan1", "bandai-namco"])
-def test_windows_of_takes_come_out_as_the_take(name: str, mocap: Path, target: Anatomy):
+def test_arms_of_windows_come_out_as_those_of_the_take(name: str, mocap: Path, target: Anatomy):
     files = sorted((mocap / name).glob("*.bvh"))
     takes = [bvh.load(file) for file in files[:: max(1, len(files) // 6)]]
     windows = [(take, 60 if take.frame_count < 400 else 100) for take in takes]
