@@ -110,6 +110,7 @@ def run_in_blender(tmp_path: Path) -> Callable[..., str]:
         file.write_text(script, encoding="utf-8")
         command = [str(python), "-X", "faulthandler", "-c", IN_BLENDER, str(file), *args]
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "blender_user")}
+        environment.pop("OCIO", None)  # 5.2 sets it, and prints that it found it
         return run_process(command, CHECKOUT, environment, timeout, "the script in Blender")
 
     return run
