@@ -15,7 +15,7 @@ from ...engine.maths import quat
 from ...engine.motion.bone_names import join_quoted
 from ...engine.motion.clip import Clip
 from ...engine.motion.resampling import resample
-from ...engine.progress import ShareSteps, run_to_end
+from ...engine.progress import ShareSteps
 from ..blender import actions
 from ..blender.channels import STILL, find_unlocked_components, has_motion
 from ..blender.curves import build_bone_path, create_curve
@@ -134,28 +134,6 @@ class _ControlBake:
         return obj
 
 
-def bake_controls(
-    obj: bpy.types.Object,
-    rig: ControlRig,
-    clip: Clip,
-    settings: ControlSettings | None = None,
-    start_frame: int = 1,
-    action_name: str = "Controls",
-    *,
-    track: str | None = None,
-) -> bpy.types.Action:
-    """Bake a clip of an armature's deform bones into a new action of its controls.
-
-    The action is assigned, or put onto a new NLA `track`.
-
-    Controls keep their rotation modes; switches are set and keyed; controls that the description
-    puts at rest get a key if they are not. Frame, mode, selection and other actions stay as they
-    are; on an error nothing is left behind. Raises RigError if the rig cannot be keyed.
-    """
-    write = run_to_end(solve_bake_steps(obj, rig, clip, settings, start_frame))
-    return write(action_name, track)
-
-
 def solve_bake_steps(
     obj: bpy.types.Object,
     rig: ControlRig,
@@ -163,10 +141,13 @@ def solve_bake_steps(
     settings: ControlSettings | None = None,
     start_frame: int = 1,
 ) -> ShareSteps[WriteAction]:
-    """Solve a bake of a clip in pieces between which Blender may go on; return what writes it.
+    """Solve a clip of deform bones for an armature's controls in pieces; return what writes it.
 
-    Nothing is changed until that is called. Errors are those of `bake_controls`, and
-    RigChangedError if the armature is gone or an undo removed what it is evaluated by.
+    That makes a new action, which is assigned, or put onto a new NLA `track`. Controls keep their
+    rotation modes; switches are set and keyed; controls that the description puts at rest get a key
+    if they are not. Frame, mode, selection and other actions stay as they are; nothing is changed
+    until it is called, and on an error nothing is left behind. Raises RigError if the rig cannot be
+    keyed, and RigChangedError if the armature is gone or an undo removed what it is evaluated by.
     """
     job = _ControlBake.prepare(obj, rig, clip, settings or ControlSettings(), start_frame)
     resting = find_resting(obj, rig)

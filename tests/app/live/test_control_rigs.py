@@ -27,7 +27,7 @@ from motion_matching.engine.takes.takes import make_default_settings
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.replay import ReplayInput
 from motion_matching.scene.blender.curves import parse_bone_name
-from motion_matching.scene.controls.bake_controls import ControlSettings, bake_controls
+from motion_matching.scene.controls.bake_controls import ControlSettings
 from motion_matching.scene.controls.ik_stretch import set_ik_stretch_off
 from motion_matching.scene.controls.match import match_control_rig, read_deform_skeleton
 from tests.demo import generate_clips
@@ -37,7 +37,7 @@ from tests.engine.control.test_start_state import (
 )
 from tests.live.hero import add_bone_collection
 from tests.live.stage import FPS, build_performance
-from tests.scene.controls.control_rigs import retarget_walk
+from tests.scene.controls.control_rigs import bake_controls, retarget_walk
 from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import assert_same, get_curves, read_state
 

@@ -12,7 +12,10 @@ from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.progress import run_to_end
 from motion_matching.engine.retargeting.bodies import RetargetBody
+from motion_matching.scene.controls.bake_controls import ControlSettings, solve_bake_steps
+from motion_matching.scene.controls.control_rig import ControlRig
 from motion_matching.scene.rig.armature import create_armature
 from tests.scene.rigify import create_rigify_rig
 from tests.scene.rigs import edit_bones
@@ -244,3 +247,18 @@ def _rename_switch(obj: bpy.types.Object, bone: str, old: str, new: str) -> None
             target = variable.targets[0]
             if target.data_path == path:
                 target.data_path = f'pose.bones["{bone}"]["{new}"]'
+
+
+def bake_controls(
+    obj: bpy.types.Object,
+    rig: ControlRig,
+    clip: Clip,
+    settings: ControlSettings | None = None,
+    start_frame: int = 1,
+    action_name: str = "Controls",
+    *,
+    track: str | None = None,
+) -> bpy.types.Action:
+    """Solve a clip for an armature's controls, and write it, at once."""
+    write = run_to_end(solve_bake_steps(obj, rig, clip, settings, start_frame))
+    return write(action_name, track)

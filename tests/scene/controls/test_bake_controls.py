@@ -16,7 +16,6 @@ from motion_matching.scene.blender import actions
 from motion_matching.scene.blender.curves import parse_bone_name
 from motion_matching.scene.controls.bake_controls import (
     ControlSettings,
-    bake_controls,
     solve_bake_steps,
 )
 from motion_matching.scene.controls.check_baked import check_baked, measure_deviations
@@ -24,7 +23,7 @@ from motion_matching.scene.controls.control_rig import ControlRig
 from motion_matching.scene.controls.ik_stretch import explain_deviations, set_ik_stretch_off
 from motion_matching.scene.controls.match import match_control_rig, read_deform_skeleton
 from motion_matching.scene.reading.sampling import sample
-from tests.scene.controls.control_rigs import create_rigify_human, retarget_walk
+from tests.scene.controls.control_rigs import bake_controls, create_rigify_human, retarget_walk
 from tests.scene.rigs import get_curves, read_state
 from tests.steps import run_steps
 

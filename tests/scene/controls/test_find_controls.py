@@ -6,12 +6,16 @@ import pytest
 
 from motion_matching.engine.errors import RigError
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
-from motion_matching.scene.controls.bake_controls import bake_controls
 from motion_matching.scene.controls.check_baked import measure_deviations
 from motion_matching.scene.controls.find_controls import find_controls
 from motion_matching.scene.controls.match import match_control_rig, read_deform_skeleton
 from motion_matching.scene.rig.armature import create_armature
-from tests.scene.controls.control_rigs import create_rigify_human, name_studio, retarget_walk
+from tests.scene.controls.control_rigs import (
+    bake_controls,
+    create_rigify_human,
+    name_studio,
+    retarget_walk,
+)
 from tests.scene.rigs import create_rigify_armature, read_state
 
 
