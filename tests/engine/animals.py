@@ -89,12 +89,15 @@ def make_motion(
     fps: float = 60.0,
     limbs: Sequence[Limb] | None = None,
     slowly: bool = True,
+    along_x: bool = False,
+    abduction: float = 0.0,
     seed: int = 0,
 ) -> Motion:
     """Make a motion of `gaits`: each with its seconds, and how fast it turns in rad/s.
 
     It starts and ends standing. Larger animals move `slowly`, as pendulums of their size do; else
-    all are as quick. Times are those of size 1.
+    all are as quick. Times are those of size 1. Bones of the trunk rest as those of limbs, if
+    `along_x`. Elbows go aside by as many radians as their `abduction` in each stride.
     """
     limbs = list_dog_limbs() if limbs is None else limbs
     pace = np.sqrt(size) if slowly else 1.0
@@ -103,12 +106,13 @@ def make_motion(
     phase = np.cumsum(gait.rate) / (fps * pace)
     phases = np.mod(phase[:, None] + gait.phases, 1.0)
     contacts = phases < gait.duty[:, None]
-    body = _Body.build(track, phase, gait.speed, len(limbs) == 4)
+    body = _Body.build(track, phase, gait.speed, len(limbs) == 4, along_x)
     positions, rotations, parents, names, tips = body.start()
     for number, limb in enumerate(limbs):
         hip = body.place(limb)
         paw = _step(hip, contacts[:, number], np.random.default_rng(seed + number))
-        body.add_limb(limb, hip, paw, positions, rotations, parents, names, tips)
+        aside = abduction * np.sin(2.0 * np.pi * phases[:, number]) * (limb.bend < 0.0)
+        body.add_limb(limb, hip, paw, aside, positions, rotations, parents, names, tips)
     clip = _build_clip(name, positions, rotations, parents, names, tips, size, fps)
     return Motion(clip, contacts)
 
@@ -178,9 +182,17 @@ class _Body(NamedTuple):
     ahead: np.ndarray
     left: np.ndarray
     is_dog: bool
+    along_x: bool
 
     @classmethod
-    def build(cls, track: np.ndarray, phase: np.ndarray, speed: np.ndarray, is_dog: bool) -> _Body:
+    def build(
+        cls,
+        track: np.ndarray,
+        phase: np.ndarray,
+        speed: np.ndarray,
+        is_dog: bool,
+        along_x: bool,
+    ) -> _Body:
         yaw = track[:, 2]
         ahead = np.stack([np.sin(yaw), -np.cos(yaw), 0 * yaw], axis=1)
         left = np.stack([np.cos(yaw), np.sin(yaw), 0 * yaw], axis=1)
@@ -199,7 +211,7 @@ class _Body(NamedTuple):
             joints |= {"Tail1 tip": at(-0.32, -0.15)}
         else:
             joints |= {"Head": at(0.5, 0.0), "Head tip": at(0.62, 0.0)}
-        return cls(joints, quat.from_yaw(yaw), ahead, left, is_dog)
+        return cls(joints, quat.from_yaw(yaw), ahead, left, is_dog, along_x)
 
     def start(
         self,
@@ -209,13 +221,15 @@ class _Body(NamedTuple):
         chains = chains if self.is_dog else (("Hips", "Head"),)
         positions, rotations, parents, names, tips = [], [], [], [], []
         for chain in chains:
-            for above, bone in zip(("", *chain), chain, strict=False):
+            ends = [*chain[1:], f"{chain[-1]} tip"]
+            for above, bone, end in zip(("", *chain), chain, ends, strict=False):
                 if bone in names:
                     continue
                 names.append(bone)
                 parents.append(names.index(above) if above else -1)
                 positions.append(self.joints[bone])
-                rotations.append(self.turn)
+                way = self.joints[end] - self.joints[bone]
+                rotations.append(_point(way, self.left) if self.along_x else self.turn)
                 tips.append(self.joints.get(f"{bone} tip"))
         return positions, rotations, parents, names, tips
 
@@ -230,13 +244,17 @@ class _Body(NamedTuple):
         limb: Limb,
         hip: np.ndarray,
         paw: np.ndarray,
+        aside: np.ndarray,
         positions: list[np.ndarray],
         rotations: list[np.ndarray],
         parents: list[int],
         names: list[str],
         tips: list[np.ndarray],
     ) -> None:
-        """Solve a limb between its hip and its paw, and append its bones."""
+        """Solve a limb between its hip and its paw, and append its bones.
+
+        Its knee or elbow is turned out of the limb's plane by angles (F,).
+        """
         upper, lower, foot = limb.lengths
         # the last segment leans back over the paw, the more the farther the body has gone
         gone = np.sum((hip - paw) * self.ahead, axis=1)
@@ -257,6 +275,8 @@ class _Body(NamedTuple):
         along = way / reach[:, None]
         across = np.cross(along, self.left)
         across *= np.sign(np.sum(across * self.ahead, axis=1))[:, None] * limb.bend
+        out = np.cross(along, across)
+        across = np.cos(aside)[:, None] * across + np.sin(aside)[:, None] * out
         knee = hip + upper * (np.cos(angle)[:, None] * along + np.sin(angle)[:, None] * across)
         joints = [hip, knee, hock, paw]
         if len(limb.names) == 4:
@@ -313,10 +333,17 @@ def _build_clip(
     return Clip(name, skeleton, moved.astype(np.float32), turns.astype(np.float32), fps)
 
 
-def make_dog_motions(size: float = 1.0, fps: float = 60.0, slowly: bool = True) -> list[Motion]:
+def make_dog_motions(
+    size: float = 1.0,
+    fps: float = 60.0,
+    slowly: bool = True,
+    along_x: bool = False,
+    abduction: float = 0.0,
+) -> list[Motion]:
     """Make two minutes of a dog that stands, walks, trots and canters, straight and in turns."""
     make: Callable[..., Motion] = make_motion
     options = {"size": size, "fps": fps, "slowly": slowly}
+    options |= {"along_x": along_x, "abduction": abduction}
     result = []
     for number, (gait, seconds) in enumerate(((WALK, 6.0), (TROT, 5.0), (CANTER, 5.0))):
         for turn in (0.0, 0.8, -0.8, 1.6, -1.6):

@@ -8,14 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from tests.engine import animals
 
 _SMALL, _SMALL_RATE = 0.6, 48.0
+_STRAIGHT_RATE = 120.0
+# share of a leg's length that is left, at which a leg that reaches farthest is hardly bent: 3.6°
+_SHORTER = 0.9925
+_ABDUCTED = 0.35  # radians by which elbows leave the plane of their limb in each stride
 _OTHER_NAMES = {
     "joint_Root": "Root", "Chest": "Spine2",
     "Shoulder_L": "LeftShoulder", "UpperArm_L": "LeftArm", "LowerArm_L": "LeftForeArm",
@@ -43,6 +50,48 @@ def _build_generated(_: Path) -> Database:
 def _build_dog(_: Path) -> Database:
     sources = [Source(clip=motion.clip) for motion in animals.make_dog_motions()]
     return build(sources, BuildSettings(mirror=True))[0]
+
+
+def _build_abducting_dog(_: Path) -> Database:
+    motions = animals.make_dog_motions(along_x=True, abduction=_ABDUCTED)
+    sources = [Source(clip=motion.clip) for motion in motions]
+    return build(sources, BuildSettings(mirror=True))[0]
+
+
+def _build_straight(_: Path) -> Database:
+    clips = locomotion.generate(fps=_STRAIGHT_RATE)
+    sources = [Source(clip=_straighten(clip)) for clip in clips]
+    return build(sources, BuildSettings(mirror=True, fps=_STRAIGHT_RATE))[0]
+
+
+def _straighten(clip: Clip) -> Clip:
+    """Return a generated clip whose feet and hips stay where they are, and whose legs are shorter."""
+    skeleton, names = clip.skeleton, list(clip.skeleton.names)
+    positions, rest = clip.positions.copy(), skeleton.rest_positions.copy()
+    worlds, places = quat.fk(clip.rotations, clip.positions, skeleton.parents)
+    for side in ("Left", "Right"):
+        thigh, shin, foot = (names.index(side + part) for part in ("UpLeg", "Leg", "Foot"))
+        upper, lower = places[:, shin] - places[:, thigh], places[:, foot] - places[:, shin]
+        a, b = (_SHORTER * np.linalg.norm(way, axis=-1).mean() for way in (upper, lower))
+        whole = upper + lower
+        reach = np.linalg.norm(whole, axis=-1)
+        cosine = (a * a + reach**2 - b * b) / (2.0 * a * reach)
+        along = whole / reach[:, None]
+        across = quat.normalize_vectors(upper - np.sum(upper * along, -1, keepdims=True) * along)
+        at_hip = np.arccos(np.clip(cosine, -1.0, 1.0))[:, None]
+        knee = a * (np.cos(at_hip) * along + np.sin(at_hip) * across)
+        worlds[:, thigh] = quat.mul(quat.between(upper, knee), worlds[:, thigh])
+        worlds[:, shin] = quat.mul(quat.between(lower, whole - knee), worlds[:, shin])
+        for bone in (shin, foot):
+            positions[:, bone] *= _SHORTER
+            rest[bone] *= _SHORTER
+    rotations = clip.rotations.copy()
+    for bone, parent in enumerate(skeleton.parents):
+        if parent >= 0:
+            rotations[:, bone] = quat.inv_mul(worlds[:, parent], worlds[:, bone])
+    body = replace(skeleton, rest_positions=rest)
+    turns = quat.unroll(quat.normalize(rotations)).astype(np.float32)
+    return replace(clip, skeleton=body, positions=positions, rotations=turns)
 
 
 def _build_recorded(folder: Path) -> Database:
@@ -78,6 +127,22 @@ SETS = {
         "`random` asks for",
         "",
         _build_dog,
+    ),
+    "cmu-walks": MotionSet(
+        "eight walks and runs of CMU's, at 60 frames a second, with what the doctor of sources mends",
+        "cmu-walks",
+        _build_recorded,
+    ),
+    "straight": MotionSet(
+        f"the built-in clips at {_STRAIGHT_RATE:g} frames a second, with legs so short that their "
+        "knees are nearly straight",
+        "",
+        _build_straight,
+    ),
+    "abducting": MotionSet(
+        "the same dog with bones that rest along X, and elbows that leave the plane of their limb",
+        "",
+        _build_abducting_dog,
     ),
 }
 
