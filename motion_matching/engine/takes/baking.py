@@ -12,13 +12,11 @@ from ..control import contact_ranges
 from ..control.contact_lock import LANDING
 from ..control.contact_ranges import ContactRange
 from ..control.fade import choose_fade
-from ..control.heel_lowering import measure_pitches
-from ..control.leap_easing import even_out_leaps
 from ..control.leap_limit import LEAST_POP
-from ..control.planting import ToeMotion, plant_feet
 from ..control.take import Take
 from ..database.database import Database, measure_character_legs
 from ..errors import SettingsError
+from ..feet import FeetPlan, ToeMotion, measure_pitches, measure_sides, plant_feet
 from ..maths import planar, quat
 from ..maths.runs import find_runs
 from ..motion.simulation_bone import GroundTrack
@@ -26,11 +24,11 @@ from . import metrics, sizes
 from .metrics import BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
-_HARDER = 1.05  # times 99 % of the accelerations in the frames played, to which swings are evened
 # seconds that a step of a standing character takes at most, metres up to which it is left out, and
 # seconds around it that tell how far it goes
 _STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
 _IN_AIR = 0.4  # metres above where it stands at which a fading jump holds a toe in the air
+_HARDEST = 99.0  # percentile of accelerations, as single ones are faults of a capture
 _SLOW = 0.5  # m/s up to which heels come down
 _LOCKED_SPEED = 0.01  # m/s: a slower planted toe is locked
 
@@ -79,33 +77,22 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
         return sizes.restore(bake_feet(*sizes.divide(take, database, size), small), take, size)
     found = find_contact_ranges(take, database)
     ranges = found if ranges is None else ranges
-    edited = [r for r in ranges if r not in found]
-    legs, data = measure_character_legs(database), measure_toe_motion(take, database)
-    settings, ground = take.performer_settings, take.performance.ground
-    hardest = _measure_played_accelerations(take, database)
-    most = max(min(hardest.max(), _HARDER * np.percentile(hardest, 99)), LEAST_POP)
-    peak, parents = max(hardest.max(), LEAST_POP), take.skeleton.parents
-    starts = None
+    settings, starts = take.performer_settings, None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
-    turned = sorted({leg.chain[k] for leg in legs for k in range(leg.thigh, len(leg.chain))})
-    poses = plant_feet(  # evened out poses have no name here, and so are freed in there
-        _even_out(take.unlocked_poses, parents, take.fps, peak, turned),
-        take.skeleton,
-        legs,
-        ranges,
-        take.fps,
-        settings,
-        data,
-        ground,
-        most,
-        edited,
-        starts,
-        peak,
+    plan = FeetPlan(
+        legs=measure_character_legs(database),
+        ranges=ranges,
+        fps=take.fps,
+        clearance=settings.swing_clearance,
+        buffer=settings.stretch_buffer,
+        data=measure_toe_motion(take, database),
+        ground=take.performance.ground,
+        firm=[r for r in ranges if r not in found],
+        starts=starts,
+        hardest=_measure_hardest(take, database),
     )
-    firm = np.any(contact_ranges.build_contact_mask(edited, *take.contacts.shape), axis=1)
-    poses = even_out_leaps(poses, parents, take.fps, peak, turned, firm)
-    poses = poses.astype(np.float32)
+    poses = plant_feet(take.unlocked_poses, take.skeleton, plan)
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
     slow = np.linalg.norm(steps, axis=-1) * take.fps < _LOCKED_SPEED
     still = np.zeros(take.contacts.shape, bool)
@@ -113,16 +100,6 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
     still[:-1] |= slow
     planted = contact_ranges.build_contact_mask(ranges, *still.shape)
     return replace(take, poses=poses, locked=planted & still)
-
-
-def _even_out(
-    poses: np.ndarray, parents: np.ndarray, fps: float, most: float, turned: Sequence[int]
-) -> np.ndarray:
-    """Even out leaps of legs, whose bones are `turned`, and of the rest, each without the other."""
-    rest = np.setdiff1d(np.arange(1, len(parents)), turned).tolist()
-    return even_out_leaps(
-        even_out_leaps(poses, parents, fps, most, rest), parents, fps, most, turned
-    )
 
 
 def place_feet(
@@ -164,13 +141,20 @@ def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
     # in the air, in a pose that is held and at a walk, a foot pitches as it is blended
     moves = np.linalg.norm(np.gradient(take.character[:, :2], 1.0 / take.fps, axis=0), axis=-1)
     pitches[~np.asarray(database.contacts)[frames] | (moves > _SLOW)[:, None]] = np.inf
-    return ToeMotion(steps, _smooth_jumps(heights, take), take.jumped, stand, pitches)
+    sides = _smooth_jumps(_find_played_sides(take, database), take)
+    return ToeMotion(steps, _smooth_jumps(heights, take), take.jumped, stand, pitches, sides)
 
 
 def _find_played_pitches(take: Take, database: Database) -> np.ndarray:
     """Return by which angles (T, L) heels are up in the frames played."""
     legs, poses = measure_character_legs(database), database.poses[take.frames]
     return np.column_stack([measure_pitches(leg, database.skeleton, poses) for leg in legs])
+
+
+def _find_played_sides(take: Take, database: Database) -> np.ndarray:
+    """Return how far (T, L) ankles are on their own side in the frames played."""
+    positions = quat.compute_world(database.poses[take.frames], database.skeleton.parents)[1]
+    return measure_sides(measure_character_legs(database), positions)
 
 
 def _find_played_heights(take: Take, database: Database) -> np.ndarray:
@@ -193,16 +177,16 @@ def _find_standing_toes(take: Take, database: Database) -> np.ndarray:
     return 0.5 * (free + locked)
 
 
-def _measure_played_accelerations(take: Take, database: Database) -> np.ndarray:
-    """Return how hard bones accelerate at most (T,) in m/s² in the frames that a take plays."""
+def _measure_hardest(take: Take, database: Database) -> float:
+    """Return how hard bones accelerate at most in m/s² in nearly all frames that a take plays."""
     of_range = database.range_of_frame[take.frames]
     inner = np.clip(take.frames, database.starts[of_range] + 1, database.stops[of_range] - 2)
     before, now, after = (
         quat.compute_world(database.poses[inner + k], database.skeleton.parents)[1][:, 1:]
         for k in (-1, 0, 1)
     )
-    hardest: np.ndarray = np.linalg.norm(after - 2.0 * now + before, axis=-1).max(axis=1)
-    return hardest * take.fps**2
+    each = np.linalg.norm(after - 2.0 * now + before, axis=-1).max(axis=1) * take.fps**2
+    return max(float(np.percentile(each, _HARDEST)), LEAST_POP)
 
 
 def _smooth_jumps(heights: np.ndarray, take: Take) -> np.ndarray:

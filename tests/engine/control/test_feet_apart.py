@@ -11,7 +11,6 @@ from motion_matching.engine.control.contact_ranges import ContactRange
 from motion_matching.engine.control.feet_apart import compute_push, measure_distances
 from motion_matching.engine.control.foot_lock import FootLock
 from motion_matching.engine.control.legs import Beside
-from motion_matching.engine.control.planting import plant_feet
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import measure_character_legs
@@ -19,6 +18,7 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import baking, metrics
 from tests.engine import rigs
+from tests.engine.feet.planted import plant
 from tests.engine.scripted import perform_script
 
 FPS = 60.0
@@ -148,7 +148,7 @@ def test_a_foot_that_lands_on_another_lands_beside_it(demo_database, legs):
 
 
 def bake(poses, database, legs, ranges, firm=()):
-    return plant_feet(poses, database.skeleton, legs, ranges, FPS, PerformerSettings(), firm=firm)
+    return plant(poses, database.skeleton, legs, ranges, FPS, firm=firm)
 
 
 def test_a_baked_foot_goes_round_a_standing_one_which_stays(demo_database, legs):

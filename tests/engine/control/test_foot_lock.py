@@ -11,7 +11,6 @@ from motion_matching.engine.control.contact_lock import ContactLock
 from motion_matching.engine.control.foot_lock import FootLock
 from motion_matching.engine.control.ground import FLAT
 from motion_matching.engine.control.legs import bend, measure_legs
-from motion_matching.engine.control.planting import plant_feet
 from motion_matching.engine.control.played_toes import PlayedToes, measure_toes
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
@@ -19,6 +18,7 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import takes
 from tests.engine import rigs
+from tests.engine.feet.planted import plant
 from tests.engine.scripted import perform_script
 
 DT = 1 / 60
@@ -322,7 +322,7 @@ def lock_feet(poses, legs) -> np.ndarray:
 
 def plant_nothing(poses, database, legs) -> np.ndarray:
     """Return poses as baked, without contacts."""
-    return plant_feet(poses, database.skeleton, legs, [], 1 / DT, make_lock_settings())
+    return plant(poses, database.skeleton, legs, [], 1 / DT)
 
 
 def compute_joints(poses, database, legs, way) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,78 @@
+"""The weights and bounds of the one problem that places feet, each with its unit and its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def number(value: float, unit: str, why: str) -> Any:
+    """Return a field of a tuned number with its unit and the reason for its value."""
+    return field(default=value, metadata={"unit": unit, "why": why})
+
+
+@dataclass(frozen=True)
+class FeetNumbers:
+    """Weights are relative to that of keeping to the data's pace near the ground.
+
+    A time tells how a wish for a quantity weighs against one for its rate of change: with 0.05 s, a
+    centimetre off weighs as much as 0.2 m/s off.
+    """
+
+    # tasks
+    low: float = number(0.025, "m", "MANN: up to this height a toe that moves is a sliding foot")
+    free: float = number(
+        0.05, "1", "high above the ground only the end of a step counts, not its pace"
+    )
+    come_back: float = number(0.05, "s", "a swing goes back to the motion within its first half")
+    ease: float = number(0.5, "s", "a step: farther from any contact a foot stays as it is")
+    stand: float = number(
+        15.0, "1/s²", "a plant moves by two centimetres to where both of its ends reach it"
+    )
+    firm: float = number(1e8, "1/s²", "nothing else moves a foot that a person placed")
+    stay: float = number(1e5, "1/s²", "far from contacts a foot moves for limits alone")
+    level: float = number(20.0, "1", "a plant keeps to the floor rather than a swing to its height")
+    even: float = number(0.08, "s", "a quarter of a swing, in which a foot comes up to speed")
+    depart: float = number(
+        500.0, "1", "a foot is at rest in the frames beside a plant, not only in it"
+    )
+    rise: float = number(0.012, "s", "a foot comes up as soon as it may leave the ground")
+    leave: float = number(
+        20.0, "m/s²", "feet of walkers leave and meet the ground no harder, in all data here"
+    )
+    steep: float = number(
+        0.12, "1", "of the length of a hurried step: a person lifts a foot by an eighth"
+    )
+    highest: float = number(0.05, "m", "a hurried foot clears the ground and does not stamp")
+    drop: float = number(
+        100.0, "1/s²", "hips come down before a plant gives way or a heel comes up"
+    )
+    drop_even: float = number(0.2, "s", "half a step, in which hips come down")
+    knee: float = number(0.08, "s", "as `even`: a leg gets longer as evenly as its foot moves")
+    knee_gain: float = number(8.0, "1", "straighter than 7°, the angle of a knee is noise")
+    pitch: float = number(0.06, "s", "a heel comes up once hips are down and a leg is at its end")
+    # limits
+    lower: float = number(0.05, "1", "of a leg's length: lower, a walk looks like a crouch")
+    heel: float = number(0.7, "rad", "a person stands on the toes at 40°")
+    friction: float = number(6000.0, "1/s", "a foot slides only where the body would tear it off")
+    loading: float = number(0.2, "s", "from landing to the middle of a stance at a walk: Perry")
+    clear: float = number(1000.0, "1/s", "a swing is lower before a leg folds or tears")
+    apart: float = number(2000.0, "1/s", "feet meet before one of them slides")
+    crossed: float = number(0.03, "m", "where the motion crosses legs: half the width of an ankle")
+    # the solver
+    trust: float = number(
+        0.25, "rad", "up to it, an arc is straight within 1 % of the foot's length"
+    )
+    position_step: float = number(0.006, "s", "as large as lets passes converge soonest")
+    rest_step: float = number(16000.0, "1", "as above")
+    change_step: float = number(3.0, "1", "as above")
+    relaxation: float = number(1.6, "1", "Boyd et al. 2011, 3.4.3")
+    rounds: int = number(3, "1", "after which turning a foot farther changes no figure")
+    passes: int = number(20, "1", "of a round, after which limits are kept to a millimetre")
+    last: int = number(100, "1", "of the last round: hard seconds are solved to the end")
+    accuracy: float = number(2e-4, "m", "below what can be seen")
+    window: float = number(12.0, "s", "of a take that are solved at once, to keep memory small")
+    ahead: float = number(1.5, "s", "two steps that a window looks beyond its end")
+
+
+NUMBERS = FeetNumbers()

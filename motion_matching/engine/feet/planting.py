@@ -1,0 +1,192 @@
+"""Plant the feet of a take: one problem of tasks and limits, whose solution bends the legs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..control.contact_ranges import ContactRange, build_contact_mask
+from ..control.ground import compute_step_heights
+from ..control.legs import LegGeometry
+from ..maths import quat
+from ..motion.skeleton import Skeleton
+from .bending import bend_leg, find_knee_axis
+from .body import Feet, FeetPlan, Foot, ToeMotion
+from .heels import compute_pitches, find_axes
+from .numbers import NUMBERS
+from .placement import Placement
+from .sides import measure_sides
+from .solver import solve
+
+_AT_ONCE = 1024  # frames: those of a long take would fill the memory
+
+
+def plant_feet(poses: np.ndarray, skeleton: Skeleton, plan: FeetPlan) -> np.ndarray:
+    """Return poses (T, 7, B) whose feet do as planned, from poses before foot locking.
+
+    More than half a second from any range a leg stays as it is, unless its foot is below the ground
+    or lower than in the data, or its knee is bent backward or too far.
+    """
+    if len(poses) < 3:
+        return poses
+    poses, parents = poses.astype(np.float64), skeleton.parents
+    rotations, positions = _compute_world(poses, parents)
+    feet = _measure_feet(poses, rotations, positions, plan)
+    placed = solve(feet)
+    _bend_legs(feet, placed, poses, (rotations, positions), parents)
+    for bone in range(poses.shape[2]):
+        poses[:, 3:, bone] = quat.unroll(poses[:, 3:, bone])
+    return poses.astype(np.float32)
+
+
+def _bend_legs(
+    feet: Feet,
+    placed: Placement,
+    poses: np.ndarray,
+    world: tuple[np.ndarray, np.ndarray],
+    parents: np.ndarray,
+) -> None:
+    """Lower hips and bend legs of `poses` (T, 7, B) in place, as they are placed."""
+    rotations, positions = world
+    fall = np.maximum(placed.drop, 0.0)
+    poses[:, 2, np.asarray(parents) == 0] -= fall[:, None]
+    positions[:, 1:, 2] -= fall[:, None]
+    for foot, toe, arm, floor in zip(
+        feet.feet, placed.toes, placed.arms, placed.floors, strict=True
+    ):
+        bend_leg(foot.leg, poses, rotations, positions, parents, toe, arm, floor)
+
+
+def _compute_world(poses: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotations (T, B, 4) and positions (T, B, 3) of poses (T, 7, B)."""
+    count, _, bones = poses.shape
+    rotations, positions = np.empty((count, bones, 4)), np.empty((count, bones, 3))
+    for first in range(0, count, _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        local = poses[part].transpose(0, 2, 1)
+        turns = quat.normalize(local[..., 3:])
+        rotations[part], positions[part] = quat.fk(turns, local[..., :3], parents)
+    return rotations, positions
+
+
+def _measure_feet(
+    poses: np.ndarray, rotations: np.ndarray, positions: np.ndarray, plan: FeetPlan
+) -> Feet:
+    """Measure the feet of poses (T, 7, B), of world rotations (T, B, 4) and positions (T, B, 3)."""
+    stands = poses[:, 2, 0]
+    data = plan.data or _make_toe_motion(positions, stands, plan)
+    feet = [
+        _measure_foot(k, leg, rotations, positions, stands, plan, data)
+        for k, leg in enumerate(plan.legs)
+    ]
+    return Feet(feet, plan, stands)
+
+
+def _make_toe_motion(positions: np.ndarray, stands: np.ndarray, plan: FeetPlan) -> ToeMotion:
+    """Return the motion of toes at positions (T, B, 3) as if that were the data's."""
+    toes = positions[:, [leg.chain[-1] for leg in plan.legs]]
+    floors = [
+        compute_step_heights(plan.ground, toes[:, k, :2], stands) for k in range(len(plan.legs))
+    ]
+    steps = np.diff(toes[..., :2], axis=0, append=toes[-1:, :, :2])
+    return ToeMotion(steps, toes[..., 2] - np.column_stack(floors), np.zeros(len(toes), bool))
+
+
+def _measure_foot(
+    k: int,
+    leg: LegGeometry,
+    rotations: np.ndarray,
+    positions: np.ndarray,
+    stands: np.ndarray,
+    plan: FeetPlan,
+    data: ToeMotion,
+) -> Foot:
+    hip, knee, ankle, toe = (
+        positions[:, leg.chain[n]] for n in (leg.thigh, leg.shin, leg.foot, -1)
+    )
+    upper, lower, arm = knee - hip, ankle - knee, ankle - toe
+    a, b = np.linalg.norm(upper, axis=-1), np.linalg.norm(lower, axis=-1)
+    shins = rotations[:, leg.chain[leg.shin]]
+    axis, hinge = find_axes(leg, shins), quat.mul_vec(shins, np.array(leg.hinge))
+    normal = np.cross(lower, upper) / np.maximum(a * b, 1e-12)[:, None]
+    opened = _open_knees(leg, upper, lower, quat.normalize_vectors(hinge))
+    toe, ankle = toe + opened, ankle + opened
+    extension = np.linalg.norm(ankle - hip, axis=-1)
+    # a knee that a blend of poses has bent backward is to be straight
+    backward = (np.sum(normal * hinge, axis=-1) < 0.0) & (extension**2 > a * a + b * b)
+    down = 0.0 if data.pitches is None else compute_pitches(arm, axis) - data.pitches[:, k]
+    stand = toe[:, :2] if data.stand is None else data.stand[:, k]
+    ranges = [r for r in plan.ranges if r.leg == k and r.start < len(toe)]
+    planted = build_contact_mask(ranges, len(toe), len(plan.legs))[:, k]
+    places, firm, raised = _place_plants(k, leg, ranges, stand, data.heights[:, k], plan)
+    floor = compute_step_heights(plan.ground, toe[:, :2], stands)
+    sides = measure_sides(plan.legs, positions) if data.sides is None else data.sides
+    return Foot(
+        leg=leg,
+        column=4 * k + 1,
+        toe=toe,
+        arm=arm,
+        axis=axis,
+        hip=hip,
+        hinge=find_knee_axis(hinge, normal),
+        upper=a,
+        lower=b,
+        extension=np.where(backward, a + b, extension),
+        above=toe[:, 2] - floor - leg.toe_height,
+        steps=data.steps[:, k],
+        heights=data.heights[:, k],
+        jumped=data.jumped,
+        planted=planted,
+        stand=places,
+        firm=firm,
+        raised=raised,
+        down=np.maximum(np.broadcast_to(down, len(toe)), 0.0),
+        side=sides[:, k],
+    )
+
+
+def _open_knees(
+    leg: LegGeometry, upper: np.ndarray, lower: np.ndarray, hinge: np.ndarray
+) -> np.ndarray:
+    """Return how far (T, 3) ankles move as knees open that fold farther than in the data.
+
+    Thighs `upper` (T, 3) stay; shins `lower` (T, 3) turn about the `hinge` (T, 3). Knees bent
+    backward stay too: they are straightened.
+    """
+    a, b = np.linalg.norm(upper, axis=-1), np.linalg.norm(lower, axis=-1)
+    folded = np.linalg.norm(upper + lower, axis=-1) < leg.folded_length
+    backward = np.sum(np.cross(lower, upper) * hinge, axis=-1) < 0.0
+    folded &= ~(backward & (np.sum(upper * lower, axis=-1) > 0.0))
+    along = upper / np.maximum(a, 1e-9)[:, None]
+    back = quat.normalize_vectors(np.cross(along, hinge))
+    cosine = (leg.folded_length**2 - a * a - b * b) / np.maximum(2.0 * a * b, 1e-9)
+    angle = np.arccos(np.clip(cosine, -1.0, 1.0))[:, None]
+    opened = b[:, None] * (np.cos(angle) * along + np.sin(angle) * back)
+    return np.where(folded[:, None], opened - lower, 0.0)
+
+
+def _place_plants(
+    k: int,
+    leg: LegGeometry,
+    ranges: Sequence[ContactRange],
+    stand: np.ndarray,
+    heights: np.ndarray,
+    plan: FeetPlan,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where (T, 2) a toe stands, where (T,) that is firm, and how high (T,) it is raised.
+
+    A foot that stands on its ball, or wears other shoes, stands as high as the data has it.
+    """
+    places, firm, raised = stand.copy(), np.zeros(len(stand), bool), np.zeros(len(stand))
+    start = None if plan.starts is None else plan.starts[k]
+    for r in ranges:
+        frames = slice(r.start, r.stop)
+        begins = r.start == 0 and start is not None
+        chosen = start if begins and r.point is None else r.point
+        places[frames] = np.median(stand[frames], axis=0) if chosen is None else chosen
+        firm[frames] = chosen is not None or r in plan.firm
+        raised[frames] = np.clip(np.median(heights[frames]) - leg.toe_height, 0.0, NUMBERS.low)
+    if start is not None and not firm[0]:
+        places[0], firm[0] = start, True
+    return places, firm, raised

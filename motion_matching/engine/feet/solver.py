@@ -1,0 +1,133 @@
+"""Solve where the feet of a take go: tasks are weighed, and limits kept by projections.
+
+Source: alternating direction method of multipliers, with relaxation (Boyd, Parikh, Chu, Peleato and
+Eckstein 2011, sections 3.1.1, 3.4.3 and 5.2). A limit whose force is bounded is an exact penalty:
+it gives way where more than that is asked of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .banded import BandedSystem
+from .body import Feet
+from .limits import LIMITS, Bound
+from .numbers import NUMBERS
+from .placement import Placement
+from .tasks import TASKS
+
+_SPAN = 3  # frames of the window before that tell where feet are, and how fast and how they turn
+
+
+def solve(feet: Feet) -> Placement:
+    """Return the placement of least weighed wishes within all limits, window by window."""
+    count, fps = len(feet.stands), feet.plan.fps
+    length, ahead = round(NUMBERS.window * fps), round(NUMBERS.ahead * fps)
+    values = np.zeros((count, feet.columns))
+    for start in range(0, count, length):
+        begin, stop = max(start - _SPAN, 0), start + length + ahead
+        before = values[begin:start] if start else None
+        if count - start <= length + ahead:
+            values[begin:] = _solve_window(feet.crop(slice(begin, None), before)).values
+            break
+        solved = _solve_window(feet.crop(slice(begin, stop), before)).values
+        values[start : start + length] = solved[start - begin :][:length]
+    placed = Placement(feet, values)
+    for foot, toe, floor in zip(feet.feet, placed.toes, placed.floors, strict=True):
+        toe[:, 2] = np.maximum(toe[:, 2], floor + foot.leg.toe_height)
+    return placed
+
+
+def _solve_window(feet: Feet) -> Placement:
+    """Return the placement of a window.
+
+    Each round weighs tasks and limits as they are near the placement before. Its passes solve all
+    frames at once, and pull what is beyond a limit back to it.
+    """
+    values = np.zeros((len(feet.stands), feet.columns))
+    for foot in feet.feet:
+        values[:, foot.column : foot.column + 3] = foot.toe
+        values[:, foot.column + 3] = foot.down * foot.size
+    near, pulls = Placement(feet, values), np.zeros(0)
+    for n in range(NUMBERS.rounds):
+        system = BandedSystem(len(feet.stands), feet.columns)
+        for task in TASKS:
+            task.add(system, feet, near)
+        bounds = [bound for limit in LIMITS for bound in limit.build(feet, near)]
+        for bound in bounds:
+            system.add(bound.quantity, 0.0, bound.step)
+        system.factor()
+        constraints = _Constraints(bounds, *near.values.shape)
+        pulls = pulls if len(pulls) else np.zeros(len(constraints.constant))
+        passes = NUMBERS.passes if n < NUMBERS.rounds - 1 else NUMBERS.last
+        near = Placement(feet, _project(system, constraints, pulls, near.values, passes))
+    return near
+
+
+def _project(
+    system: BandedSystem,
+    constraints: _Constraints,
+    pulls: np.ndarray,
+    values: np.ndarray,
+    passes: int,
+) -> np.ndarray:
+    """Return the unknowns (T, K) that keep to all bounds; their `pulls` (M,) change in place."""
+    now = constraints.measure(values)
+    kept, relaxation = now - constraints.pull(now), NUMBERS.relaxation
+    for _ in range(passes):
+        wanted = constraints.step * (kept - pulls - constraints.constant)
+        after = system.solve((constraints.matrix.T @ wanted).reshape(values.shape))
+        now = constraints.measure(after)
+        missing = np.where(constraints.step > 0.0, now - kept, 0.0)
+        change = max(np.abs(after - values).max(), np.abs(missing).max())
+        now = relaxation * now + (1.0 - relaxation) * kept + pulls
+        pulls[:] = constraints.pull(now)
+        kept, values = now - pulls, after
+        if change < NUMBERS.accuracy:
+            break
+    return values
+
+
+class _Constraints:
+    """All bounds of a round, as one matrix of the unknowns: vectors of three first, then sums."""
+
+    def __init__(self, bounds: Sequence[Bound], frames: int, columns: int) -> None:
+        from scipy.sparse import vstack  # late: 0.1 s, and only bakes need it
+
+        bounds = sorted(bounds, key=lambda bound: -bound.constant.shape[1])
+        counts = [bound.constant.shape for bound in bounds]
+
+        def gather(values: Sequence[np.ndarray | float]) -> np.ndarray:
+            """Return the values of all bounds: one for each vector, and for each sum."""
+            pairs = zip(values, counts, strict=True)
+            return np.concatenate([np.broadcast_to(value, count) for value, (count, _) in pairs])
+
+        self.matrix = vstack([b.quantity.to_sparse(frames, columns) for b in bounds], "csr")
+        self.constant = np.concatenate([bound.constant.ravel() for bound in bounds])
+        self._vectors = sum(count for count, sums in counts if sums == 3)
+        step = gather([bound.step for bound in bounds])
+        self.step = np.concatenate([np.repeat(step[: self._vectors], 3), step[self._vectors :]])
+        self._least, self._most, force = (
+            gather([getattr(bound, name) for bound in bounds])
+            for name in ("least", "most", "force")
+        )
+        # what no pass moves is not pulled either
+        self._force = np.where(step > 0.0, force / np.maximum(step, 1e-12), 0.0)
+
+    def measure(self, values: np.ndarray) -> np.ndarray:
+        """Return what is bound (M,), of unknowns (T, K)."""
+        return np.asarray(self.matrix @ values.ravel() + self.constant)
+
+    def pull(self, now: np.ndarray) -> np.ndarray:
+        """Return how far (M,) what is beyond its bounds is pulled back: with its force at most."""
+        vectors, sums = np.split(now, [3 * self._vectors])
+        vectors = vectors.reshape(-1, 3)
+        length = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+        value = np.concatenate([length, sums])
+        beyond = value - np.clip(value, self._least, self._most)
+        beyond = np.clip(beyond, -self._force, self._force)
+        share, single = np.split(beyond, [self._vectors])
+        share = share / np.maximum(length, 1e-12)
+        return np.concatenate([(share[:, None] * vectors).ravel(), single])
