@@ -298,7 +298,7 @@ def run_pytest_on(
     """Run a file of tests in a folder, with this checkout's `conftest.py`."""
     tests = folder / "tests"
     tests.mkdir()
-    for name in ("conftest.py", "blender.py", "processes.py"):
+    for name in ("conftest.py", "blender.py", "processes.py", "run_files.py"):
         shutil.copy(CHECKOUT / "tests" / name, tests)
     (tests / "test_given.py").write_text(source)
     return subprocess.run(
