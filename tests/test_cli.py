@@ -30,6 +30,8 @@ from motion_matching.engine.motion import bvh, contacts, simulation_bone
 from motion_matching.engine.takes import takes
 from tests.command_line import run, run_line, run_with_errors
 from tests.conftest import CHECKOUT
+from tests.demo import generate_clips
+from tests.run_files import make_once
 
 # Three swinging bones: no legs, no feet.
 TENTACLE = """HIERARCHY
@@ -59,12 +61,14 @@ Frame Time: 0.0333333
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo() -> Path:
     """A folder with generated clips and their database, made by the commands; tests only read it."""
-    folder = tmp_path_factory.mktemp("demo")
-    assert run("demo-clips", folder / "clips") == 0
-    assert run("build", folder / "clips", "-o", folder / "walk.npz", "--mirror") == 0
-    return folder
+
+    def make(folder: Path) -> None:
+        assert run("demo-clips", folder / "clips") == 0
+        assert run("build", folder / "clips", "-o", folder / "walk.npz", "--mirror") == 0
+
+    return make_once("demo_commands", make)
 
 
 @pytest.fixture(scope="module")
@@ -282,7 +286,7 @@ def test_build_options_reach_the_database(one_clip: Path, tmp_path: Path) -> Non
 
 
 def test_built_in_standing_is_added_to_clips_that_never_stand(tmp_path: Path) -> None:
-    clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
+    clip = next(clip for clip in generate_clips() if clip.name == "walk_curves")
     bvh.save(clip.crop(60, clip.frame_count - 90), tmp_path / "walk.bvh")
     stands = []
     for options in ([], ["--add-standing"]):

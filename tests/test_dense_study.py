@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.locomotion import locomotion
-from tests.demo import load_demo
+from tests.demo import generate_clips, load_demo
 from tests.studies import dense, manual_parts
 
 
 def test_copies_differ_a_little_and_are_always_the_same():
-    clip = locomotion.generate()[0]
+    clip = generate_clips()[0]
     assert dense.vary(clip, 0).clip is clip
     first, again, other = (dense.vary(clip, copy) for copy in (1, 1, 2))
     assert first.speed == again.speed != other.speed

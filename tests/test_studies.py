@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from motion_matching.engine.locomotion import locomotion
+from tests.demo import generate_clips
 from tests.engine import characters
 from tests.studies import (
     bodies,
@@ -102,7 +102,7 @@ def test_the_page_has_each_row_in_each_table_and_marks_what_is_missed(results):
 
 
 def test_retargeting_is_studied_without_help_and_measured_with_the_true_parts():
-    walk = locomotion.generate()[3].crop(60, 240)
+    walk = generate_clips()[3].crop(60, 240)
     source = retargeting.study_body(walk.skeleton, bodies.get_roles(PERFORMER))
     child = characters.make_child()
     measures = retargeting.measure(
@@ -120,7 +120,7 @@ def test_retargeting_is_studied_without_help_and_measured_with_the_true_parts():
 
 
 def test_the_page_of_retargeting_marks_what_is_missed():
-    walk = locomotion.generate()[3].crop(60, 240)
+    walk = generate_clips()[3].crop(60, 240)
     body = retargeting.study_body(walk.skeleton, bodies.get_roles(PERFORMER))
     measures = retargeting.measure([walk], body, body)
     assert measures["back_cm"] < 0.01
@@ -139,7 +139,7 @@ def test_kinds_of_skeletons_are_measured_against_the_motion_that_they_are_made_o
     plain = rows["rest along X", "source"]
     assert not plain.refusal
     assert max(plain.figures.values()) < 2.0
-    walk = locomotion.generate()[3].crop(60, 240)
+    walk = generate_clips()[3].crop(60, 240)
     body = retargeting.study_body(walk.skeleton, bodies.get_roles(PERFORMER))
     cells = {retargeting.Cell("generated", "performer"): retargeting.measure([walk], body, body)}
     ours = {"Mixamo": (peers.Figures(0.86, 1.1, 0), 0.86)}

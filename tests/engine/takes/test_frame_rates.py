@@ -9,8 +9,8 @@ import pytest
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.takes import baking, metrics, takes
+from tests.demo import generate_clips
 
 RATES = (24.0, 60.0, 120.0)
 SECONDS = 30.0
@@ -19,7 +19,7 @@ SECONDS = 30.0
 @cache
 def build_at(fps: float) -> Database:
     """Build the demo clips, which follow splines, at another rate."""
-    sources = [Source(clip=clip) for clip in locomotion.generate()]
+    sources = [Source(clip=clip) for clip in generate_clips()]
     return build(sources, BuildSettings(mirror=True, fps=fps))[0]
 
 
