@@ -13,6 +13,9 @@ from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.takes import takes
 from tests.run_files import pickle_once
 
+# Clips with which a character stands, walks and runs.
+FEW = ("idle", "walk_speeds", "walk_curves", "run_speeds", "gait_changes")
+
 
 @cache
 def generate_clips(fps: float = 30.0) -> tuple[Clip, ...]:
@@ -32,6 +35,17 @@ def load_demo() -> Database:
         return build(sources, BuildSettings(mirror=True))[0]
 
     return pickle_once("demo", build_demo)
+
+
+@cache
+def load_few() -> Database:
+    """Return the database of few clips, for commands that read all of it each time."""
+
+    def build_few() -> Database:
+        sources = [Source(clip=clip) for clip in generate_clips() if clip.name in FEW]
+        return build(sources, BuildSettings(mirror=True))[0]
+
+    return pickle_once("few", build_few)
 
 
 @cache

@@ -20,6 +20,7 @@ def test_copies_differ_a_little_and_are_always_the_same():
     assert 0.0 < np.degrees(angles.max()) < 10.0
 
 
+@pytest.mark.slow
 def test_the_manual_tells_jumps_as_a_ratio_to_the_fewest_frames():
     rows = dense.measure(load_demo(), 6.0)
     denser = [(2 * frames, script, 1.5 * jumps, *rest) for frames, script, jumps, *rest in rows]

@@ -133,6 +133,7 @@ def test_the_page_of_retargeting_marks_what_is_missed():
         assert summary.endswith(f"{int(legs < 3.0)} of 1 |")
 
 
+@pytest.mark.slow
 def test_kinds_of_skeletons_are_measured_against_the_motion_that_they_are_made_of():
     rows = {(row.kind, row.use): row for row in stand_ins.study_stand_ins()}
     assert {kind for kind, _ in rows} == set(stand_ins.STAND_INS)

@@ -69,6 +69,7 @@ class ProxyHero(RigHero):
         assert list_blocks() == self.before[1]
 
 
+@pytest.mark.slow
 def test_the_proxy_shows_what_the_controls_would() -> None:
     rig = ProxyHero("controls")
     rig.start()
@@ -298,6 +299,7 @@ def test_a_library_override_has_a_proxy_too(tmp_path: Path) -> None:
     np.testing.assert_allclose(played[..., :3, 3], shown[1:, ..., :3, 3], atol=0.002)
 
 
+@pytest.mark.slow
 def test_a_rig_that_is_too_slow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[LiveSolver] = []
     solve = LiveSolver.__init__

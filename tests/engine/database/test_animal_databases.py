@@ -207,6 +207,7 @@ def test_a_giant_is_slow_unless_it_goes_up_and_down_harder_than_things_fall():
         assert [leg.slowness for leg in legs] == pytest.approx([slowness] * 2, rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_feet_of_a_giant_scaled_as_an_animation_are_planted_at_its_own_pace():
     """As a person's: it would be too quick for one that falls slowly."""
     database = build_giant(slowly=False)

@@ -85,6 +85,7 @@ def find_differences(
     return most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degrees", [0.0, 12.0])
 def test_what_a_body_does_in_a_window_changes_no_arm(degrees: float, target: Anatomy):
     walk = generate_clips()[3].crop(0, 240)

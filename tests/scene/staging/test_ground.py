@@ -68,6 +68,7 @@ def build_floor_and_walls(collection):
     return build_ground(collect_visible_triangles(collection))
 
 
+@pytest.mark.slow
 def test_meshes_block_a_character_as_boxes_do(demo_database: Database, tmp_path: Path) -> None:
     databases.save(demo_database, tmp_path / "walk.npz")
     boxes = [Box((0, -4.5), (40, 1)), Box((3, -2), (1, 6), 0.2), Box((-2.5, -2), (1, 1), 0.7)]
@@ -261,6 +262,7 @@ def check_command(folder):
     assert user.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_command_line_makes_takes_among_obstacles(
     demo_database: Database, tmp_path: Path
 ) -> None:
