@@ -105,6 +105,14 @@ def short_take_file(
     return pickle_take(demo_database, 2.0, tmp_path_factory.mktemp("take"))
 
 
+@pytest.fixture(scope="module")
+def brief_take_file(
+    demo_database: databases.Database, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A take of a second, whose paths are too short to be seen."""
+    return pickle_take(demo_database, 1.0, tmp_path_factory.mktemp("take"))
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for results, with one for temporary files beside it."""
@@ -219,13 +227,13 @@ def check_film_without_egl(take, target):
 @pytest.mark.slow
 def test_without_graphics_cycles_renders(
     take_file: Path,
-    short_take_file: Path,
+    brief_take_file: Path,
     folder: Path,
     monkeypatch,
 ) -> None:
     check_picture_without_egl(monkeypatch, take_file, folder / "take.png")
     reset_blender()
-    check_film_without_egl(short_take_file, folder / "take.mp4")
+    check_film_without_egl(brief_take_file, folder / "take.mp4")
     assert holds_only(folder, "take.mp4", "take.png")
 
 
@@ -282,14 +290,14 @@ def test_two_takes_stand_side_by_side_in_one_picture(
 
 @pytest.mark.parametrize("ending", ["png", pytest.param("mp4", marks=pytest.mark.slow)])
 def test_failed_renders_are_reported_and_keep_the_old_file(
-    run_in_blender: Callable[..., str], short_take_file: Path, folder: Path, ending: str
+    run_in_blender: Callable[..., str], brief_take_file: Path, folder: Path, ending: str
 ) -> None:
     target = folder / f"take.{ending}"
     target.write_text("an older one")
-    run_in_blender(FAILS, short_take_file, target, "no engine")
-    run_in_blender(FAILS, short_take_file, target, "full disk")
+    run_in_blender(FAILS, brief_take_file, target, "no engine")
+    run_in_blender(FAILS, brief_take_file, target, "full disk")
     target.chmod(0o444)
-    run_in_blender(FAILS, short_take_file, target, "read-only")
+    run_in_blender(FAILS, brief_take_file, target, "read-only")
     assert target.read_text() == "an older one"
     assert holds_only(folder, target.name)
 
