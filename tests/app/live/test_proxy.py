@@ -97,14 +97,8 @@ def test_the_proxy_shows_what_the_controls_would() -> None:
     np.testing.assert_allclose(hero.read(), at_rest, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "mode",
-    [
-        pytest.param("new", marks=pytest.mark.slow),
-        pytest.param("append", marks=pytest.mark.slow),
-        "overwrite",
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["new", "append", "overwrite"])
 def test_a_take_is_that_of_a_session_on_the_controls(mode: str) -> None:
     takes = []
     for drive in ("controls", "proxy"):

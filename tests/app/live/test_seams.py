@@ -124,7 +124,8 @@ def test_overwriting_goes_on_from_the_take_at_the_current_frame(root):
     np.testing.assert_allclose(play(hero.obj, range(1, 60)), before, atol=1e-4)
 
 
-@pytest.mark.parametrize("lead_back", [pytest.param(0.0, marks=pytest.mark.slow), 2.0])
+@pytest.mark.slow
+@pytest.mark.parametrize("lead_back", [0.0, 2.0])
 @pytest.mark.parametrize("root", ROOTS)
 def test_the_rest_of_an_overwritten_take_goes_on_from_the_new_part(root, lead_back):
     hero, limit = create_hero(root), get_limit()

@@ -83,6 +83,7 @@ def test_a_dogs_paws_stay_planted_and_it_follows(database, script, gait):
     assert take["achieved_along_wish"] > 0.9 * take["desired_speed"]
 
 
+@pytest.mark.slow
 def test_a_dog_that_never_moves_aside_turns_to_where_it_moves(database, demo_database):
     assert takes.make_default_settings(demo_database).strafe
     assert not takes.make_default_settings(database).strafe

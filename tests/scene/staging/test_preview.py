@@ -266,6 +266,7 @@ def test_ghosts_stand_apart_and_show_every_direction(take_file: Path, folder: Pa
     np.testing.assert_allclose(way[0], take.character[0, :2])
 
 
+@pytest.mark.slow
 def test_two_takes_stand_side_by_side_in_one_picture(
     take_file: Path, short_take_file: Path, folder: Path
 ) -> None:
@@ -342,6 +343,7 @@ def test_invalid_options_are_reported_in_a_sentence(
     assert holds_only(folder, "in_the_way.png", "old.png")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_film_and_leaves_nothing(folder: Path) -> None:
     file = folder / "walk.npz"
     databases.save(load_few(), file)
