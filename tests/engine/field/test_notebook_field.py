@@ -35,11 +35,11 @@ FACTOR = 1.0  # of the reward for a tag
 
 @pytest.fixture(scope="module")
 def database():
-    """Build a walk and a run, with proposed tags, of about 250 states."""
+    """Build a walk and a run, with proposed tags, of about 130 states."""
     clips = {clip.name: clip for clip in generate_clips()}
     sources = [
-        Source(clip=clips["walk_curves"], start=60, stop=190),
-        Source(clip=clips["run_curves"], start=90, stop=220),
+        Source(clip=clips["walk_curves"], start=60, stop=130),
+        Source(clip=clips["run_curves"], start=90, stop=160),
     ]
     return build(sources, BuildSettings(auto_tags=AutoTagSettings()))[0]
 
