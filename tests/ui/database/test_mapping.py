@@ -181,6 +181,7 @@ def test_a_preview_shows_the_source_beside_the_character(files):
     source_preview.close()
 
 
+@pytest.mark.slow
 def test_rigify_plays_files_on_its_controls(files):
     """Keys are on controls alone, feet stand on the ground, and an edit of the foot is followed."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
