@@ -218,6 +218,7 @@ def test_the_path_of_a_mapped_source_is_the_characters(files):
     assert OPS.build() == {"FINISHED"}
 
 
+@pytest.mark.slow
 def test_many_skeletons_are_mapped_beside_redraws(tmp_path):
     """However many bodies the files have, Blender is held up for a small part of the work alone."""
     clip = generate_clips(fps=24)[0].crop(0, 3)
