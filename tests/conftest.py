@@ -14,6 +14,7 @@ import pytest
 
 from tests.blender import reset_blender
 from tests.processes import run_process
+from tests.run_files import get_run_folder
 
 if TYPE_CHECKING:
     from hosts import Host
@@ -201,6 +202,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    get_run_folder()  # before workers start, which inherit it
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(
             SkipGuard(read_allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""The built-in clips and their database, made once in each process."""
+"""The built-in clips and their database, made once in a run and read once in each process."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.takes import takes
+from tests.run_files import pickle_once
+
+# Clips with which a character stands, walks and runs.
+FEW = ("idle", "walk_speeds", "walk_curves", "run_speeds", "gait_changes")
 
 
 @cache
 def generate_clips(fps: float = 30.0) -> tuple[Clip, ...]:
     """Return the clips, whose arrays cannot be written to: all tests of a process share them."""
-    clips = tuple(locomotion.generate(fps=fps))
+    clips = pickle_once(f"clips_{fps:g}", lambda: tuple(locomotion.generate(fps=fps)))
     for clip in clips:
         clip.positions.flags.writeable = clip.rotations.flags.writeable = False
     return clips
@@ -25,7 +29,23 @@ def generate_clips(fps: float = 30.0) -> tuple[Clip, ...]:
 @cache
 def load_demo() -> Database:
     """Return the clips and their mirror images with the shipped settings."""
-    return build([Source(clip=clip) for clip in generate_clips()], BuildSettings(mirror=True))[0]
+
+    def build_demo() -> Database:
+        sources = [Source(clip=clip) for clip in generate_clips()]
+        return build(sources, BuildSettings(mirror=True))[0]
+
+    return pickle_once("demo", build_demo)
+
+
+@cache
+def load_few() -> Database:
+    """Return the database of few clips, for commands that read all of it each time."""
+
+    def build_few() -> Database:
+        sources = [Source(clip=clip) for clip in generate_clips() if clip.name in FEW]
+        return build(sources, BuildSettings(mirror=True))[0]
+
+    return pickle_once("few", build_few)
 
 
 @cache

@@ -87,6 +87,7 @@ def test_a_saved_database_has_the_same_arrays(clips, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_paths_clips_and_sources_give_the_same_database(folder):
     files = sorted((folder / "clips").glob("*.bvh"))
     from_paths = api.build(files)
@@ -242,6 +243,7 @@ def test_inspecting_a_database_compares_it_with_a_performance(database):
     assert data["settings"]["run"]["forward"] == 2
 
 
+@pytest.mark.slow
 def test_odd_postures_are_found_and_excluded_by_a_tag():
     clips, stumbles = make_stumbling_runs()
     found = api.find_odd_postures(api.build(clips, api.BuildSettings(mirror=True)))
@@ -427,6 +429,7 @@ assert api.read_actions(armature, [action])[0].frame_count == 90
 """
 
 
+@pytest.mark.slow
 def test_takes_survive_a_round_trip_through_blender(folder, tmp_path, run_in_blender):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     run_in_blender(IN_BLENDER, tmp_path)
@@ -502,6 +505,7 @@ def test_the_manual_names_every_function(name):
     assert f"`{name}`" in MANUAL
 
 
+@pytest.mark.slow
 def test_the_blocks_of_the_manual_run(folder, tmp_path, monkeypatch):
     """Run its blocks in order, except those that need Blender."""
     monkeypatch.chdir(tmp_path)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -125,6 +126,43 @@ def parse(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"), str(file))
 
 
+class Found(NamedTuple):
+    """What rules of the structure look at in a file, of which each is parsed once."""
+
+    imports: list[str]
+    rooms: list[str]
+    state: list[str]
+    classes: list[str]
+    modules: set[tuple[str, ...]]
+    checks_version: bool
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[Path, Found]:
+    """What each file of the package has."""
+    return {file: look_into(file, parse(file)) for file in FILES}
+
+
+def look_into(file: Path, tree: ast.Module) -> Found:
+    return Found(
+        imports=find_wrong_imports(file, tree),
+        rooms=find_wrong_rooms(file, tree),
+        state=find_mutable_state(tree),
+        classes=[node.name for node in tree.body if isinstance(node, ast.ClassDef)],
+        modules=find_module_imports(file, tree),
+        checks_version=checks_version(tree),
+    )
+
+
+def list_wrong(found: dict[Path, Found], rule: str) -> dict[str, list[str]]:
+    """Return what breaks a rule, by file."""
+    return {
+        file.relative_to(PACKAGE).as_posix(): getattr(each, rule)
+        for file, each in found.items()
+        if getattr(each, rule)
+    }
+
+
 def find_wrong_imports(file: Path, tree: ast.Module) -> list[str]:
     """Return a sentence for each wrong import of a file."""
     station = get_station(get_module(file))
@@ -157,10 +195,10 @@ def find_wrong_imports(file: Path, tree: ast.Module) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_imports_point_one_way(file):
-    assert get_station(get_module(file)) in MAY_IMPORT, "add the new station to MAY_IMPORT"
-    assert find_wrong_imports(file, parse(file)) == []
+def test_imports_point_one_way(found):
+    stations = {get_station(get_module(file)) for file in FILES}
+    assert stations <= set(MAY_IMPORT), "add the new station to MAY_IMPORT"
+    assert list_wrong(found, "imports") == {}
 
 
 @pytest.mark.parametrize(
@@ -233,6 +271,8 @@ ROOMS: dict[str, set[str]] = {
 
 def find_wrong_rooms(file: Path, tree: ast.Module) -> list[str]:
     """Return the wrong imports between folders of `scene`."""
+    if get_module(file)[:1] != ("scene",) or len(get_module(file)) == 1:
+        return []
     room = get_module(file)[1]
     return [
         ".".join(target)
@@ -241,13 +281,8 @@ def find_wrong_rooms(file: Path, tree: ast.Module) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    "file",
-    [file for file in FILES if get_module(file)[0:1] == ("scene",) and len(get_module(file)) > 1],
-    ids=lambda file: str(file.relative_to(PACKAGE)),
-)
-def test_scene_folders_import_one_way(file):
-    assert find_wrong_rooms(file, parse(file)) == []
+def test_scene_folders_import_one_way(found):
+    assert list_wrong(found, "rooms") == {}
 
 
 def test_a_wrong_import_between_scene_folders_is_reported():
@@ -275,9 +310,11 @@ def find_typing_only(tree: ast.Module) -> set[int]:
     return {id(inner) for body in blocks for statement in body for inner in ast.walk(statement)}
 
 
-def find_module_imports(file: Path, modules: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
+MODULES = {get_module(file) for file in FILES}
+
+
+def find_module_imports(file: Path, tree: ast.Module) -> set[tuple[str, ...]]:
     """Return the modules of the package that a file imports at run time, also inside functions."""
-    tree = parse(file)
     skipped = find_typing_only(tree)
     kept = ast.Module(
         [
@@ -288,11 +325,11 @@ def find_module_imports(file: Path, modules: set[tuple[str, ...]]) -> set[tuple[
         [],
     )
     targets = {
-        target if target in modules else target[:-1]
+        target if target in MODULES else target[:-1]
         for target, inside in list_imports(file, kept)
         if inside
     }
-    return (targets & modules) - {get_module(file)}
+    return (targets & MODULES) - {get_module(file)}
 
 
 def find_cycle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple[str, ...]]:
@@ -313,9 +350,8 @@ def find_cycle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple
     return next((cycle for module in sorted(graph) if (cycle := visit(module, []))), [])
 
 
-def test_there_is_no_import_cycle():
-    modules = {get_module(file) for file in FILES}
-    graph = {get_module(file): find_module_imports(file, modules) for file in FILES}
+def test_there_is_no_import_cycle(found):
+    graph = {get_module(file): each.modules for file, each in found.items()}
     # a package that only names its modules, as `app` does, imports none of them
     assert [".".join(module) for module in find_cycle(graph)] == []
 
@@ -374,10 +410,8 @@ def is_mutable(value: ast.expr | None) -> bool:
     return isinstance(value, MUTABLE) or name in MAKERS
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_modules_hold_no_mutable_state(file):
-    if file.relative_to(PACKAGE).as_posix() not in HOLDS_STATE:
-        assert find_mutable_state(parse(file)) == []
+def test_modules_hold_no_mutable_state(found):
+    assert set(list_wrong(found, "state")) <= HOLDS_STATE
 
 
 @pytest.mark.parametrize(
@@ -393,12 +427,11 @@ def test_mutable_state_in_a_module_is_reported(source):
     assert find_mutable_state(ast.parse(source))
 
 
-def test_class_names_are_unique():
+def test_class_names_are_unique(found):
     owners: dict[str, list[str]] = {}
-    for file in FILES:
-        for node in parse(file).body:
-            if isinstance(node, ast.ClassDef):
-                owners.setdefault(node.name, []).append(file.relative_to(PACKAGE).as_posix())
+    for file, each in found.items():
+        for name in each.classes:
+            owners.setdefault(name, []).append(file.relative_to(PACKAGE).as_posix())
     assert {name: files for name, files in owners.items() if len(files) > 1} == {}
 
 
@@ -447,8 +480,10 @@ def checks_version(tree: ast.AST) -> bool:
     return False
 
 
-def test_only_listed_modules_check_the_blender_version():
-    asking = [file.relative_to(PACKAGE).as_posix() for file in FILES if checks_version(parse(file))]
+def test_only_listed_modules_check_the_blender_version(found):
+    asking = [
+        file.relative_to(PACKAGE).as_posix() for file, each in found.items() if each.checks_version
+    ]
     # registering, which gives properties their options, does not need the scene
     assert set(asking) <= {"scene/blender/actions.py", "ui/typed_properties.py"}
     assert checks_version(ast.parse("import bpy\nif bpy.app.version >= (5, 0, 0): pass"))

@@ -298,7 +298,7 @@ def run_pytest_on(
     """Run a file of tests in a folder, with this checkout's `conftest.py`."""
     tests = folder / "tests"
     tests.mkdir()
-    for name in ("conftest.py", "blender.py", "processes.py"):
+    for name in ("conftest.py", "blender.py", "processes.py", "run_files.py"):
         shutil.copy(CHECKOUT / "tests" / name, tests)
     (tests / "test_given.py").write_text(source)
     return subprocess.run(
@@ -347,6 +347,7 @@ def test_first_cases_are_chosen_among_those_selected_and_where_no_blender_is_nee
     assert ran == ["test_numbers[2]", "test_in_blender[1]", "test_in_blender[2]", "test_alone"]
 
 
+@pytest.mark.slow
 def test_the_extension_runs_no_code_from_texts(tmp_path):
     package.stage(tmp_path / "staged", next(iter(pins.PLATFORMS)), [])
     files = list((tmp_path / "staged").rglob("*.py"))

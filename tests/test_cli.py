@@ -30,6 +30,8 @@ from motion_matching.engine.motion import bvh, contacts, simulation_bone
 from motion_matching.engine.takes import takes
 from tests.command_line import run, run_line, run_with_errors
 from tests.conftest import CHECKOUT
+from tests.demo import FEW, generate_clips
+from tests.run_files import make_once
 
 # Three swinging bones: no legs, no feet.
 TENTACLE = """HIERARCHY
@@ -59,12 +61,19 @@ Frame Time: 0.0333333
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with generated clips and their database, made by the commands; tests only read it."""
-    folder = tmp_path_factory.mktemp("demo")
-    assert run("demo-clips", folder / "clips") == 0
-    assert run("build", folder / "clips", "-o", folder / "walk.npz", "--mirror") == 0
-    return folder
+def demo() -> Path:
+    """A folder with generated clips and the database of few of them, made by the commands; tests
+    only read it.
+    """
+
+    def make(folder: Path) -> None:
+        assert run("demo-clips", folder / "clips") == 0
+        (folder / "few").mkdir()
+        for name in FEW:
+            shutil.copy(folder / "clips" / f"{name}.bvh", folder / "few")
+        assert run("build", folder / "few", "-o", folder / "walk.npz", "--mirror") == 0
+
+    return make_once("demo_commands", make)
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +156,7 @@ for frame in (1, clip.frame_count // 2, clip.frame_count):
 """
 
 
+@pytest.mark.slow
 def test_the_readme_commands_make_mocap_a_report_and_an_action(
     demo: Path,
     walk: Path,
@@ -282,7 +292,7 @@ def test_build_options_reach_the_database(one_clip: Path, tmp_path: Path) -> Non
 
 
 def test_built_in_standing_is_added_to_clips_that_never_stand(tmp_path: Path) -> None:
-    clip = next(clip for clip in locomotion.generate() if clip.name == "walk_curves")
+    clip = next(clip for clip in generate_clips() if clip.name == "walk_curves")
     bvh.save(clip.crop(60, clip.frame_count - 90), tmp_path / "walk.bvh")
     stands = []
     for options in ([], ["--add-standing"]):
@@ -362,6 +372,7 @@ def test_short_clips_are_named_and_the_rest_is_built(
 # ---------------------------------------------------------------- repeating takes
 
 
+@pytest.mark.slow
 def test_a_performance_repeats_its_take_unless_settings_change(walk: Path, tmp_path: Path) -> None:
     first, again, other, calmer = (
         tmp_path / f"{name}.bvh" for name in ("first", "again", "other", "calmer")
@@ -398,6 +409,7 @@ def test_a_performance_repeats_its_take_unless_settings_change(walk: Path, tmp_p
     assert performance.load(kept).settings["velocity_halflife"] == 0.2
 
 
+@pytest.mark.slow
 def test_contacts_are_saved_edited_and_baked_again(walk: Path, tmp_path: Path) -> None:
     take = ("take", walk, "--script", "flips", "--seconds", 5, "--quiet")
     assert (
@@ -427,6 +439,7 @@ def test_contacts_are_saved_edited_and_baked_again(walk: Path, tmp_path: Path) -
     assert (tmp_path / "a.bvh").read_bytes() != (tmp_path / "c.bvh").read_bytes()
 
 
+@pytest.mark.slow
 def test_foot_modes_change_how_far_feet_slide(walk: Path, tmp_path: Path) -> None:
     slides = []
     for feet in ("baked", "live", "off"):
@@ -920,6 +933,7 @@ def test_progress_shows_only_on_a_terminal_and_is_erased(
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_quiet_commands_print_nothing_but_errors(
     walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -946,6 +960,7 @@ def test_a_take_plays_with_a_preset_and_changes_of_it(walk: Path, tmp_path: Path
     assert "has no 'settings'" in read_sentence(capsys)
 
 
+@pytest.mark.slow
 def test_a_take_beside_another_is_the_same_performance_with_something_else(
     walk: Path, tmp_path: Path, capsys
 ) -> None:
@@ -977,7 +992,7 @@ def test_a_take_beside_another_is_the_same_performance_with_something_else(
 def test_a_pruned_database_is_small_and_plays(walk: Path, tmp_path: Path, capsys) -> None:
     small, tags, report = (tmp_path / name for name in ("s.npz", "t.json", "r.json"))
     written = ["-o", small, "--save-tags", tags, "--report", report]
-    assert run("prune", walk, "--keep", 0.4, "--seconds", 5, *written) == 0
+    assert run("prune", walk, "--keep", 0.4, "--seconds", 2, *written) == 0
     said = capsys.readouterr().out
     assert "frames stay: 4" in said
     assert "pruned" in said
@@ -1111,6 +1126,7 @@ def test_devices_are_no_motion(tmp_path: Path, capsys: pytest.CaptureFixture[str
         assert "/dev/zero" in said
 
 
+@pytest.mark.slow
 def test_demo_clips_replace_no_other_files_of_their_names(tmp_path: Path) -> None:
     clips = tmp_path / "clips"
     assert run("demo-clips", clips, "--quiet") == 0

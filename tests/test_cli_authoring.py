@@ -69,6 +69,7 @@ def test_tags_of_a_folder_are_read_from_and_saved_to_a_file(
     assert again.read_bytes() == file.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_take_obeys_the_tags(clips: Path, tmp_path: Path) -> None:
     """Excluded frames are never played, and clips to avoid are played less."""
     played = {}

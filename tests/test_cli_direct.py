@@ -36,6 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_scene_becomes_motion_capture_and_a_report(folder, tmp_path, capsys):
     out, report = tmp_path / "take.bvh", tmp_path / "take.json"
     assert not run(
@@ -51,6 +52,7 @@ def test_a_scene_becomes_motion_capture_and_a_report(folder, tmp_path, capsys):
     assert bvh.load(out, scale=0.01).frame_count == (7 * 30) + 1
 
 
+@pytest.mark.slow
 def test_the_table_of_jumps_is_kept_and_gives_the_same_take(folder, tmp_path):
     table = folder / "walk.jumps.npz"
     table.unlink(missing_ok=True)
@@ -79,6 +81,7 @@ def test_the_api_directs_the_same_take(folder, tmp_path):
     assert (tmp_path / "a.bvh").read_bytes() == (tmp_path / "b.bvh").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_performance_is_followed_with_fewer_jumps(folder, tmp_path, capsys):
     database, saved = folder / "walk.npz", tmp_path / "walk.json"
     words = ("--script", "figure_eight", "--seconds", 12, "--save-performance", saved)
@@ -89,6 +92,7 @@ def test_a_performance_is_followed_with_fewer_jumps(folder, tmp_path, capsys):
     assert told["take"]["jumps_per_second"] < 0.7 * live["take"]["jumps_per_second"]
 
 
+@pytest.mark.slow
 def test_variations_are_written_with_numbers(folder, tmp_path, capsys):
     out, report = tmp_path / "take.bvh", tmp_path / "take.json"
     words = ("--variations", 2, "--bvh", out, "--report", report, "--preview")
@@ -115,6 +119,7 @@ def test_variations_replace_no_file_that_has_their_number(folder, tmp_path):
     check_refusals(run_with_errors, [(wrong, "is there already")], tmp_path / "walk_2.bvh")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["database", "archive", "text"])
 def test_a_file_of_the_name_of_the_table_is_not_written_over(kind, folder, tmp_path, capsys):
     database, there = tmp_path / "walk.npz", tmp_path / "walk.jumps.npz"

@@ -227,6 +227,7 @@ def test_a_field_performs_a_recording_with_its_trained_actions(
     assert settings["walk"]["forward"] == 0.7
 
 
+@pytest.mark.slow
 def test_each_controller_and_control_mode_gives_another_take(
     walk: Path, field: Path, tmp_path: Path
 ) -> None:
@@ -343,6 +344,7 @@ def test_a_field_of_another_version_is_trained_again(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", ["of another version", "damaged"])
 def test_a_stopped_training_that_cannot_resume_must_be_removed(
     kept: str, walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

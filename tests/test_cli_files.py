@@ -15,23 +15,25 @@ import numpy as np
 import pytest
 
 from motion_matching.engine import array_files
+from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.tags import save_tags
 from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.takes import takes
 from tests.command_line import run, run_with_errors
 from tests.conftest import CHECKOUT
+from tests.demo import load_few
 
 TAKE = ("take", "demo.npz", "--seconds", "1", "--quiet")
 BUILD = ("build", "list.json", "-o", "new.npz")
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory, demo_file: Path) -> Path:
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with each kind of file that commands read."""
     folder = tmp_path_factory.mktemp("files")
     (folder / "sub").mkdir()
-    shutil.copy(demo_file, folder / "demo.npz")
+    databases.save(load_few(), folder / "demo.npz")
     shutil.copy(CHECKOUT / "tests" / "data" / "before" / "curves.bvh", folder / "a.bvh")
     (folder / "list.json").write_text('[{"file": "a.bvh"}]')
     save_tags({"a": ()}, folder / "tags.json")
@@ -202,6 +204,7 @@ def start(*command: str, **options: object) -> subprocess.Popen[str]:
     return subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, **options)
 
 
+@pytest.mark.slow
 def test_a_command_without_an_output_succeeds(folder: Path):
     words = " ".join([sys.executable, "-m", "motion_matching", "inspect", "demo.npz"])
     for closed in (">&-", ">&- 2>&-"):

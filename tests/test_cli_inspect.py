@@ -10,25 +10,25 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.database import Database
 from motion_matching.engine.motion import bvh
 from tests.command_line import run, run_line
+from tests.demo import load_few
 from tests.engine.stumbles import make_stumbling_runs
 
 
 @pytest.fixture(scope="module")
-def walk(demo_database: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database of the generated clips; tests only read it."""
-    file = tmp_path_factory.mktemp("demo") / "walk.npz"
-    databases.save(demo_database, file)
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of few generated clips; tests only read it."""
+    file = tmp_path_factory.mktemp("few") / "walk.npz"
+    databases.save(load_few(), file)
     return file
 
 
 def test_coverage_holes_are_plotted_and_listed_with_their_speeds(
-    walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demo_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = tmp_path / "report.json"
-    assert run("inspect", walk, "--set", "run=6", "--report", report) == 0
+    assert run("inspect", demo_file, "--set", "run=6", "--report", report) == 0
     told = capsys.readouterr().out
     assert "what to capture next:\n  Running forward at 6 m/s: the data reaches" in told
     assert "!" in told
@@ -101,6 +101,7 @@ def test_the_report_maps_the_poses(walk: Path, tmp_path: Path) -> None:
     assert spread < 0.3 * np.linalg.norm(runs.mean(axis=0) - idle.mean(axis=0))
 
 
+@pytest.mark.slow
 def test_a_recorded_performance_replaces_the_scripts(
     walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,6 +181,7 @@ def test_a_frame_is_inspected_for_a_desired_velocity(
         assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_states_of_a_field_are_mapped_on_request(walk: Path, tmp_path: Path) -> None:
     """In the report with gait and clip of each frame, and as three pictures."""
     report, plot = tmp_path / "report.json", tmp_path / "plot.svg"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.locomotion import locomotion
-from tests.demo import load_demo
+from tests.demo import generate_clips, load_demo
 from tests.studies import dense, manual_parts
 
 
 def test_copies_differ_a_little_and_are_always_the_same():
-    clip = locomotion.generate()[0]
+    clip = generate_clips()[0]
     assert dense.vary(clip, 0).clip is clip
     first, again, other = (dense.vary(clip, copy) for copy in (1, 1, 2))
     assert first.speed == again.speed != other.speed
@@ -21,6 +20,7 @@ def test_copies_differ_a_little_and_are_always_the_same():
     assert 0.0 < np.degrees(angles.max()) < 10.0
 
 
+@pytest.mark.slow
 def test_the_manual_tells_jumps_as_a_ratio_to_the_fewest_frames():
     rows = dense.measure(load_demo(), 6.0)
     denser = [(2 * frames, script, 1.5 * jumps, *rest) for frames, script, jumps, *rest in rows]

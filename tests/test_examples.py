@@ -45,6 +45,7 @@ def run(name: str, folder: Path, *arguments: object) -> str:
     return run_process(command, folder, environment, 200, name)
 
 
+@pytest.mark.slow
 def test_the_batch_example_writes_takes_and_a_table(folder, tmp_path):
     scripts = ("--scripts", "square", "flips")
     printed = run(
@@ -62,6 +63,7 @@ def test_the_batch_example_writes_takes_and_a_table(folder, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_features_example_compares_features(folder, tmp_path):
     printed = run("custom_features", tmp_path, folder / "clips", "--seconds", 3)
     assert "default: 29 dimensions" in printed
@@ -69,6 +71,7 @@ def test_the_features_example_compares_features(folder, tmp_path):
     assert "bone_position LeftHand" in printed
 
 
+@pytest.mark.slow
 def test_the_weights_example_writes_a_plot(folder, tmp_path):
     weights = ["0.5", "1", "4"]
     printed = run(

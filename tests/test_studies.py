@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from motion_matching.engine.locomotion import locomotion
+from tests.demo import generate_clips
 from tests.engine import characters
 from tests.studies import (
     bodies,
@@ -102,7 +102,7 @@ def test_the_page_has_each_row_in_each_table_and_marks_what_is_missed(results):
 
 
 def test_retargeting_is_studied_without_help_and_measured_with_the_true_parts():
-    walk = locomotion.generate()[3].crop(60, 240)
+    walk = generate_clips()[3].crop(60, 240)
     source = retargeting.study_body(walk.skeleton, bodies.get_roles(PERFORMER))
     child = characters.make_child()
     measures = retargeting.measure(
@@ -120,7 +120,7 @@ def test_retargeting_is_studied_without_help_and_measured_with_the_true_parts():
 
 
 def test_the_page_of_retargeting_marks_what_is_missed():
-    walk = locomotion.generate()[3].crop(60, 240)
+    walk = generate_clips()[3].crop(60, 240)
     body = retargeting.study_body(walk.skeleton, bodies.get_roles(PERFORMER))
     measures = retargeting.measure([walk], body, body)
     assert measures["back_cm"] < 0.01
@@ -133,13 +133,14 @@ def test_the_page_of_retargeting_marks_what_is_missed():
         assert summary.endswith(f"{int(legs < 3.0)} of 1 |")
 
 
+@pytest.mark.slow
 def test_kinds_of_skeletons_are_measured_against_the_motion_that_they_are_made_of():
     rows = {(row.kind, row.use): row for row in stand_ins.study_stand_ins()}
     assert {kind for kind, _ in rows} == set(stand_ins.STAND_INS)
     plain = rows["rest along X", "source"]
     assert not plain.refusal
     assert max(plain.figures.values()) < 2.0
-    walk = locomotion.generate()[3].crop(60, 240)
+    walk = generate_clips()[3].crop(60, 240)
     body = retargeting.study_body(walk.skeleton, bodies.get_roles(PERFORMER))
     cells = {retargeting.Cell("generated", "performer"): retargeting.measure([walk], body, body)}
     ours = {"Mixamo": (peers.Figures(0.86, 1.1, 0), 0.86)}

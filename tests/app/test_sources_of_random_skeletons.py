@@ -10,7 +10,6 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
@@ -26,6 +25,7 @@ from tests.app.test_sources_of_both_kinds import (
     import_with_blender,
     write_files,
 )
+from tests.demo import generate_clips
 from tests.engine import rigs
 from tests.scene.bodies import EditBones
 from tests.ui.characters import expect_refusal
@@ -35,7 +35,7 @@ UNITS = (0.01, 1.0, 0.0254)  # metres: of centimetres, metres and inches
 
 @cache
 def load_clips() -> tuple[Clip, ...]:
-    return tuple(clip for clip in locomotion.generate(fps=30.0) if clip.name in CLIPS)
+    return tuple(clip for clip in generate_clips() if clip.name in CLIPS)
 
 
 def grow_bones(clip: Clip, rng: np.random.Generator, count: int) -> Clip:

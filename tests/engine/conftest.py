@@ -11,6 +11,7 @@ from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import find_sources
 from motion_matching.engine.takes import takes
+from tests.run_files import pickle_once
 
 
 @pytest.fixture(scope="session")
@@ -22,10 +23,16 @@ def settings(demo_database: Database) -> PerformerSettings:
 @pytest.fixture(scope="session")
 def bandai_namco(mocap: Path) -> Database:
     """The database of Bandai-Namco's clips and their mirror images."""
-    return build(find_sources([mocap / "bandai-namco"]), BuildSettings(mirror=True))[0]
+    return build_mirrored(mocap / "bandai-namco")
 
 
 @pytest.fixture(scope="session")
 def lafan1(mocap: Path) -> Database:
     """The database of LAFAN1's take and its mirror image."""
-    return build(find_sources([mocap / "lafan1"]), BuildSettings(mirror=True))[0]
+    return build_mirrored(mocap / "lafan1")
+
+
+def build_mirrored(folder: Path) -> Database:
+    """Return the database of a folder's clips and their mirror images, built once in a run."""
+    settings = BuildSettings(mirror=True)
+    return pickle_once(folder.name, lambda: build(find_sources([folder]), settings)[0])

@@ -43,6 +43,7 @@ def read_curve(action, path, index):
     return read_channels(action)[path, index]
 
 
+@pytest.mark.slow
 def test_keys_equal_the_ticks_in_every_rotation_mode() -> None:
     scene = bpy.context.scene
 
@@ -108,6 +109,7 @@ def test_a_take_is_performed_again_to_the_byte(tmp_path: Path) -> None:
     assert take.poses[part["lead_in"] :].tobytes() == poses.tobytes()
 
 
+@pytest.mark.slow
 def test_keys_appear_while_recording_and_flushes_stay_small() -> None:
     stage = Stage(ReplayInput(build_performance(seconds=40.0), FPS))
     shown_keys, touched = [], []

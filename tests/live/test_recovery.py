@@ -85,6 +85,7 @@ def check_recovered(demo_file, folder, count):
     assert take.poses[part["lead_in"] :].tobytes() == np.stack(poses).tobytes()
 
 
+@pytest.mark.slow
 def test_a_killed_program_loses_at_most_a_second(demo_file: Path, tmp_path: Path) -> None:
     folder, script = tmp_path / "recovery", tmp_path / "killed.py"
     script.write_text(KILLED, encoding="utf-8")

@@ -6,17 +6,14 @@ exit. The rigs come from the file that the process has saved.
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import sys
-import tempfile
-from functools import cache
 from pathlib import Path
 
 import bpy
 
 from tests.processes import run_process
+from tests.run_files import make_once
 
 GENERATE = """
 import os
@@ -41,7 +38,7 @@ os._exit(0)
 def create_rigify_rig(kind: str) -> bpy.types.Object:
     """Return the control rig of a metarig, such as 'basic_human', in the current scene.
 
-    Those of 'human', 'wolf' and 'cat' take some seconds, the first time.
+    Those of 'human', 'wolf' and 'cat' take some seconds, the first time in a run.
     """
     with bpy.data.libraries.load(str(generate_file(kind))) as (_, loaded):
         loaded.objects = ["rig"]
@@ -51,12 +48,12 @@ def create_rigify_rig(kind: str) -> bpy.types.Object:
     return rig
 
 
-@cache
 def generate_file(kind: str) -> Path:
     """Generate the rig of a metarig and return the .blend file that has it as 'rig'."""
-    folder = Path(tempfile.mkdtemp(prefix="motion-matching-rigify-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    command = [sys.executable, "-c", GENERATE, kind, str(folder / "rig.blend")]
-    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(folder / "user")}
-    run_process(command, folder, environment, 300, f"generating Rigify's {kind}")
-    return folder / "rig.blend"
+
+    def generate(path: Path) -> None:
+        command = [sys.executable, "-c", GENERATE, kind, str(path)]
+        environment = {**os.environ, "BLENDER_USER_RESOURCES": str(path.parent / "user")}
+        run_process(command, path.parent, environment, 300, f"generating Rigify's {kind}")
+
+    return make_once(f"rigify_{kind}.blend", generate)

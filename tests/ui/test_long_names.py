@@ -6,10 +6,10 @@ import bpy
 import pytest
 
 from motion_matching.app import takes
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender.handle import fit_name
 from motion_matching.scene.writing import recording
+from tests.demo import generate_clips
 from tests.ui.characters import create_character
 
 ops = bpy.ops.motion_matching
@@ -81,7 +81,7 @@ def test_takes_along_a_curve_with_a_long_name_are_told_apart_and_go_with_their_t
 
 
 def test_a_folder_with_a_long_name_becomes_a_character(tmp_path, long_name):
-    clip = next(c for c in locomotion.generate(fps=24) if c.name == "walk_curves")
+    clip = next(c for c in generate_clips(fps=24.0) if c.name == "walk_curves")
     folder = tmp_path / fit_name(long_name, LONGEST - 200)  # as long as file systems allow
     folder.mkdir()
     file = folder / f"{fit_name(long_name, LONGEST - 200)}.bvh"

@@ -161,6 +161,7 @@ def read_switches(obj: bpy.types.Object) -> dict[tuple[str, str], float]:
     }
 
 
+@pytest.mark.slow
 def test_the_pose_that_is_performed_is_shown() -> None:
     hero = RigHero()
     hero.start()
@@ -249,6 +250,7 @@ def test_a_recording_that_was_cut_off_is_recovered_with_its_switches() -> None:
     assert degrees < 0.1
 
 
+@pytest.mark.slow
 def test_a_take_that_is_recorded_over_goes_on_without_a_jump() -> None:
     hero = RigHero()
     hero.start()

@@ -222,6 +222,7 @@ def test_renaming_pose_mode_and_frame_changes_do_not_end_a_session() -> None:
     c.live.ending and c.check_ended("Recorded 'Live Take'")
 
 
+@pytest.mark.slow
 def test_a_recording_of_a_deleted_armature_can_be_recovered() -> None:
     for remove in (
         lambda: bpy.data.objects.remove(find_hero()),
@@ -253,6 +254,7 @@ def test_a_recording_of_a_deleted_armature_can_be_recovered() -> None:
         )  # the last second is not on the disk yet
 
 
+@pytest.mark.slow
 def test_a_recording_can_be_recovered_after_its_file_is_closed(tmp_path: Path) -> None:
     saved = str(tmp_path / "hero.blend")
     for load in (

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
+import pytest
 
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
@@ -14,6 +15,7 @@ from tests.demo import load_demo
 from tests.live.hero import Hero
 
 
+@pytest.mark.slow
 def test_a_session_continues_when_features_change() -> None:
     ops = bpy.ops.motion_matching
     hero = Hero(seconds=120.0)

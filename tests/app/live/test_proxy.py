@@ -69,6 +69,7 @@ class ProxyHero(RigHero):
         assert list_blocks() == self.before[1]
 
 
+@pytest.mark.slow
 def test_the_proxy_shows_what_the_controls_would() -> None:
     rig = ProxyHero("controls")
     rig.start()
@@ -96,14 +97,8 @@ def test_the_proxy_shows_what_the_controls_would() -> None:
     np.testing.assert_allclose(hero.read(), at_rest, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "mode",
-    [
-        pytest.param("new", marks=pytest.mark.slow),
-        pytest.param("append", marks=pytest.mark.slow),
-        "overwrite",
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["new", "append", "overwrite"])
 def test_a_take_is_that_of_a_session_on_the_controls(mode: str) -> None:
     takes = []
     for drive in ("controls", "proxy"):
@@ -298,6 +293,7 @@ def test_a_library_override_has_a_proxy_too(tmp_path: Path) -> None:
     np.testing.assert_allclose(played[..., :3, 3], shown[1:, ..., :3, 3], atol=0.002)
 
 
+@pytest.mark.slow
 def test_a_rig_that_is_too_slow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[LiveSolver] = []
     solve = LiveSolver.__init__

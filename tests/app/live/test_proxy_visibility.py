@@ -96,9 +96,9 @@ def test_a_mannequin_goes_where_the_bones_of_the_proxy_go(own_materials: bool) -
 
 def test_an_animal_has_a_proxy_of_pieces() -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    skeleton = read_deform_skeleton(create_rigify_rig("wolf"))
+    skeleton = read_deform_skeleton(create_rigify_rig("basic_quadruped"))
     before = list_blocks()
-    [body] = create_proxy(skeleton, "wolf").children
+    [body] = create_proxy(skeleton, "quadruped").children
     names = ("front_toe.L", "spine.008", "toe.L")
     front, back, rear = (measure_body(body, f"DEF-{name}")[2] for name in names)
     assert max(front, rear) < 0.15 < 0.6 < back

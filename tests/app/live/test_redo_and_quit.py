@@ -12,6 +12,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+import pytest
 
 from motion_matching.app import recordings
 from motion_matching.app.live import host
@@ -134,6 +135,7 @@ def test_redo_ends_a_session_and_restores_its_take() -> None:
     assert not list(recordings.get_folder().iterdir())
 
 
+@pytest.mark.slow
 def test_quitting_while_recording_keeps_the_recording(
     run_in_blender: Callable[..., str], demo_file: Path, tmp_path: Path
 ) -> None:

@@ -108,6 +108,7 @@ def get_limit():
     return measure_largest_acceleration(load_demo())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("root", ROOTS)
 def test_overwriting_goes_on_from_the_take_at_the_current_frame(root):
     hero, limit = create_hero(root), get_limit()
@@ -123,7 +124,8 @@ def test_overwriting_goes_on_from_the_take_at_the_current_frame(root):
     np.testing.assert_allclose(play(hero.obj, range(1, 60)), before, atol=1e-4)
 
 
-@pytest.mark.parametrize("lead_back", [pytest.param(0.0, marks=pytest.mark.slow), 2.0])
+@pytest.mark.slow
+@pytest.mark.parametrize("lead_back", [0.0, 2.0])
 @pytest.mark.parametrize("root", ROOTS)
 def test_the_rest_of_an_overwritten_take_goes_on_from_the_new_part(root, lead_back):
     hero, limit = create_hero(root), get_limit()
@@ -154,6 +156,7 @@ def test_the_rest_of_an_overwritten_take_goes_on_from_the_new_part(root, lead_ba
         np.testing.assert_allclose(*(np.linalg.norm(p, axis=-1) for p in paths), atol=2e-3)
 
 
+@pytest.mark.slow
 def test_a_take_with_few_and_curved_keys_goes_on_as_well():
     hero, limit = create_hero("HIPS"), get_limit()
     take = record_take(hero, 300)
@@ -294,6 +297,7 @@ def bake_again(hero, take):
     return action, play(obj, range(1, int(action.frame_range[1]) + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lead_back", [0.0, 2.0])
 def test_a_take_with_several_parts_is_baked_again_without_a_seam(lead_back):
     hero, limit = Hero(), get_limit()

@@ -40,6 +40,7 @@ def list_whole_bodies() -> list[Clip]:
     return clips
 
 
+@pytest.mark.slow
 def test_whole_bodies_have_no_faults_and_lack_nothing() -> None:
     for clip in list_whole_bodies():
         roles = find_body_roles(clip.skeleton, [clip])

@@ -135,10 +135,12 @@ def test_toes_of_actors_stay_planted_out_of_any_stop(files, mocap):
     check_feet_stay_planted(build(sources, BuildSettings(mirror=True, fps=60.0))[0], 6)
 
 
+@pytest.mark.slow
 def test_a_small_body_stays_planted_too():
     check_feet_stay_planted(build_restless(60.0, scale=0.6), 4)
 
 
+@pytest.mark.slow
 def test_no_two_holds_are_alike(restless):
     bodies = []
     for seed in (0, 1):
@@ -207,6 +209,7 @@ def test_a_motion_field_breathes_too(restless):
         assert np.ptp(joints[hold][:, restless.roles.hips], axis=0).max() > 0.003
 
 
+@pytest.mark.slow
 def test_a_dog_breathes_on_four_feet():
     clips = [motion.clip for motion in animals.make_dog_motions()]
     moving = build([Source(clip=clip) for clip in clips], BuildSettings())[0]

@@ -114,6 +114,7 @@ def test_a_bake_contains_the_look_and_a_second_take_is_the_same(demo_database, f
     assert again.poses.tobytes() == take.poses.tobytes()
 
 
+@pytest.mark.slow
 def test_a_motion_field_looks_too(demo_database):
     controller = FieldController(Metric.from_database(demo_database))
     heads = []

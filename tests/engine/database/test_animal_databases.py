@@ -83,6 +83,7 @@ def test_a_dogs_paws_stay_planted_and_it_follows(database, script, gait):
     assert take["achieved_along_wish"] > 0.9 * take["desired_speed"]
 
 
+@pytest.mark.slow
 def test_a_dog_that_never_moves_aside_turns_to_where_it_moves(database, demo_database):
     assert takes.make_default_settings(demo_database).strafe
     assert not takes.make_default_settings(database).strafe
@@ -207,6 +208,7 @@ def test_a_giant_is_slow_unless_it_goes_up_and_down_harder_than_things_fall():
         assert [leg.slowness for leg in legs] == pytest.approx([slowness] * 2, rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_feet_of_a_giant_scaled_as_an_animation_are_planted_at_its_own_pace():
     """As a person's: it would be too quick for one that falls slowly."""
     database = build_giant(slowly=False)

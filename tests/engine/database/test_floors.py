@@ -273,6 +273,7 @@ def test_a_run_on_another_floor_moves_onto_the_common_one(rise: float):
     assert list_moved(build_from(*walks, lift(run, rise))[1]) == ["run"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not MOCAP, reason="MOTION_MATCHING_MOCAP is not set")
 def test_captured_runs_stay_on_the_floor_of_the_walks():
     _, report = build(find_sources([Path(MOCAP or "") / "cmu-walks"]), BuildSettings())

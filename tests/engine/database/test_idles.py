@@ -38,6 +38,7 @@ def test_idles_are_runs_of_half_a_second_or_more_that_hardly_move(demo_database)
     assert demo_database.contacts[find_idle_frames(demo_database)].all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fps", [60.0, 120.0])
 def test_the_noise_of_a_sensor_hides_no_idles_at_any_frame_rate(demo_database, fps):
     clips = [sensors.record(clip, fps, seed) for seed, clip in enumerate(demo.generate_clips())]
@@ -64,6 +65,7 @@ def test_entries_have_half_a_second_to_go(demo_database):
     assert idles.weights.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_waving_and_crouching_on_the_spot_are_no_idles(idle_clip):
     names = list(idle_clip.skeleton.names)
     t = np.arange(idle_clip.frame_count) / idle_clip.fps

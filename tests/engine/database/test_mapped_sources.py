@@ -12,15 +12,15 @@ from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.skeletons import Character, compute_signature
 from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
+from tests.demo import generate_clips
 from tests.engine import characters
 
 
 @pytest.fixture(scope="module")
 def walks() -> list[Clip]:
-    return locomotion.generate()[:3]
+    return generate_clips()[:3]
 
 
 def scale_bones(clip: Clip, names: tuple[str, ...], factor: float) -> Clip:

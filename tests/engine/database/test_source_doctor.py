@@ -184,6 +184,7 @@ def test_nothing_is_found_in_a_dog_that_runs(fps):
         assert examine(resampling.resample(motion.clip, fps)) == [], motion.clip.name
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not MOCAP, reason="MOTION_MATCHING_MOCAP is not set")
 def test_nothing_is_found_in_clean_captures():
     for folder in ("bandai-namco", "lafan1"):

@@ -39,6 +39,7 @@ def field(tagged, settings):
     return MotionField(tagged, settings)
 
 
+@pytest.mark.slow
 def test_a_forced_neighbour_is_favoured_until_it_is_released(field, settings):
     field.enter(5000)
     for favoured in (3, 1, settings.neighbours + 20):

@@ -67,6 +67,7 @@ def test_a_toe_that_moves_does_not_stand_soon_after_a_change_of_gait(
     assert not momentum.find_moving(pose, pose).any()
 
 
+@pytest.mark.slow
 def test_limbs_that_swing_fast_stay_within_the_data_at_changes_of_gait():
     """Those of a dog swing so fast that one which kept its speed would fly above its shoulder."""
     sources = [Source(clip=motion.clip) for motion in animals.make_dog_motions(fps=30.0)]

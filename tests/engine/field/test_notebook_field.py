@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -34,11 +35,11 @@ FACTOR = 1.0  # of the reward for a tag
 
 @pytest.fixture(scope="module")
 def database():
-    """Build a walk and a run, with proposed tags, of about 250 states."""
+    """Build a walk and a run, with proposed tags, of about 130 states."""
     clips = {clip.name: clip for clip in generate_clips()}
     sources = [
-        Source(clip=clips["walk_curves"], start=60, stop=190),
-        Source(clip=clips["run_curves"], start=90, stop=220),
+        Source(clip=clips["walk_curves"], start=60, stop=130),
+        Source(clip=clips["run_curves"], start=90, stop=160),
     ]
     return build(sources, BuildSettings(auto_tags=AutoTagSettings()))[0]
 
@@ -162,30 +163,31 @@ class Notebook:
             results.append((*result, *self.find_neighbours(*result[:2])))
         return results
 
+    @cached_property
+    def actions(self) -> list:
+        """The results of all actions from each state, whatever the goal."""
+        return [self.try_actions(x, v) for x, v in zip(self.x, self.v, strict=True)]
+
     def train(self, carries: np.ndarray, discount: float, sweeps: int) -> np.ndarray:
         """Return the values (S, T) by the angle from the goal to the character, as there."""
-        actions = [self.try_actions(x, v) for x, v in zip(self.x, self.v, strict=True)]
         values = np.zeros((len(self.x), DIRECTIONS))
         grid = np.linspace(-np.pi, np.pi, DIRECTIONS + 1)[:DIRECTIONS]
         for _ in range(sweeps):
-            renewed = np.empty_like(values)
-            for state, results in enumerate(actions):
-                for column, theta in enumerate(grid):
-                    best = -np.inf
-                    for _, _, turn, indices, weights in results:
-                        later = (theta + turn + np.pi) % (2 * np.pi) - np.pi
-                        reward = -abs(later) + FACTOR * carries[state]
-                        ahead = weights @ interpolate(values[indices], later)
-                        best = max(best, reward + discount * ahead)
-                    renewed[state, column] = best
+            renewed = np.full_like(values, -np.inf)
+            for state, results in enumerate(self.actions):
+                for _, _, turn, indices, weights in results:
+                    later = (grid + turn + np.pi) % (2 * np.pi) - np.pi
+                    reward = -abs(later) + FACTOR * carries[state]
+                    ahead = weights @ interpolate(values[indices], later)
+                    renewed[state] = np.maximum(renewed[state], reward + discount * ahead)
             values = renewed
         return values
 
 
-def interpolate(values: np.ndarray, theta: float) -> np.ndarray:
-    """Return values (k,) at an angle, of rows (k, T) all around."""
+def interpolate(values: np.ndarray, theta: float | np.ndarray) -> np.ndarray:
+    """Return values (k,) at an angle, or (k, n) at angles (n,), of rows (k, T) all around."""
     coordinate = (theta + np.pi) / (2 * np.pi / DIRECTIONS)
-    low = math.floor(coordinate)
+    low = np.floor(coordinate).astype(int)
     share = coordinate - low
     low %= DIRECTIONS
     return (1 - share) * values[:, low] + share * values[:, (low + 1) % DIRECTIONS]

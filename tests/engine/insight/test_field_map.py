@@ -90,6 +90,7 @@ def test_frames_between_sampled_states_lie_between_them(demo_database):
     assert placed[start + 12] == placed[stop - 1] == 20.0
 
 
+@pytest.mark.slow
 def test_gaits_of_a_database_lie_apart_and_every_run_is_the_same(demo_database):
     metric = Metric.from_database(demo_database)
     found = build_field_map(demo_database, metric)

@@ -76,6 +76,7 @@ def test_with_one_halflife_it_is_the_integral_of_the_plain_spring():
         assert signed < 0.9 * found if crosses else signed == pytest.approx(found, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_cubics_displacement_is_the_integral_of_its_offset():
     x, v, time, _ = draw_cases(COUNT)
     v[::8], x[4::8] = -2.0 * x[::8] / time[::8], 0.0  # a line's slope of zero, and only a velocity
@@ -88,6 +89,7 @@ def test_the_cubics_displacement_is_the_integral_of_its_offset():
         assert found[k] == pytest.approx(numeric, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_cubic_whose_parts_end_at_different_times_is_the_integral_of_its_matrix():
     x, v, time, other = draw_cases(COUNT)
     found = compute_cubic_displacement(x, v, time, other)

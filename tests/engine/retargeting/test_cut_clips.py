@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import find_body_roles
-from motion_matching.engine.locomotion.locomotion import generate
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.retarget import Retargeter
+from tests.demo import generate_clips
 from tests.engine.characters import TARGETS
 from tests.engine.stand_ins import build_clip, find_path, lay_rest_along_x, list_joints
 
@@ -85,9 +85,10 @@ def find_differences(
     return most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degrees", [0.0, 12.0])
 def test_what_a_body_does_in_a_window_changes_no_arm(degrees: float, target: Anatomy):
-    walk = generate(0)[3].crop(0, 240)
+    walk = generate_clips()[3].crop(0, 240)
     take = lay_rest_along_x(bend_more_and_more(walk, degrees))
     off = find_differences(take, 60, 30, target, FIXED)
     assert off.keys() == set(FIXED)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import find_body_roles
-from motion_matching.engine.locomotion.locomotion import generate
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.retarget import Retargeter
+from tests.demo import generate_clips
 from tests.engine.stand_ins import FINGERS, SIDES, add_fingers, lay_rest_along_x
 
 WITHIN = 10.0  # degrees: what a finger may be off in the world
@@ -100,7 +100,7 @@ def get_ways(clip: Clip, name: str, kind: str, thumb: bool) -> list[np.ndarray]:
 
 @pytest.fixture(scope="module")
 def walk() -> Clip:
-    return generate(0)[3].crop(0, 90)
+    return generate_clips()[3].crop(0, 90)
 
 
 def assert_alike(walk: Clip, finger: str, ours: str, theirs: str) -> None:

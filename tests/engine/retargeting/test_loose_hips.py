@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import find_body_roles
-from motion_matching.engine.locomotion.locomotion import generate
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.retarget import Retargeter
+from tests.demo import generate_clips
 from tests.engine.characters import TARGETS, Character
 from tests.engine.stand_in_poses import SWINGS, loosen_hips
 from tests.engine.stand_ins import insert_hip_joints, lay_rest_along_x
@@ -18,7 +18,7 @@ from tests.engine.stand_ins import insert_hip_joints, lay_rest_along_x
 
 @pytest.fixture(scope="module")
 def walk() -> Clip:
-    return generate(0)[3].crop(0, 240)
+    return generate_clips()[3].crop(0, 240)
 
 
 def measure(clip: Clip) -> Anatomy:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
-from motion_matching.engine.locomotion.locomotion import generate
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
@@ -18,6 +17,7 @@ from motion_matching.engine.retargeting.result_check import ResultCheck, check_r
 from motion_matching.engine.retargeting.result_measure import SeenBody
 from motion_matching.engine.retargeting.retarget import Retargeter
 from motion_matching.engine.retargeting.settings import RetargetSettings
+from tests.demo import generate_clips
 from tests.engine.animals import make_dog_motions
 from tests.engine.characters import DOG_ROLES, FINGERS, HUMANOID_ROLES, SIDES, make_mixamo
 from tests.engine.creatures import NO_PAWS, make_creature
@@ -38,7 +38,7 @@ FINGER_ROLES = {
 
 @pytest.fixture(scope="module")
 def walk() -> Clip:
-    return generate(0)[3].crop(0, 240)
+    return generate_clips()[3].crop(0, 240)
 
 
 def see(skeleton: Skeleton, *clips: Clip, **roles: tuple[str, ...]) -> SeenBody:

@@ -11,7 +11,6 @@ import pytest
 
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
 from motion_matching.engine.errors import RigError, SettingsError
-from motion_matching.engine.locomotion.locomotion import generate
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
@@ -21,6 +20,7 @@ from motion_matching.engine.retargeting.bodies import RetargetBody, group_by_ske
 from motion_matching.engine.retargeting.report import measure_retargeted
 from motion_matching.engine.retargeting.retarget import Retargeter
 from motion_matching.engine.retargeting.settings import RetargetSettings
+from tests.demo import generate_clips
 from tests.engine import animals, characters, rigs
 from tests.engine.characters import Character
 
@@ -58,7 +58,7 @@ def measure_angles(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 @pytest.fixture(scope="module")
 def walk() -> Clip:
     """Twelve seconds of walking in all directions."""
-    return generate(0)[3].crop(0, 360)
+    return generate_clips()[3].crop(0, 360)
 
 
 @pytest.fixture(scope="module")

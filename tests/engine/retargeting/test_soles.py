@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import find_body_roles
-from motion_matching.engine.locomotion.locomotion import generate
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.bodies import RetargetBody, group_by_skeleton
 from motion_matching.engine.retargeting.retarget import Retargeter
+from tests.demo import generate_clips
 from tests.engine.characters import TARGETS
 from tests.engine.stand_in_poses import POSES, hold_pose, stand_on_tiptoe
 from tests.engine.stand_ins import lay_rest_along_x
@@ -26,7 +26,7 @@ TRUNK = 10.0  # degrees from the hips to the head
 
 @pytest.fixture(scope="module")
 def walk() -> Clip:
-    return generate(0)[3].crop(0, 240)
+    return generate_clips()[3].crop(0, 240)
 
 
 @pytest.fixture(scope="module")

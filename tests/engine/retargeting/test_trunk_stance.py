@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import find_body_roles
-from motion_matching.engine.locomotion.locomotion import generate
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.retarget import Retargeter
+from tests.demo import generate_clips
 from tests.engine.characters import TARGETS
 from tests.engine.stand_ins import build_clip, find_path, lay_rest_along_x, list_joints
 
@@ -24,7 +24,7 @@ def measure(clip: Clip) -> Anatomy:
 @pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)])
 @pytest.mark.parametrize("degrees", [-35.0, 35.0])
 def test_heads_keep_looking_where_they_look_all_the_time(degrees: float, axis):
-    walk = generate(0)[3].crop(0, 120)
+    walk = generate_clips()[3].crop(0, 120)
     joints = list_joints(walk)
     turn = quat.from_angle_axis(np.radians(degrees), np.array(axis))
     head = joints["Head"]

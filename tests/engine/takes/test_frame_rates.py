@@ -9,8 +9,9 @@ import pytest
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.takes import baking, metrics, takes
+from tests.demo import generate_clips
+from tests.run_files import pickle_once
 
 RATES = (24.0, 60.0, 120.0)
 SECONDS = 30.0
@@ -19,13 +20,17 @@ SECONDS = 30.0
 @cache
 def build_at(fps: float) -> Database:
     """Build the demo clips, which follow splines, at another rate."""
-    sources = [Source(clip=clip) for clip in locomotion.generate()]
+    sources = [Source(clip=clip) for clip in generate_clips()]
     return build(sources, BuildSettings(mirror=True, fps=fps))[0]
 
 
 @cache
 def measure_at(fps: float, script: str) -> tuple[dict[str, float], dict[str, float]]:
-    """Run a script, and measure the take and its bake."""
+    """Run a script, and measure the take and its bake: once in a run."""
+    return pickle_once(f"measured_at_{fps:g}_{script}", lambda: perform_at(fps, script))
+
+
+def perform_at(fps: float, script: str) -> tuple[dict[str, float], dict[str, float]]:
     database = build_at(fps)
     settings = takes.make_default_settings(database)
     performance = takes.prepare_performance(
@@ -39,6 +44,7 @@ def measure_at(fps: float, script: str) -> tuple[dict[str, float], dict[str, flo
     return measures[0], measures[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["random", "turns"])
 @pytest.mark.parametrize("fps", RATES)
 def test_a_bake_holds_as_many_contacts_at_any_rate(fps, script):
@@ -48,6 +54,7 @@ def test_a_bake_holds_as_many_contacts_at_any_rate(fps, script):
     assert other["pops"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["random", "turns"])
 @pytest.mark.parametrize("fps", RATES)
 def test_a_live_take_pops_at_no_rate(fps, script):

@@ -28,6 +28,7 @@ def pruned(demo_database, settings) -> tuple[np.ndarray, pruning.Pruning]:
     return played, pruning.find_spare_frames(demo_database, played, 0.2)
 
 
+@pytest.mark.slow
 def test_about_the_share_stays_and_most_of_what_is_played(demo_database, pruned):
     played, result = pruned
     assert 0.2 <= result.kept < 0.22

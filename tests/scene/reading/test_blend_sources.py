@@ -19,7 +19,7 @@ from motion_matching.scene.reading.tag_markers import MarkedRange, write_tags
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
 from motion_matching.scene.writing.bake import bake
 from tests.command_line import run, run_line
-from tests.demo import generate_clips
+from tests.demo import FEW, generate_clips
 
 
 def open_new_file(fps):
@@ -110,7 +110,8 @@ def test_actions_and_their_files_give_the_same_take(tmp_path: Path, options: lis
 
     (tmp_path / "clips").mkdir()
     for clip in generate_clips():
-        bvh.save(clip, tmp_path / "clips" / f"{clip.name}.bvh")
+        if clip.name in FEW:
+            bvh.save(clip, tmp_path / "clips" / f"{clip.name}.bvh")
     check_same_take(tmp_path, *options)
 
 

@@ -26,6 +26,7 @@ from tests.demo import generate_clips
 from tests.ui.characters import create_character
 
 
+@pytest.mark.slow
 def test_keys_follow_the_content():
     obj = create_character()
     ops, settings = bpy.ops.motion_matching, obj.motion_matching

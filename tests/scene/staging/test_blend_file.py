@@ -201,6 +201,7 @@ def attach_simulation_bone(clip: Clip) -> Clip:
     return attach(clip, track, roles.hips)
 
 
+@pytest.mark.slow
 def test_a_failed_save_is_reported_and_keeps_the_old_file(
     run_in_blender: Callable[..., str], tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ from motion_matching.scene.staging.ground import (
 )
 from tests.command_line import check_refusals, run_with_errors
 from tests.command_line import run as run_command
+from tests.demo import load_few
 from tests.scene.bodies import create_person
 
 
@@ -68,8 +69,9 @@ def build_floor_and_walls(collection):
     return build_ground(collect_visible_triangles(collection))
 
 
+@pytest.mark.slow
 def test_meshes_block_a_character_as_boxes_do(demo_database: Database, tmp_path: Path) -> None:
-    databases.save(demo_database, tmp_path / "walk.npz")
+    databases.save(load_few(), tmp_path / "walk.npz")
     boxes = [Box((0, -4.5), (40, 1)), Box((3, -2), (1, 6), 0.2), Box((-2.5, -2), (1, 1), 0.7)]
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     obstacles = add_collection("Obstacles")
@@ -261,20 +263,19 @@ def check_command(folder):
     assert user.read_bytes() == before
 
 
-def test_the_command_line_makes_takes_among_obstacles(
-    demo_database: Database, tmp_path: Path
-) -> None:
+@pytest.mark.slow
+def test_the_command_line_makes_takes_among_obstacles(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
-    databases.save(demo_database, folder / "walk.npz")
+    databases.save(load_few(), folder / "walk.npz")
     check_command(folder)
 
 
 @pytest.mark.slow
-def test_the_command_line_directs_up_a_slope(demo_database: Database, tmp_path: Path) -> None:
+def test_the_command_line_directs_up_a_slope(tmp_path: Path) -> None:
     database, user = tmp_path / "walk.npz", tmp_path / "user.blend"
     scene, out, take = (tmp_path / name for name in ("scene.json", "out.blend", "take.bvh"))
-    databases.save(demo_database, database)
+    databases.save(load_few(), database)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     create_person("Hero")
     tilt = math.radians(10.0)

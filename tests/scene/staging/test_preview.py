@@ -23,6 +23,7 @@ from motion_matching.engine.database import database as databases
 from motion_matching.engine.takes import takes
 from motion_matching.scene.staging import preview, render
 from tests.blender import reset_blender
+from tests.demo import load_few
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -103,6 +104,14 @@ def short_take_file(
 ) -> Path:
     """A take of two seconds."""
     return pickle_take(demo_database, 2.0, tmp_path_factory.mktemp("take"))
+
+
+@pytest.fixture(scope="module")
+def brief_take_file(
+    demo_database: databases.Database, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A take of a second, whose paths are too short to be seen."""
+    return pickle_take(demo_database, 1.0, tmp_path_factory.mktemp("take"))
 
 
 @pytest.fixture
@@ -219,13 +228,13 @@ def check_film_without_egl(take, target):
 @pytest.mark.slow
 def test_without_graphics_cycles_renders(
     take_file: Path,
-    short_take_file: Path,
+    brief_take_file: Path,
     folder: Path,
     monkeypatch,
 ) -> None:
     check_picture_without_egl(monkeypatch, take_file, folder / "take.png")
     reset_blender()
-    check_film_without_egl(short_take_file, folder / "take.mp4")
+    check_film_without_egl(brief_take_file, folder / "take.mp4")
     assert holds_only(folder, "take.mp4", "take.png")
 
 
@@ -257,6 +266,7 @@ def test_ghosts_stand_apart_and_show_every_direction(take_file: Path, folder: Pa
     np.testing.assert_allclose(way[0], take.character[0, :2])
 
 
+@pytest.mark.slow
 def test_two_takes_stand_side_by_side_in_one_picture(
     take_file: Path, short_take_file: Path, folder: Path
 ) -> None:
@@ -282,14 +292,14 @@ def test_two_takes_stand_side_by_side_in_one_picture(
 
 @pytest.mark.parametrize("ending", ["png", pytest.param("mp4", marks=pytest.mark.slow)])
 def test_failed_renders_are_reported_and_keep_the_old_file(
-    run_in_blender: Callable[..., str], short_take_file: Path, folder: Path, ending: str
+    run_in_blender: Callable[..., str], brief_take_file: Path, folder: Path, ending: str
 ) -> None:
     target = folder / f"take.{ending}"
     target.write_text("an older one")
-    run_in_blender(FAILS, short_take_file, target, "no engine")
-    run_in_blender(FAILS, short_take_file, target, "full disk")
+    run_in_blender(FAILS, brief_take_file, target, "no engine")
+    run_in_blender(FAILS, brief_take_file, target, "full disk")
     target.chmod(0o444)
-    run_in_blender(FAILS, short_take_file, target, "read-only")
+    run_in_blender(FAILS, brief_take_file, target, "read-only")
     assert target.read_text() == "an older one"
     assert holds_only(folder, target.name)
 
@@ -333,11 +343,10 @@ def test_invalid_options_are_reported_in_a_sentence(
     assert holds_only(folder, "in_the_way.png", "old.png")
 
 
-def test_ctrl_c_ends_a_film_and_leaves_nothing(
-    demo_database: databases.Database, folder: Path
-) -> None:
+@pytest.mark.slow
+def test_ctrl_c_ends_a_film_and_leaves_nothing(folder: Path) -> None:
     file = folder / "walk.npz"
-    databases.save(demo_database, file)
+    databases.save(load_few(), file)
     command = [
         sys.executable,
         "-m",
@@ -345,7 +354,7 @@ def test_ctrl_c_ends_a_film_and_leaves_nothing(
         "take",
         str(file),
         "--seconds",
-        "60",
+        "20",
         "--quiet",
         "--preview",
         str(folder / "take.mp4"),

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+import pytest
 
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.database import Database
 from motion_matching.engine.motion import bvh
 from tests.command_line import check_refusals, run_with_errors
+from tests.demo import load_few
 from tests.scene.bodies import create_person, place_armature
 
 
@@ -118,8 +119,9 @@ def check_command(folder):
     assert user.read_bytes() == before
 
 
-def test_a_take_goes_onto_an_armature_in_a_file(demo_database: Database, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_take_goes_onto_an_armature_in_a_file(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
-    databases.save(demo_database, folder / "walk.npz")
+    databases.save(load_few(), folder / "walk.npz")
     check_command(folder)

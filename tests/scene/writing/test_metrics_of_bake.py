@@ -22,6 +22,7 @@ from motion_matching.scene.writing.bake import bake
 from tests.scene.bodies import evaluate_bones, get_rest_matrices, place_armature
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["object", "hips"])
 def test_an_action_and_its_bvh_have_the_same_metrics(
     demo_database: Database,

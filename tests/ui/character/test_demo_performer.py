@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
+import pytest
 from mathutils import Vector
 
 from motion_matching.scene.reading.sampling import sample
@@ -16,6 +17,7 @@ def compute_bounds(obj):
     return np.array([obj.matrix_world @ Vector(corner) for corner in obj.bound_box])
 
 
+@pytest.mark.slow
 def test_a_performer_stands_in_the_active_collection_beside_others():
     bpy.ops.wm.read_homefile(use_factory_startup=True)
     cube = bpy.data.objects["Cube"]

@@ -181,6 +181,7 @@ def test_a_preview_shows_the_source_beside_the_character(files):
     source_preview.close()
 
 
+@pytest.mark.slow
 def test_rigify_plays_files_on_its_controls(files):
     """Keys are on controls alone, feet stand on the ground, and an edit of the foot is followed."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -217,6 +218,7 @@ def test_the_path_of_a_mapped_source_is_the_characters(files):
     assert OPS.build() == {"FINISHED"}
 
 
+@pytest.mark.slow
 def test_many_skeletons_are_mapped_beside_redraws(tmp_path):
     """However many bodies the files have, Blender is held up for a small part of the work alone."""
     clip = generate_clips(fps=24)[0].crop(0, 3)

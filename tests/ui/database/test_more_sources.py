@@ -183,6 +183,7 @@ def test_a_file_that_changes_during_a_build_is_reported(tmp_path):
     assert get_library().has(compute_key(obj))
 
 
+@pytest.mark.slow
 def test_the_panel_shows_the_figures_of_a_rebuilt_database():
     ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
     ops.add_actions()
@@ -299,6 +300,7 @@ os._exit(0)  # Blender 4.2's module crashes at exit after exporting glTF
 """
 
 
+@pytest.mark.slow
 def test_motion_of_other_formats_becomes_actions(run_in_blender, tmp_path):
     run_in_blender(EXPORTED, tmp_path)
     ops, folder = bpy.ops.motion_matching, tmp_path

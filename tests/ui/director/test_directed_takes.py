@@ -23,6 +23,7 @@ def obj():
     return obj
 
 
+@pytest.mark.slow
 def test_a_preview_range_is_solved_another_way_and_the_rest_stays(obj):
     add_marks()
     expect_refusal(ops.go_to_jump, "Bake a take first")
@@ -45,6 +46,7 @@ def test_a_preview_range_is_solved_another_way_and_the_rest_stays(obj):
     expect_refusal(ops.direct_range, "less than a second of the take")
 
 
+@pytest.mark.slow
 def test_a_jump_is_found_forbidden_and_gone(obj):
     add_marks()
     ops.direct()
@@ -100,6 +102,7 @@ def test_variations_are_flipped_through(obj):
         np.testing.assert_allclose(again[key], before[key], atol=1e-6, err_msg=str(key))
 
 
+@pytest.mark.slow
 def test_flipping_replaces_the_take_on_the_directors_track(obj):
     add_marks()
     obj.motion_matching.use_nla = True
@@ -112,6 +115,7 @@ def test_flipping_replaces_the_take_on_the_directors_track(obj):
         assert ops.flip_take() == {"FINISHED"}
 
 
+@pytest.mark.slow
 def test_a_jump_is_pinned_and_another_one_is_found(obj):
     add_marks()
     ops.direct()

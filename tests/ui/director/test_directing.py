@@ -204,6 +204,7 @@ def test_a_slope_of_the_obstacles_lifts_the_take_as_solving_again_does(obj):
         np.testing.assert_allclose(again[key], first[key], atol=1e-6, err_msg=str(key))
 
 
+@pytest.mark.slow
 def test_a_directed_take_is_solved_again_after_reopening(obj, tmp_path):
     add_marks()
     assert ops.direct() == {"FINISHED"}
@@ -235,6 +236,7 @@ def test_a_directed_take_is_solved_again_after_reopening(obj, tmp_path):
     expect_refusal(ops.direct_again, "does not hold its shot")
 
 
+@pytest.mark.slow
 def test_keys_by_hand_stay_above_all_solves(obj):
     add_marks()
     obj.motion_matching.use_nla = True

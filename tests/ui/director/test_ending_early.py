@@ -39,6 +39,7 @@ def end_early(steps, text):
         return done.value
 
 
+@pytest.mark.slow
 def test_the_best_so_far_is_baked_and_told(obj):
     told = end_early(solving.solve_steps(obj), "Directing, 3 of 3 Met So Far")
     assert "3 of 3 marks are met. Ended early, with the best so far" in told

@@ -35,6 +35,7 @@ def read_bone(obj, name, frame):
     return np.array(evaluated.matrix_world @ evaluated.pose.bones[name].head)
 
 
+@pytest.mark.slow
 def test_a_hand_is_at_its_mark_in_the_baked_take(obj):
     mark = ask_for(obj, "left_hand", HEIGHT)
     assert marks.describe(mark) == "Left Hand"

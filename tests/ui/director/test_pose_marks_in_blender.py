@@ -76,6 +76,7 @@ def test_without_a_mark_on_the_frame_one_is_added_where_the_character_is(obj):
     assert 0.5 < kept["height"] < 1.2
 
 
+@pytest.mark.slow
 def test_within_a_stand_a_mark_asks_for_the_pose_alone(obj):
     [_, stand, _] = marks.list_marks(obj)
     marks.mark_of(stand).hold = 1.0
@@ -110,6 +111,7 @@ def read_deform_joints(obj):
     return np.array([obj.matrix_world @ evaluated.pose.bones[name].head for name in names])
 
 
+@pytest.mark.slow
 def test_a_pose_of_a_rigs_controls_is_kept_and_solved(tmp_path):
     obj = create_rig()
     obj.name = "Hero"
