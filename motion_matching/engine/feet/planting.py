@@ -75,22 +75,10 @@ def _measure_feet(
 ) -> Feet:
     """Measure the feet of poses (T, 7, B), of world rotations (T, B, 4) and positions (T, B, 3)."""
     stands = poses[:, 2, 0]
-    data = plan.data or _make_toe_motion(positions, stands, plan)
     feet = [
-        _measure_foot(k, leg, rotations, positions, stands, plan, data)
-        for k, leg in enumerate(plan.legs)
+        _measure_foot(k, leg, rotations, positions, stands, plan) for k, leg in enumerate(plan.legs)
     ]
     return Feet(feet, plan, stands)
-
-
-def _make_toe_motion(positions: np.ndarray, stands: np.ndarray, plan: FeetPlan) -> ToeMotion:
-    """Return the motion of toes at positions (T, B, 3) as if that were the data's."""
-    toes = positions[:, [leg.chain[-1] for leg in plan.legs]]
-    floors = [
-        compute_step_heights(plan.ground, toes[:, k, :2], stands) for k in range(len(plan.legs))
-    ]
-    steps = np.diff(toes[..., :2], axis=0, append=toes[-1:, :, :2])
-    return ToeMotion(steps, toes[..., 2] - np.column_stack(floors), np.zeros(len(toes), bool))
 
 
 def _measure_foot(
@@ -100,7 +88,6 @@ def _measure_foot(
     positions: np.ndarray,
     stands: np.ndarray,
     plan: FeetPlan,
-    data: ToeMotion,
 ) -> Foot:
     hip, knee, ankle, toe = (
         positions[:, leg.chain[n]] for n in (leg.thigh, leg.shin, leg.foot, -1)
@@ -115,12 +102,13 @@ def _measure_foot(
     extension = np.linalg.norm(ankle - hip, axis=-1)
     # a knee that a blend of poses has bent backward is to be straight
     backward = (np.sum(normal * hinge, axis=-1) < 0.0) & (extension**2 > a * a + b * b)
+    floor = compute_step_heights(plan.ground, toe[:, :2], stands)
+    data = plan.data or _repeat_toe(k, toe, floor, plan)
     down = 0.0 if data.pitches is None else compute_pitches(arm, axis) - data.pitches[:, k]
     stand = toe[:, :2] if data.stand is None else data.stand[:, k]
     ranges = [r for r in plan.ranges if r.leg == k and r.start < len(toe)]
     planted = build_contact_mask(ranges, len(toe), len(plan.legs))[:, k]
     places, firm, raised = _place_plants(k, leg, ranges, stand, data.heights[:, k], plan)
-    floor = compute_step_heights(plan.ground, toe[:, :2], stands)
     sides = measure_sides(plan.legs, positions) if data.sides is None else data.sides
     return Foot(
         leg=leg,
@@ -144,6 +132,14 @@ def _measure_foot(
         down=np.maximum(np.broadcast_to(down, len(toe)), 0.0),
         side=sides[:, k],
     )
+
+
+def _repeat_toe(k: int, toe: np.ndarray, floor: np.ndarray, plan: FeetPlan) -> ToeMotion:
+    """Return the motion of a toe (T, 3) over a floor (T,) as if that were the data's."""
+    steps = np.zeros((len(toe), len(plan.legs), 2))
+    heights = np.zeros((len(toe), len(plan.legs)))
+    steps[:-1, k], heights[:, k] = np.diff(toe[:, :2], axis=0), toe[:, 2] - floor
+    return ToeMotion(steps, heights, np.zeros(len(toe), bool))
 
 
 def _open_knees(
