@@ -8,7 +8,10 @@ if TYPE_CHECKING:
     from . import (
         anchors,
         beam,
+        blocked,
+        body_clearance,
         closing,
+        conduct,
         director,
         footage,
         from_performance,
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
         jump_price,
         jump_table,
         limb_marks,
+        mark_outcomes,
         obstruction,
         outcomes,
         part_aims,

@@ -18,11 +18,13 @@ from ..progress import ReportShare
 from ..takes import takes as engine_takes
 from .anchors import Bounds, close_on_anchors, list_anchors
 from .beam import MOST_TURNED, Beam, SearchStart, ShotPlan, Wanted
+from .blocked import stop_before_obstacles
 from .closing import Anchor, Closed, compute_way
 from .footage import Footage
 from .guide import Guide, make_guide
 from .jump_table import JumpTable
 from .limb_marks import is_leg, reach_marks
+from .obstruction import Obstruction
 from .outcomes import report_shot
 from .part_closing import follow_take, has_parts, track_parts
 from .parts import place_roots, pose_hips, put_parts_back
@@ -37,7 +39,7 @@ from .shot import Piece, Shot
 from .shot_checks import check_shot
 from .sketch import Sketch, find_changed_span
 from .tempo import compute_rates, put_on_plan
-from .wishes import collect_wishes, find_obstruction
+from .wishes import collect_wishes
 
 _Told = TypeVar("_Told")  # what a closing tells besides
 TAKE_STATES, PREVIEW_STATES = 320, 80  # kept by the search
@@ -137,14 +139,25 @@ class Director:
         span = None if before is None else find_changed_span(before.shot, shot)
         if before is None or span is None:
             plan = self._search(task, states, progress)
-            return Sketch(shot, plan, self._close(task, plan).closed, (0.0, shot.seconds))
+            closed = self._close(task, plan).closed
+            return self._measure_sketch(task, plan, closed, (0.0, shot.seconds))
         if span[0] == span[1]:
-            return replace(before, shot=shot, span=span)
+            return self._measure_sketch(task, before.plan, before.closed, span)
         first, stop = (round(each * self.footage.database.fps) for each in span)
         revision = Revision(first, stop, states)
         revised = self._revise(task, (before.plan, before.closed), revision, progress)
         closed, _ = self._close_piece(task, revised, before.closed)
-        return Sketch(shot, revised.plan, closed, span)
+        return self._measure_sketch(task, revised.plan, closed, span)
+
+    def _measure_sketch(
+        self, task: _Task, plan: ShotPlan, closed: Closed, span: tuple[float, float]
+    ) -> Sketch:
+        """Return a sketch with what became of its marks, but for poses, which feet decide on."""
+        shot = task.asked
+        free = replace(shot, marks=tuple(replace(mark, pose=None) for mark in shot.marks))
+        take = self._play_freely(free, task.guide, plan, closed)
+        take = reach_marks(take, free.marks, self.footage.database)
+        return Sketch(shot, plan, closed, span, self._report(take, free, plan, closed))
 
     def make(
         self,
@@ -323,8 +336,12 @@ class Director:
         small = shrink_shot(pose_hips(shot), footage.size, footage.pace)
         rooted, spreads = place_roots(small, footage)
         rooted, near = leave_out_unreachable(rooted, footage)
-        small = put_parts_back(rooted, small, near)
-        blocked = find_obstruction(small, self.settings.collision_radius / footage.size)
+        around = self._find_obstruction(shot)
+        blocked = around and around.divide(footage.size)
+        behind: frozenset[int] = frozenset()
+        if blocked:
+            rooted, behind = stop_before_obstacles(rooted, blocked)
+        small = put_parts_back(rooted, small, near | behind)
         guide = make_guide(rooted, footage.fps, settings, near, self._can_stand, blocked)
         for i, spread in spreads.items():
             guide = guide.widen(round(rooted.marks[i].time * guide.fps), spread)
@@ -346,7 +363,14 @@ class Director:
         return lay_poses(take, list_poses(take, marks, self.footage.database))
 
     def _report(self, take: Take, shot: Shot, plan: ShotPlan, closed: Closed) -> dict[str, Any]:
-        return report_shot(take, pose_hips(shot), plan, closed, (self.footage, self.table))
+        data, around = (self.footage, self.table), self._find_obstruction(shot)
+        return report_shot(take, pose_hips(shot), plan, closed, data, around)
+
+    def _find_obstruction(self, shot: Shot) -> Obstruction | None:
+        """Return what is in the way of the character, if there is anything."""
+        if not (shot.obstacles or shot.walls):
+            return None
+        return Obstruction.from_shot(shot, self.settings.collision_radius)
 
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
         extended = task.plan_guide.extend(round(_EXTRA * task.guide.fps))

@@ -313,14 +313,20 @@ def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) 
 
 
 def _lead_round(knots: list[_Knot], obstruction: Obstruction) -> list[_Knot]:
-    """Return the knots with those in between by which the way leads round obstacles."""
+    """Return the knots with those in between by which the way leads round obstacles.
+
+    Where there is no way, it stops before them.
+    """
     result = [knots[0]]
-    for a, b in itertools.pairwise(knots):
+    for b in knots[1:]:
+        a = result[-1]
         route = find_route(a.place, b.place, obstruction)
-        points = np.vstack([a.place, route, b.place])
+        if not route.complete:
+            b = b._replace(place=route.end, velocity=np.zeros(2))
+        points = np.vstack([a.place, route.places, b.place])
         steps = np.diff(points, axis=0)
         gone = np.cumsum(np.linalg.norm(steps, axis=1))
-        for i, place in enumerate(route):
+        for i, place in enumerate(route.places):
             time = a.time + (b.time - a.time) * float(gone[i] / max(gone[-1], 1e-9))
             yaw = float(_find_travel((steps[i] + steps[i + 1])[None])[0])
             result.append(_Knot(time, place, yaw, _FREE, False))

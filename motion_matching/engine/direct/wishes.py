@@ -20,7 +20,7 @@ _GAIT = 0.15  # metre-seconds a second that the other gait costs
 _TAGGED = 0.5  # and frames without the tags that are asked for
 # and hips that are low, where no tags are asked for: by shares of their usual height, from which on
 # they begin to be, and are. Data of one who walks and crouches would be left crouching
-_LOW, _UPRIGHT, _CROUCHED = 0.1, 0.9, 0.75
+_LOW, _UPRIGHT, CROUCHED = 0.1, 0.9, 0.75
 _SMOOTH = 0.25  # seconds on both sides over which a gait's speed is averaged
 _FORBIDDEN = 0.25  # seconds around the frames of a jump that is forbidden
 _SEEDED = 0.04  # metre-seconds by which seeds change the price of pieces of clips
@@ -28,13 +28,6 @@ _PIECE = 0.25  # seconds
 _MOST_POSES = 32  # that are kept in memory
 _HEIGHT = 0.5  # metre-seconds that a metre of a limb's height costs
 _POSE = 3.0  # metre-seconds that a metre of joints from a pose costs
-
-
-def find_obstruction(shot: Shot, radius: float) -> Obstruction | None:
-    """Return where a character of a radius cannot be, if anything is in its way."""
-    if not (shot.obstacles or shot.walls):
-        return None
-    return Obstruction(shot.obstacles, shot.walls, radius)
 
 
 def collect_wishes(
@@ -157,7 +150,7 @@ def _rate_low_hips(footage: Footage) -> np.ndarray:
     """Return what frames (N,) cost a second for hips that are lower than in most others."""
     heights = get_part_places(footage, HIPS)[:, 2].astype(np.float64)
     usual = max(float(np.median(heights)), 1e-6)
-    low = (_UPRIGHT - heights / usual) / (_UPRIGHT - _CROUCHED)
+    low = (_UPRIGHT - heights / usual) / (_UPRIGHT - CROUCHED)
     return np.asarray(_LOW * np.clip(low, 0.0, 1.0))
 
 
