@@ -399,7 +399,10 @@ class Beam:
         away = obstruction.measure_ways(start, stop, radius + _BESIDE)
         cost = _price_nearness(away, radius)
         cost = cost + _BESIDE_COST * np.maximum(radius + _BESIDE - away, 0.0)
-        for leg in range(self.footage.contacts.shape[1]):
+        legs = self.footage.contacts.shape[1]
+        hips = stop + planar.rotate(self.footage.places[frame, legs, :2], yaw)
+        cost = cost + _price_nearness(obstruction.measure_distances(hips, radius), radius)
+        for leg in range(legs):
             toes = stop + planar.rotate(self.footage.places[frame, leg, :2], yaw)
             away = obstruction.measure_distances(toes, radius)
             cost = cost + _price_nearness(away, _TOES) + _TOES_COST * np.maximum(radius - away, 0.0)

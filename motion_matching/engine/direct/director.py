@@ -38,6 +38,7 @@ from .seams import put_piece
 from .shot import Piece, Shot
 from .shot_checks import check_shot
 from .sketch import Sketch, find_changed_span
+from .standing_beside import stand_beside
 from .tempo import compute_rates, put_on_plan
 from .wishes import collect_wishes
 
@@ -156,7 +157,8 @@ class Director:
         shot = task.asked
         free = replace(shot, marks=tuple(replace(mark, pose=None) for mark in shot.marks))
         take = self._play_freely(free, task.guide, plan, closed)
-        take = reach_marks(take, free.marks, self.footage.database)
+        around = self._find_obstruction(shot)
+        take = reach_marks(take, free.marks, self.footage.database, obstruction=around)
         return Sketch(shot, plan, closed, span, self._report(take, free, plan, closed))
 
     def make(
@@ -178,7 +180,9 @@ class Director:
         """Return the same with its feet planted and its limbs pinned, and reported anew."""
         database = self.footage.database
         take = self._plant(directed.take, directed.shot, feet)
-        take = reach_marks(take, pose_hips(directed.shot).marks, database)
+        around = self._find_obstruction(directed.shot)
+        marks = pose_hips(directed.shot).marks
+        take = reach_marks(take, marks, database, obstruction=around)
         take = pin_limbs(take, directed.shot.pins)
         report = self._report(take, directed.shot, directed.plan, directed.closed)
         return replace(directed, take=take, report=report)
@@ -320,7 +324,7 @@ class Director:
         marks = pose_hips(shot).marks
         asked = list_poses(piece, marks, database, begins)
         piece = plant_feet(lay_poses(piece, asked), asked, database, feet)
-        piece = reach_marks(piece, marks, database, begins)
+        piece = reach_marks(piece, marks, database, begins, self._find_obstruction(shot))
         piece = pin_limbs(piece, shot.pins, begins)
         return put_piece(done.take, piece, first, last, first - low)
 
@@ -334,10 +338,12 @@ class Director:
         check_shot(shot, footage.database, self.settings)
         settings = shrink_settings(self.settings, footage.size, footage.pace)
         small = shrink_shot(pose_hips(shot), footage.size, footage.pace)
-        rooted, spreads = place_roots(small, footage)
-        rooted, near = leave_out_unreachable(rooted, footage)
         around = self._find_obstruction(shot)
         blocked = around and around.divide(footage.size)
+        if blocked:
+            small = stand_beside(small, blocked, footage)
+        rooted, spreads = place_roots(small, footage)
+        rooted, near = leave_out_unreachable(rooted, footage)
         behind: frozenset[int] = frozenset()
         if blocked:
             rooted, behind = stop_before_obstacles(rooted, blocked)
@@ -345,7 +351,8 @@ class Director:
         guide = make_guide(rooted, footage.fps, settings, near, self._can_stand, blocked)
         for i, spread in spreads.items():
             guide = guide.widen(round(rooted.marks[i].time * guide.fps), spread)
-        guide = replace(guide, rates=compute_rates(small, guide.fps, guide.tick_count))
+        rates = compute_rates(small, guide.fps, guide.tick_count)
+        guide = replace(guide, rates=rates, obstruction=blocked)
         on_plan, along = put_on_plan(small, guide), guide.put_on_plan()
         wanted = collect_wishes(on_plan, along, footage, self.settings, blocked)
         return _Task(small, shot, guide, along, list_anchors(small, guide, near), wanted)

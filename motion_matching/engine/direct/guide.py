@@ -46,6 +46,7 @@ class Guide:
       deviations; `firm` (T,): how much deviations count
     - `stands` (T,): the character stands still; `follows` (T,): the way itself is asked for
     - `rates` (T,): how fast what is found along it is to be played, from each tick to the next
+    - `obstruction`: what is in the way, if anything
     """
 
     fps: float
@@ -56,6 +57,7 @@ class Guide:
     stands: np.ndarray
     follows: np.ndarray
     rates: np.ndarray
+    obstruction: Obstruction | None = None
 
     @property
     def plan_ticks(self) -> np.ndarray:
@@ -122,8 +124,8 @@ class Guide:
 
     def cut(self, first: int, stop: int) -> Guide:
         """Return the ticks from `first` to before `stop`."""
-        columns = self.way, self.far, self.twist, self.firm, self.stands, self.follows, self.rates
-        return Guide(self.fps, *(column[first:stop] for column in columns))
+        names = ("way", "far", "twist", "firm", "stands", "follows", "rates")
+        return replace(self, **{name: getattr(self, name)[first:stop] for name in names})
 
     def join(self, away: np.ndarray, tick: int) -> Guide:
         """Return the guide led to a place (3,) `away` from its own at a tick, and tight there."""

@@ -162,28 +162,47 @@ class MarkMeasures:
         if self.obstruction is None or mark.position is None:
             return ""
         goal, name = np.array(mark.position), name_part(mark)
-        if mark.is_limb:
-            over = float(self.obstruction.measure_distances(goal[None])[0])
-            if over > _LEANT_OVER * self.footage.size:
-                return ""
-            return (
-                f"an obstacle is in the way: the {name} is {away:.2f} m short; move the mark "
-                "nearer to where one can stand beside it"
-            )
         start = self.take.character[self._find_before(mark), :2]
-        if find_route(start, goal, self.obstruction).complete:
+        if not mark.is_limb and not find_route(start, goal, self.obstruction).complete:
+            gap = 2.0 * self.obstruction.radius
+            return (
+                f"a wall is in the way: the {name} is {away:.2f} m short; leave a gap of more than "
+                f"{gap:.1f} m, or move the mark"
+            )
+        over = float(self.obstruction.measure_distances(goal[None])[0])
+        if not mark.is_limb or over > _LEANT_OVER * self.footage.size or self._is_far(mark):
             return ""
-        gap = 2.0 * self.obstruction.radius
+        if mark.height is not None and (deep := self._measure_inside(mark)) > mark.tolerance:
+            return (
+                f"the mark is {deep:.2f} m inside an obstacle, which the {name} does not enter; "
+                "move the mark to its surface"
+            )
         return (
-            f"a wall is in the way: the {name} is {away:.2f} m short; leave a gap of more than "
-            f"{gap:.1f} m, or move the mark"
+            f"an obstacle is in the way: the {name} is {away:.2f} m short; move the mark nearer to "
+            "where one can stand beside it"
         )
+
+    def _measure_inside(self, mark: Mark) -> float:
+        """Return how deep in metres a mark with a height is inside an obstacle."""
+        assert self.obstruction is not None
+        assert mark.position is not None
+        stands = self.take.poses[self._find_tick(mark.time), 2, :1].astype(np.float64)
+        point = np.array([[*mark.position, mark.height]], float)
+        return float(self.obstruction.measure_depths(point, stands)[0])
+
+    def _is_far(self, mark: Mark) -> bool:
+        """Return whether no motion goes to a mark in the time that there is."""
+        place, seconds = find_before(self.shot, mark)
+        if seconds <= 0.0 or mark.position is None:
+            return False
+        wanted = float(np.hypot(mark.position[0] - place[0], mark.position[1] - place[1]))
+        reach = compute_reach(self.footage, seconds / self.footage.pace)
+        return wanted > _CLOSE * reach.metres * self.footage.size
 
     def _explain_place(self, mark: Mark, away: float) -> str:
         """Say why a place is missed: the data's motion that comes nearest, and what to do."""
         assert mark.position is not None
         place, seconds = find_before(self.shot, mark)
-        wanted = float(np.hypot(mark.position[0] - place[0], mark.position[1] - place[1]))
         text = f"the mark is missed by {away:.2f} m"
         if mark.is_of_part:
             text = f"the {name_part(mark)} misses its mark by {away:.2f} m"
@@ -191,13 +210,14 @@ class MarkMeasures:
             return f"{text}: another mark has the character elsewhere then; move one to the other"
         if seconds <= 0.0:
             return f"{text}: another one is at the same time; move one of them"
-        metres, frame = compute_reach(self.footage, seconds / self.footage.pace)
-        most = metres * self.footage.size
-        if wanted > _CLOSE * most:
+        if self._is_far(mark):
+            wanted = float(np.hypot(mark.position[0] - place[0], mark.position[1] - place[1]))
+            metres, frame = compute_reach(self.footage, seconds / self.footage.pace)
             clip = format_frame(self.footage.database, frame)
             return (
                 f"{text}: no motion goes {wanted:.1f} m in {seconds:.1f} s; the fastest, at "
-                f"{clip}, goes {most:.1f} m; give more time, or capture faster motion"
+                f"{clip}, goes {metres * self.footage.size:.1f} m; give more time, or capture "
+                "faster motion"
             )
         what = f" that brings the {name_part(mark)} there," if mark.is_of_part else " there"
         return (

@@ -86,6 +86,67 @@ class Obstruction:
         inside = self._is_in(start) | self._is_in(stop)
         return np.where(inside, 0.0, nearest.min(axis=1, initial=np.inf))
 
+    def find_ways_out(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far points (P, 2) are from the nearest side, and the direction (P, 2) from it.
+
+        What is farther than a reach counts as infinitely far. Inside of a box, distances are
+        negative and directions lead out of it.
+        """
+        sides = self._cull(points, reach)
+        if not len(sides):
+            return np.full(len(points), np.inf), np.zeros(points.shape)
+        distances = self._measure_sides(points, sides)
+        nearest = sides[np.argmin(distances, axis=1)]
+        start, way = self.starts[nearest], self.stops[nearest] - self.starts[nearest]
+        square = np.maximum(np.sum(way**2, axis=1), 1e-18)
+        share = np.clip(np.sum((points - start) * way, axis=1) / square, 0.0, 1.0)
+        away = points - start - share[:, None] * way
+        far = np.linalg.norm(away, axis=1)
+        inside = self._is_in(points)
+        out = away / np.maximum(far, 1e-9)[:, None] * np.where(inside, -1.0, 1.0)[:, None]
+        return np.where(inside, -far, far), out
+
+    def find_tops(self, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+        """Return the height (P,) of the highest side that straight ways lead across, 0 for none."""
+        sides = self._cull(np.vstack([start, stop]), 0.0)
+        crossed = _find_crossings(start, stop, self.starts[sides], self.stops[sides])
+        return np.asarray(np.where(crossed, self.tops[sides], 0.0).max(axis=1, initial=0.0))
+
+    def find_first_crossing(
+        self, start: np.ndarray, stop: np.ndarray, heights: np.ndarray
+    ) -> np.ndarray:
+        """Return after which share (P,) of their ways points meet a side, 1 for those that do not.
+
+        Points go straight from start to stop (P, 2), at heights (P,); lower sides do not count.
+        """
+        sides = self._cull(np.vstack([start, stop]), 0.0)
+        a, b = self.starts[sides], self.stops[sides]
+        meets = _find_crossings(start, stop, a, b) & (self.tops[sides] > heights[:, None])
+        way, side = (stop - start)[:, None], (b - a)[None]
+        to = a - start[:, None]
+        turned = way[..., 0] * side[..., 1] - way[..., 1] * side[..., 0]
+        share = (to[..., 0] * side[..., 1] - to[..., 1] * side[..., 0]) / np.where(
+            meets, turned, 1.0
+        )
+        return np.asarray(np.where(meets, share, 1.0).min(axis=1, initial=1.0))
+
+    def find_surfaces(self, points: np.ndarray, stands: np.ndarray, margin: float) -> np.ndarray:
+        """Return how high (P,) what is at points (P, 2), or within a margin, is; -inf for nothing.
+
+        Walls that are higher than anyone have no surface. `stands` is as in `measure_depths`.
+        """
+        sides = self._cull(points, margin)
+        tops = np.where(np.isfinite(self.tops[sides]), self.tops[sides], -np.inf)
+        near = self._measure_sides(points, sides) < margin
+        surfaces = np.where(near, tops, -np.inf).max(axis=1, initial=-np.inf)
+        for box in self.boxes:
+            is_in = _measure_inward(box, points) > 0.0
+            surfaces = np.where(is_in, np.maximum(surfaces, box.height), surfaces)
+        if not is_flat(self.floor):
+            heights = np.array([self.floor.height(x, y) for x, y in points.tolist()])
+            surfaces = np.where(heights > stands + STEP, np.maximum(surfaces, heights), surfaces)
+        return np.asarray(surfaces)
+
     def list_corners(self, margin: float) -> np.ndarray:
         """Return corners (C, 2) round the ends of all sides, at a margin in metres on both axes."""
         way = self.stops - self.starts

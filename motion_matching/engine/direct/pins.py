@@ -83,10 +83,25 @@ def pin_limb(
     return bend_limb(poses, ticks, skeleton, limb, goal)
 
 
+class Bend(NamedTuple):
+    """To which side (K, 3) a limb is to bend, and shares (K,) of the way from its own to that."""
+
+    side: np.ndarray
+    shares: np.ndarray
+
+
 def bend_limb(
-    poses: np.ndarray, ticks: np.ndarray, skeleton: Skeleton, limb: PinnedLimb, goal: np.ndarray
+    poses: np.ndarray,
+    ticks: np.ndarray,
+    skeleton: Skeleton,
+    limb: PinnedLimb,
+    goal: np.ndarray,
+    bend: Bend | None = None,
 ) -> np.ndarray:
-    """Return poses (T, 7, B) in which a limb leads to goals (K, 3) at ticks (K,) as it reaches."""
+    """Return poses (T, 7, B) in which a limb leads to goals (K, 3) at ticks (K,) as it reaches.
+
+    It bends to its own side, carried along, or toward another one.
+    """
     rotations, joints = quat.compute_world(poses[ticks], skeleton.parents)
     root, middle, end = (joints[:, bone] for bone in limb)
     upper, lower = (
@@ -94,8 +109,24 @@ def bend_limb(
     )
     turns = quat.between(quat.normalize_vectors(end - root), quat.normalize_vectors(goal - root))
     pole = quat.mul_vec(turns, _find_bend(root, middle, end, upper + lower))
+    if bend is not None:
+        pole = _turn_pole(pole, goal - root, bend)
     ways = solve_two_bones(root, goal, (upper, lower), pole)
     return _turn_limb(poses, ticks, skeleton, limb, rotations, joints, ways)
+
+
+def _turn_pole(pole: np.ndarray, way: np.ndarray, bend: Bend) -> np.ndarray:
+    """Return poles (K, 3) turned about ways (K, 3) by a share of the angle to another side."""
+    way = quat.normalize_vectors(way)
+    own, side = (
+        quat.normalize_vectors(each - np.sum(each * way, axis=1, keepdims=True) * way)
+        for each in (pole, bend.side)
+    )
+    angle = np.arctan2(np.sum(np.cross(own, side) * way, axis=1), np.sum(own * side, axis=1))
+    angle = np.unwrap(angle)  # a limb turns all the way round rather than to flip over
+    nearest = int(np.argmax(bend.shares))
+    angle -= 2.0 * np.pi * np.round(angle[nearest] / (2.0 * np.pi))
+    return np.asarray(quat.mul_vec(quat.from_angle_axis(bend.shares * angle, way), own))
 
 
 def measure_pin(
