@@ -20,6 +20,7 @@ from .anchors import Bounds, close_on_anchors, list_anchors
 from .beam import MOST_TURNED, Beam, SearchStart, ShotPlan, Wanted
 from .blocked import stop_before_obstacles
 from .closing import Anchor, Closed, compute_way
+from .conflicts import find_conflict, free_mark
 from .footage import Footage
 from .guide import Guide, make_guide
 from .jump_table import JumpTable
@@ -118,11 +119,32 @@ class Director:
         there are not; DatabaseError for tags that no frame carries.
         """
         task = self._prepare(shot)
+        solved = self._solve(task, states, progress)
+        if states >= TAKE_STATES and len(solved.missed) > 1:
+            task, solved = self._settle_conflict(shot, task, solved, states)
+        return self._play(shot, task.guide, solved.plan, solved.closed)
+
+    def _solve(self, task: _Task, states: int, progress: ReportShare | None = None) -> _Solution:
+        """Search and close a shot, and again around what is missed."""
         solved = self._close(task, self._search(task, states, progress))
         for attempt in _ATTEMPTS if states >= TAKE_STATES else ():
             if solved.missed:
                 solved = self._try_again(task, solved, attempt, states)
-        return self._play(shot, task.guide, solved.plan, solved.closed)
+        return solved
+
+    def _settle_conflict(
+        self, shot: Shot, task: _Task, solved: _Solution, states: int
+    ) -> tuple[_Task, _Solution]:
+        """Return the same without one of two marks that are missed as there is no time for both."""
+        best = task, solved, len(solved.missed)
+        for i in find_conflict(shot, solved.missed, self.footage.database.fps):
+            freed = self._prepare(free_mark(shot, i))
+            again = self._solve(freed, states)
+            if len(again.missed) + 1 < best[2]:
+                best = freed, again, len(again.missed) + 1
+            if not again.missed:
+                break
+        return best[0], best[1]
 
     def sketch(
         self,

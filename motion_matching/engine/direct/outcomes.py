@@ -19,6 +19,7 @@ from .mark_outcomes import MarkMeasures, conclude, round_off
 from .obstruction import Obstruction
 from .pins import find_limb, measure_pin
 from .shot import KeptJump, Pin, Shot, Tempo, TimedPath
+from .side_steps import is_short_of_side_steps
 
 _PATH_MEAN, _PATH_USUAL, _PATH_MOST = 0.01, 0.025, 0.1  # metres: mean, in 95 %, and at most
 _PATH_FACING = np.radians(9.0)  # in 95 %
@@ -46,7 +47,7 @@ def report_shot(
     marks = MarkMeasures(take, shot, footage, conduct, obstruction)
     told = {
         "marks": [marks.report(mark) for mark in shot.marks],
-        "paths": [report_path(take, path, conduct) for path in shot.paths],
+        "paths": [report_path(take, path, conduct, footage) for path in shot.paths],
         "pins": [_report_pin(take, pin) for pin in shot.pins],
         "tempos": [_report_tempo(tempo, closed, take.fps) for tempo in shot.tempos],
         "kept": [_report_kept(take, plan, closed, jump, footage) for jump in shot.kept],
@@ -97,7 +98,12 @@ def _find_runner_up(
     return {"to": format_frame(footage.database, found[0]), "dearer": round(found[1], 5)}
 
 
-def report_path(take: Take, path: TimedPath, conduct: Conduct | None = None) -> dict[str, Any]:
+def report_path(
+    take: Take,
+    path: TimedPath,
+    conduct: Conduct | None = None,
+    footage: Footage | None = None,
+) -> dict[str, Any]:
     """Return how far a take is from a path while it lasts, and what its body does meanwhile."""
     first = int(np.ceil(path.times[0] * take.fps - 1e-6))
     last = min(int(path.times[-1] * take.fps + 1e-6), take.frame_count - 1)
@@ -107,13 +113,19 @@ def report_path(take: Take, path: TimedPath, conduct: Conduct | None = None) -> 
     turned = np.abs(planar.wrap(away[:, 2]))
     usual, facing = float(np.percentile(far, 95)), float(np.percentile(turned, 95))
     problems = []
+    advice = "slow it down, or make its turns wider"
+    if footage is not None and is_short_of_side_steps(path, footage):
+        advice = (
+            "it goes sideways, and there are hardly any side steps that fast: add clips of them"
+        )
     if far.mean() > _PATH_MEAN or usual > _PATH_USUAL or far.max() > _PATH_MOST:
         problems.append(
             f"the path is missed by {far.mean():.2f} m on average and {far.max():.2f} m at most; "
-            "slow it down, or make its turns wider"
+            f"{advice}"
         )
     if facing > _PATH_FACING:
-        problems.append(f"the heading is up to {np.degrees(facing):.0f}° off in 95 % of it")
+        text = f"the heading is up to {np.degrees(facing):.0f}° off in 95 % of it"
+        problems.append(text if problems else f"{text}; {advice}")
     problems += conduct.list_problems(first, last) if conduct else []
     return {
         "start": path.times[0],
