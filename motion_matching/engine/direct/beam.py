@@ -19,6 +19,7 @@ from .footage import Footage
 from .guide import Guide
 from .jump_price import compute_left
 from .jump_table import BARRED, JumpTable, count_earlier, price_jumps
+from .nearness import price_nearness
 from .obstruction import Obstruction
 from .part_aims import PartAim, PartAims
 from .pose_aims import PoseAims
@@ -35,11 +36,6 @@ _DRIFT = 0.3  # per second and m/s of a root that is to stand
 _TURNING = 0.2  # m/s that a radian per second counts in that
 _TO_FRAME, _LEAD_IN = 0.6, 1.0  # cost of not leading to a frame that is asked for, and seconds
 _MISSED = 1e3
-_INSIDE, _DEEPER = 10.0, 200.0  # cost per step of being in an obstacle, and per metre of it
-_BESIDE, _BESIDE_COST = 0.04, 20.0  # metres kept free beside one for what closing moves, and cost
-# of toes: metres from an obstacle at which their tips touch it, and cost per step and metre of
-# being nearer than a body may be
-_TOES, _TOES_COST = 0.1, 2.0
 _FORGOTTEN = 39  # steps after which nothing is left of a jump
 _ALWAYS = 2**31  # ticks
 _OWN = 6  # states kept of one piece of a clip
@@ -381,32 +377,12 @@ class Beam:
         if self.wanted.obstruction is not None:
             start = np.column_stack([states.x[parent], states.y[parent]])
             places = np.column_stack([x, y])
-            cost = cost + self._measure_inside(self.wanted.obstruction, start, places, yaw, frame)
+            cost = cost + price_nearness(
+                self.wanted.obstruction, footage, frame, start, places, yaw
+            )
         since = np.minimum(age + 1, _FORGOTTEN)
         moved = _BeamStates(frame, x, y, yaw, cost, since, fading)
         return moved, cost + self._look_ahead(i, moved)
-
-    def _measure_inside(
-        self,
-        obstruction: Obstruction,
-        start: np.ndarray,
-        stop: np.ndarray,
-        yaw: np.ndarray,
-        frame: np.ndarray,
-    ) -> np.ndarray:
-        """Return what ways (S,) from start to stop (S, 2) cost that come too near to obstacles."""
-        radius = obstruction.radius
-        away = obstruction.measure_ways(start, stop, radius + _BESIDE)
-        cost = _price_nearness(away, radius)
-        cost = cost + _BESIDE_COST * np.maximum(radius + _BESIDE - away, 0.0)
-        legs = self.footage.contacts.shape[1]
-        hips = stop + planar.rotate(self.footage.places[frame, legs, :2], yaw)
-        cost = cost + _price_nearness(obstruction.measure_distances(hips, radius), radius)
-        for leg in range(legs):
-            toes = stop + planar.rotate(self.footage.places[frame, leg, :2], yaw)
-            away = obstruction.measure_distances(toes, radius)
-            cost = cost + _price_nearness(away, _TOES) + _TOES_COST * np.maximum(radius - away, 0.0)
-        return cost
 
     def _measure_deviation(
         self, tick: int, x: np.ndarray, y: np.ndarray, yaw: np.ndarray
@@ -474,8 +450,3 @@ class Beam:
         jumps[:: self.stride] = jumped[::-1]
         jumps[0] = False
         return ShotPlan(frames, jumps, cost)
-
-
-def _price_nearness(away: np.ndarray, least: float) -> np.ndarray:
-    """Return what a step costs (S,) for being less than a distance away (S,) from obstacles."""
-    return np.where(away < least, _INSIDE + _DEEPER * (least - away), 0.0)

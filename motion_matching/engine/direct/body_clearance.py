@@ -48,7 +48,9 @@ def list_capsules(database: Database) -> list[Capsule]:
             break
     chain.reverse()
     capsules = [Capsule("trunk", a, b, _TRUNK * size) for a, b in itertools.pairwise(chain[:-1])]
-    capsules.append(Capsule("head", chain[-2], chain[-1], _HEAD * size))
+    if len(chain) > 1:
+        name, radius = ("trunk", _TRUNK) if roles.head is None else ("head", _HEAD)
+        capsules.append(Capsule(name, chain[-2], chain[-1], radius * size))
     for name, bones in zip(roles.leg_names, roles.leg_bones, strict=True):
         parts = zip(("thigh", "shin", "foot"), (_THIGH, _SHIN, _FOOT), strict=True)
         capsules += [

@@ -49,7 +49,8 @@ def _keep_hand_out(
     joints = take.skeleton.compute_bone_positions([limb.root, limb.end], take.poses)
     shoulder, hand = joints[:, 0], joints[:, 1]
     stands = take.poses[:, 2, 0].astype(np.float64)
-    held = held & ~(obstruction.measure_depths(hand, stands) > _INSIDE)
+    surfaces = obstruction.find_surfaces(hand[:, :2], stands, 0.0)
+    held = held & ~(surfaces - hand[:, 2] > _INSIDE)
     needed = _push_out(shoulder, hand, stands, obstruction)
     if np.abs(needed).max(initial=0.0) < _ENOUGH:
         return take.poses

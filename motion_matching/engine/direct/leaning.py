@@ -9,74 +9,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from ..body.body_roles import BodyRoles, find_body_roles
 from ..control.take import Take
 from ..database.database import Database
-from ..errors import RigError
 from ..maths import planar, quat
 from ..maths.easing import smoothstep
-from ..takes.sizes import find_size
+from .leaning_body import LIMITS, Lean, LeaningBody, bend, find_body, stand
 from .obstruction import Obstruction
-from .pins import PinnedLimb, bend_limb, find_limbs
 from .shot import Mark
 
-
-@dataclass(frozen=True)
-class LeanLimits:
-    """How far a person leans, in radians, metres of people's size, seconds and shares.
-
-    Ranges of joints are those of healthy adults (Norkin and White, Measurement of Joint Motion):
-    the spine flexes by 60 to 80 degrees in all, hips by 120, both less while one stands freely.
-    """
-
-    forward: float = math.radians(110.0)  # hips and spine together
-    aside: float = math.radians(45.0)
-    backward: float = math.radians(15.0)
-    twist: float = math.radians(40.0)  # of the trunk, to bring one shoulder forward
-    collar: float = math.radians(20.0)  # of the shoulder girdle
-    pelvis: float = 0.55  # share of a lean that the hips do, as in lifting
-    head: float = 0.5  # share of a lean that the head does not follow, to look at its hands
-    hanging: float = 0.5  # share of a lean that upper arms do not follow, by their weight
-    back: float = 0.35  # metres that hips go back for each that shoulders go forward: even weight
-    farthest_back: float = 0.18
-    # metres that hips come down on bent knees, tried one after the other: still no crouch
-    down: tuple[float, ...] = (0.0, 0.1, 0.2)
-    crown: float = 0.12  # metres from the joint of the head to the middle of its upper half
-    head_clear: float = 0.12  # metres that these two keep from obstacles: half a head and some air
-    reach: float = 0.94  # share of an arm's length at which its elbow is still bent a little
-    leg: float = 0.995  # the same of a leg
-    ease: float = 1.0 / 3.0  # seconds in which a small lean comes and goes
-    ease_more: float = 0.35  # and more for a whole one
-    calm: float = 0.1  # seconds over which a lean is averaged
-    hopeless: float = 0.5  # metres that a goal is beyond all reach from which on nobody leans to it
-
-
-LIMITS = LeanLimits()
 _STEPS = 12  # of a whole lean that are compared
-_UP = np.array([0.0, 0.0, 1.0])
 _WORTH = 0.02  # metres that are worth coming down
 _BARRED = 1e3  # metres missing where one cannot lean
 _CLOSE = 0.1  # metres aside of the shoulders within which a goal is below them: one bends forward
-
-
-class _Body(NamedTuple):
-    """The bones that lean, top to bottom, and the shares of the lean that each has taken."""
-
-    hips: int
-    trunk: tuple[int, ...]  # hips and spine
-    shares: tuple[float, ...]
-    neck: int | None
-    head: int | None
-    collars: Mapping[str, int]
-    arms: Mapping[str, PinnedLimb]
-    legs: tuple[PinnedLimb, ...]
-    size: float
 
 
 class _Reaching(NamedTuple):
@@ -84,19 +34,6 @@ class _Reaching(NamedTuple):
 
     ticks: np.ndarray
     goals: Mapping[str, np.ndarray]
-
-
-class _Lean(NamedTuple):
-    """What a body does at K ticks, in the character's heading, besides what the motion does.
-
-    - `turn` (K, 3): rotation vector of the whole trunk; `collars` (K, 3) by hand: of the shoulders
-    - `shift` (K, 3): of the hips in metres; `amount` (K,): share of what a person can
-    """
-
-    turn: np.ndarray
-    collars: Mapping[str, np.ndarray]
-    shift: np.ndarray
-    amount: np.ndarray
 
 
 def lean_to_marks(
@@ -111,7 +48,7 @@ def lean_to_marks(
     It `begins` at a second of the shot. Without arms, or with four legs, nothing leans. A head does
     not lean into an obstruction.
     """
-    body = _find_body(database) if any(mark.is_limb for mark in marks) else None
+    body = find_body(database) if any(mark.is_limb for mark in marks) else None
     if body is None:
         return take
     poses = take.poses
@@ -122,43 +59,8 @@ def lean_to_marks(
     return replace(take, poses=poses)
 
 
-def _find_body(database: Database) -> _Body | None:
-    skeleton = database.skeleton
-    limbs = find_limbs(skeleton)
-    arms = {name: limb for name, limb in limbs.items() if name.endswith("hand")}
-    try:
-        roles = find_body_roles(skeleton)
-    except RigError:
-        return None
-    if not arms or roles.four_legged:
-        return None
-    hips, spine = database.roles.hips, roles.chains.get("spine", ())
-    spine = tuple(bone for bone in spine if hips in skeleton.get_ancestors(bone))
-    rest = (1.0 - LIMITS.pelvis) / max(len(spine), 1)
-    shares = (LIMITS.pelvis, *(LIMITS.pelvis + rest * (k + 1) for k in range(len(spine))))
-    return _Body(
-        hips,
-        (hips, *spine),
-        shares,
-        _get_first(roles, "neck", "head"),
-        database.roles.head,
-        {name: bone for name in arms if (bone := _get_collar(roles, name)) is not None},
-        arms,
-        tuple(PinnedLimb(*chain[:3]) for chain in database.roles.leg_bones),
-        find_size(database),
-    )
-
-
-def _get_first(roles: BodyRoles, *names: str) -> int | None:
-    return next((roles.chains[name][0] for name in names if name in roles.chains), None)
-
-
-def _get_collar(roles: BodyRoles, hand: str) -> int | None:
-    return _get_first(roles, hand.replace("hand", "collar"))
-
-
 def _list_reaching(
-    take: Take, marks: Sequence[Mark], body: _Body, begins: float
+    take: Take, marks: Sequence[Mark], body: LeaningBody, begins: float
 ) -> list[_Reaching]:
     """Return which hands have goals when; those of marks that overlap in time reach together."""
     spans = sorted(
@@ -179,7 +81,7 @@ def _list_reaching(
 
 
 def _make_reaching(
-    take: Take, marks: Sequence[Mark], body: _Body, begins: float
+    take: Take, marks: Sequence[Mark], body: LeaningBody, begins: float
 ) -> _Reaching | None:
     first = round((min(mark.time for mark in marks) - begins) * take.fps)
     last = round((max(mark.time + mark.hold for mark in marks) - begins) * take.fps)
@@ -203,7 +105,7 @@ def _make_reaching(
 def _lean(
     poses: np.ndarray,
     reaching: _Reaching,
-    body: _Body,
+    body: LeaningBody,
     take: Take,
     obstruction: Obstruction | None,
 ) -> np.ndarray:
@@ -223,18 +125,18 @@ def _lean(
     early, late = np.maximum(first - ticks, 0) / ease_in, np.maximum(ticks - last, 0) / ease_out
     share = smoothstep(1.0 - np.maximum(early, late))[:, None]
     at = np.clip(ticks, first, last) - first
-    shown = _Lean(
+    shown = Lean(
         lean.turn[at] * share,
         {hand: turn[at] * share for hand, turn in lean.collars.items()},
         lean.shift[at] * share,
         lean.amount[at],
     )
     result = poses.copy()
-    result[ticks] = _bend(poses[ticks], shown, body, parents)
-    return _stand(result, poses, ticks, body, take)
+    result[ticks] = bend(poses[ticks], shown, body, parents)
+    return stand(result, poses, ticks, body, take)
 
 
-def _find_lean(frame: _Frame, fps: float) -> _Lean | None:
+def _find_lean(frame: _Frame, fps: float) -> Lean | None:
     """Return the least lean with which arms reach, with hips as high as can be; None without."""
     amounts = np.linspace(0.0, 1.0, _STEPS + 1)
     count, best = len(frame.poses), None
@@ -268,14 +170,14 @@ def _find_amounts(amounts: np.ndarray, missing: np.ndarray) -> np.ndarray:
     return np.asarray(amounts[before] + share * (amounts[best] - amounts[before]))
 
 
-def _smooth(lean: _Lean, fps: float) -> _Lean:
+def _smooth(lean: Lean, fps: float) -> Lean:
     """Return a lean that changes no faster than a trunk does, where the motion goes on."""
 
     def calm(rows: np.ndarray) -> np.ndarray:
         return np.asarray(gaussian_filter1d(rows, LIMITS.calm * fps, axis=0, mode="nearest"))
 
     collars = {hand: calm(turn) for hand, turn in lean.collars.items()}
-    return _Lean(calm(lean.turn), collars, calm(lean.shift), calm(lean.amount))
+    return Lean(calm(lean.turn), collars, calm(lean.shift), calm(lean.amount))
 
 
 class _Frame(NamedTuple):
@@ -283,7 +185,7 @@ class _Frame(NamedTuple):
 
     poses: np.ndarray
     goals: Mapping[str, np.ndarray]
-    body: _Body
+    body: LeaningBody
     parents: np.ndarray
     yaw: np.ndarray
     way: np.ndarray  # (K, 2) to which one leans
@@ -296,7 +198,7 @@ class _Frame(NamedTuple):
         cls,
         poses: np.ndarray,
         reaching: _Reaching,
-        body: _Body,
+        body: LeaningBody,
         parents: np.ndarray,
         obstruction: Obstruction | None,
     ) -> _Frame:
@@ -319,7 +221,7 @@ class _Frame(NamedTuple):
         turned = (beside[:, 0] * way[:, 1] - beside[:, 1] * way[:, 0]) / max(float(span), 1e-6)
         return cls(poses, reaching.goals, body, parents, yaw, way, turned, shoulders, obstruction)
 
-    def make_lean(self, amount: np.ndarray, down: np.ndarray | float) -> _Lean:
+    def make_lean(self, amount: np.ndarray, down: np.ndarray | float) -> Lean:
         """Return the lean of some shares (K,) of what a person can, with hips `down` in metres."""
         sideways, ahead = self.way[:, 0], -self.way[:, 1]
         most = np.where(ahead >= 0.0, LIMITS.forward, LIMITS.backward)
@@ -332,7 +234,7 @@ class _Frame(NamedTuple):
         collars = {hand: self._turn_collar(hand, early) for hand in self.goals}
         shift = np.zeros((len(amount), 3))
         shift[:, 2] = -self.body.size * np.asarray(down)
-        leant = _Lean(turn, collars, shift, amount)
+        leant = Lean(turn, collars, shift, amount)
         gone = self._find_shoulders(leant) - np.mean(list(self.shoulders.values()), axis=0)
         back = -LIMITS.back * planar.rotate(gone[:, :2], -self.yaw)
         far = np.linalg.norm(back, axis=1, keepdims=True)
@@ -350,10 +252,10 @@ class _Frame(NamedTuple):
         turn[:, :2] = planar.rotate(turn[:, :2], -self.yaw)
         return turn
 
-    def _find_shoulders(self, lean: _Lean) -> np.ndarray:
+    def _find_shoulders(self, lean: Lean) -> np.ndarray:
         """Return the middle (K, 3) of shoulders of a lean."""
         _, joints = quat.compute_world(
-            _bend(self.poses, lean, self.body, self.parents), self.parents
+            bend(self.poses, lean, self.body, self.parents), self.parents
         )
         return np.asarray(
             np.mean([joints[:, limb.root] for limb in self.body.arms.values()], axis=0)
@@ -364,7 +266,7 @@ class _Frame(NamedTuple):
 
         It is too much where the head would lean into something.
         """
-        poses = _bend(self.poses, self.make_lean(amount, down), self.body, self.parents)
+        poses = bend(self.poses, self.make_lean(amount, down), self.body, self.parents)
         _, joints = quat.compute_world(poses, self.parents)
         missing = []
         for hand, goal in self.goals.items():
@@ -386,72 +288,3 @@ class _Frame(NamedTuple):
         stands = self.poses[:, 2, 0].astype(np.float64)
         depths = [self.obstruction.measure_depths(point, stands) for point in (head, crown)]
         return np.max(depths, axis=0) > -LIMITS.head_clear * self.body.size
-
-
-def _bend(poses: np.ndarray, lean: _Lean, body: _Body, parents: np.ndarray) -> np.ndarray:
-    """Return poses (K, 7, B) that lean; feet are not yet back where they were."""
-    rotations, _ = quat.compute_world(poses, parents)
-    yaw = np.arctan2(*quat.mul_vec(rotations[:, 0], np.array([1.0, 0.0, 0.0]))[:, 1::-1].T)
-
-    def to_world(vectors: np.ndarray) -> np.ndarray:
-        return np.column_stack([planar.rotate(vectors[:, :2], yaw), vectors[:, 2]])
-
-    turn, turned = to_world(lean.turn), rotations.copy()
-    result = poses.copy()
-    own: dict[int, np.ndarray] = {
-        bone: quat.from_scaled_angle_axis(share * turn)
-        for bone, share in zip(body.trunk, body.shares, strict=True)
-    }
-    level = turn * [1.0, 1.0, 0.0]
-    if body.neck is not None:
-        own[body.neck] = quat.from_scaled_angle_axis(turn - LIMITS.head * level)
-    for hand, limb in body.arms.items():
-        own[limb.root] = quat.from_scaled_angle_axis(turn - LIMITS.hanging * level)
-        if hand in body.collars and hand in lean.collars:
-            own[body.collars[hand]] = quat.mul(
-                quat.from_scaled_angle_axis(to_world(lean.collars[hand])),
-                quat.from_scaled_angle_axis(turn),
-            )
-    for bone, parent in enumerate(parents.tolist()):
-        if parent < 0:
-            continue
-        if bone in own:
-            turned[:, bone] = quat.mul(own[bone], rotations[:, bone])
-            local = quat.inv_mul(turned[:, parent], turned[:, bone])
-            result[:, 3:, bone] = quat.normalize(local)
-        else:
-            turned[:, bone] = quat.mul(turned[:, parent], poses[:, 3:, bone])
-    shift = quat.inv_mul_vec(turned[:, parents[body.hips]], to_world(lean.shift))
-    result[:, :3, body.hips] += shift
-    return result
-
-
-def _stand(
-    poses: np.ndarray, before: np.ndarray, ticks: np.ndarray, body: _Body, take: Take
-) -> np.ndarray:
-    """Return poses (T, 7, B) whose feet are at ticks as they were `before`, on bent knees."""
-    parents = take.skeleton.parents
-    feet, ankles = quat.compute_world(before[ticks], parents)
-    rotations, joints = quat.compute_world(poses[ticks], parents)
-    drop = np.zeros(len(ticks))
-    for leg in body.legs:
-        length = sum(
-            float(np.linalg.norm(ankles[:, b] - ankles[:, a], axis=-1).mean())
-            for a, b in ((leg.root, leg.middle), (leg.middle, leg.end))
-        )
-        was = np.linalg.norm(ankles[:, leg.end] - ankles[:, leg.root], axis=1)
-        reach = np.maximum(LIMITS.leg * length, was)
-        away = joints[:, leg.root] - ankles[:, leg.end]
-        height = np.sqrt(np.maximum(reach**2 - np.sum(away[:, :2] ** 2, axis=1), 0.0))
-        drop = np.maximum(drop, away[:, 2] - height)
-    parent = parents[body.hips]
-    down = quat.inv_mul_vec(rotations[:, parent], -drop[:, None] * _UP)
-    result = poses.copy()
-    result[ticks, :3, body.hips] += down
-    for leg in body.legs:
-        result = bend_limb(result, ticks, take.skeleton, leg, ankles[:, leg.end])
-    rotations, _ = quat.compute_world(result[ticks], parents)
-    for leg in body.legs:
-        local = quat.inv_mul(rotations[:, leg.middle], feet[:, leg.end])
-        result[ticks, 3:, leg.end] = quat.normalize(local)
-    return result

@@ -187,8 +187,8 @@ class MarkMeasures:
         assert self.obstruction is not None
         assert mark.position is not None
         stands = self.take.poses[self._find_tick(mark.time), 2, :1].astype(np.float64)
-        point = np.array([[*mark.position, mark.height]], float)
-        return float(self.obstruction.measure_depths(point, stands)[0])
+        place = np.array([mark.position], float)
+        return float(self.obstruction.find_surfaces(place, stands, 0.0)[0]) - (mark.height or 0.0)
 
     def _is_far(self, mark: Mark) -> bool:
         """Return whether no motion goes to a mark in the time that there is."""

@@ -13,7 +13,7 @@ from .shot import Shot
 
 _BESIDE = 0.01  # metres from a wall at which the floor shows what it is the side of
 _ALONG = (0.2, 0.5, 0.8)  # shares of a wall at which it does
-_NEAR = 1.5  # metres from a wall within which the floor is looked at
+_NEAR = 0.6  # metres from a wall within which the floor is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,8 @@ class Obstruction:
     def measure_depths(self, points: np.ndarray, stands: np.ndarray) -> np.ndarray:
         """Return how deep points (P, 3) are inside, negative outside.
 
-        The ground on which one stands at each point has the heights (P,) `stands`.
+        The ground on which one stands at each point has the heights (P,) `stands`. What is far from
+        any side is not looked for: one gets there through a side.
         """
         beside = self._cull(points[:, :2], _NEAR)
         sides = self._measure_sides(points[:, :2], beside)
@@ -177,7 +178,8 @@ class Obstruction:
             nearest = sides.min(axis=1)
             for i in np.flatnonzero(nearest < _NEAR).tolist():
                 height = self.floor.height(*points[i, :2].tolist())
-                if height > stands[i] + STEP and height > points[i, 2]:
+                # feet may stand at the edge of a step, with their tips in the next one
+                if height > max(stands[i], points[i, 2]) + STEP:
                     depths[i] = max(depths[i], min(height - points[i, 2], float(nearest[i])))
         return depths
 

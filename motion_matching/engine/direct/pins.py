@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..body.body_roles import find_body_roles
+from ..body.body_roles import BodyRoles, find_body_roles
 from ..control.take import Take
 from ..errors import RigError, SettingsError
 from ..maths import quat
@@ -32,12 +33,38 @@ class PinnedLimb(NamedTuple):
     end: int
 
 
+class _Named:
+    """A skeleton that is the same as another one with equal bones and rest pose."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        rest = skeleton.rest_positions.tobytes(), skeleton.rest_rotations.tobytes()
+        self.skeleton = skeleton
+        self.key = skeleton.names, skeleton.parents.tobytes(), *rest, skeleton.end_sites
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Named) and self.key == other.key
+
+
+def find_known_roles(skeleton: Skeleton) -> BodyRoles | None:
+    """Return the roles of a body's bones, None if it has no whole body; they are kept."""
+    return _find_roles(_Named(skeleton))
+
+
+@lru_cache(maxsize=8)  # finding them takes longer than bending a limb
+def _find_roles(named: _Named) -> BodyRoles | None:
+    try:
+        return find_body_roles(named.skeleton)
+    except RigError:
+        return None
+
+
 def find_limbs(skeleton: Skeleton) -> dict[str, PinnedLimb]:
     """Return the limbs of a body that can be pinned, by name, such as 'left_hand'."""
-    try:
-        chains = find_body_roles(skeleton).chains
-    except RigError:
-        return {}
+    body = find_known_roles(skeleton)
+    chains = body.chains if body else {}
     limbs = {}
     for side in ("left", "right"):
         for parts in (_ARMS, _LEGS):

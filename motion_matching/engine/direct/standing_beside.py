@@ -22,7 +22,7 @@ from .shot import Mark, Shot
 
 _NEAR = 1.0  # metres from an obstacle within which a mark of a hand is reached from beside it
 _ANGLES, _FARTHEST, _STEP = 48, 3.0, 0.05  # places compared round a mark: count, metres, and apart
-_TOES = 0.15  # metres that toes are ahead of the body, by which it stays clear more than its radius
+_TOES = 0.2  # metres that toes are ahead of the body, by which it stays clear more than its radius
 _LEAST_CLEAR = 0.05  # the same where there is no more room
 _COMFORTABLE, _CLOSEST = 0.9, 0.5  # shares of an arm's length at which it is stretched, and cramped
 _CHEST = 0.2  # metres below the shoulders up to which an arm reaches over something

@@ -67,7 +67,7 @@ def test_the_preview_stays_before_the_table_as_well(director):
 
 def test_what_is_too_far_over_a_table_is_told_with_how_much(director):
     wide = TABLE._replace(center=(0.0, -4.5), size=(3.0, 3.0))
-    hand = Mark(4.0, (0.0, -3.9), 0.0, 1.0, part="left_hand", height=0.93)
+    hand = Mark(4.0, (0.0, -3.8), 0.0, 1.0, part="left_hand", height=0.93)
     done = director.make(Shot(9.0, marks=(hand,), obstacles=(wide,)), states=80)
     [told] = done.report["marks"]
     assert told["reason"].startswith("An obstacle is in the way: the left hand is 0.")
