@@ -98,7 +98,7 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
             side.operator("motion_matching.remove_mark", text="", icon="REMOVE")
         if (active := app.direct.marks.get_active_mark(obj)) is not None:
             _draw_reason(layout, obj, active)
-        _draw_mark(layout, active)
+            _draw_mark(layout, active)
         _draw_preview(layout, obj)
         draw_work_button(add_tall_row(layout), "motion_matching.direct", icon="TRACKING_FORWARDS")
         row = layout.row(align=True)
