@@ -110,7 +110,8 @@ def direct(
     DirectedTake
         Its ``report`` has ``"marks"``, ``"paths"`` and ``"pins"``, each with ``"reached"``,
         ``"place_error"`` in metres, ``"facing_error"`` in radians, ``"time_error"`` in seconds, and
-        a ``"reason"`` where it is not reached.
+        a ``"reason"`` where it is not reached. ``"inside"`` and ``"crouched"`` have the
+        ``"frames"`` on which the body is inside an obstacle, or lower than anything asks for.
 
     Raises
     ------

@@ -15,6 +15,7 @@ from ..engine.control import performance as performances
 from ..engine.control.performance import Performance
 from ..engine.direct import director as directors
 from ..engine.direct import from_performance, jump_table, shot_file, variations
+from ..engine.direct.conduct import describe_inside
 from ..engine.direct.director import Directed, Director
 from ..engine.direct.footage import make_footage
 from ..engine.direct.improving import improve
@@ -178,6 +179,8 @@ def _write(arguments: argparse.Namespace, done: Directed, director: Director, ou
 def summarize_outcomes(report: Mapping[str, Any]) -> list[str]:
     """Return lines about how a shot was met: the sum, and each thing that was missed."""
     lines = [f"  {report['reached']} of {report['asked']} marks, paths and pins are met"]
+    if inside := describe_inside(report):
+        lines.append(f"  {inside[0].upper()}{inside[1:]}")
     kinds = {
         "marks": "mark",
         "paths": "path",

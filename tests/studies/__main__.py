@@ -15,6 +15,7 @@ from tests.benchmarks.report import describe_machine
 from . import (
     dense,
     directing_command,
+    furnished_command,
     planning_command,
     pushing_command,
     quality,
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "retargeting": retargeting_command.run,
         "transitions": transitions_report.run,
         "director": directing_command.run,
+        "furniture": furnished_command.run,
         "dense": dense.run,
         "pushes": pushing_command.run,
         "values": planning_command.run,
@@ -98,6 +100,8 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     text = "measure directed scenes beside the causal controller"
     directing_command.add_arguments(studies.add_parser("director", help=text, description=text))
+    text = "direct scenes among tables, rails, doors and shelves, and measure what is entered"
+    furnished_command.add_arguments(studies.add_parser("furniture", help=text, description=text))
     text = "count the jumps of walks in more and more frames of the same motion"
     dense.add_arguments(studies.add_parser("dense", help=text, description=text))
     text = "measure recoveries from pushes, and how the training of motion fields goes"

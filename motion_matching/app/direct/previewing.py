@@ -64,6 +64,16 @@ class MarkPreview:
         return f"{sum(self.way.met)} of {len(self.way.met)} Met"
 
 
+def get_reason(obj: bpy.types.Object, empty: bpy.types.Object) -> str:
+    """Return why the way that is shown misses a mark, empty if it does not."""
+    preview = runtime.mark_preview
+    if preview is None or preview.way is None or preview.armature.uid != obj.session_uid:
+        return ""
+    pairs = zip(marks.list_marks(obj), preview.way.reasons, strict=False)
+    reasons = (reason for each, reason in pairs if each == empty)
+    return shots.to_frames(next(reasons, ""), preview.frame)
+
+
 def start_steps(obj: bpy.types.Object) -> Steps[str]:
     """Show the way of an armature's marks from now on; database and jumps are made if need be."""
     uid = obj.session_uid

@@ -15,6 +15,7 @@ from ...engine.control.contact_ranges import ContactRange
 from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
 from ...engine.direct import jump_table
+from ...engine.direct.conduct import describe_inside
 from ...engine.direct.director import Directed, Director
 from ...engine.direct.footage import Footage, make_footage
 from ...engine.direct.improving import improve
@@ -214,7 +215,8 @@ def _find_best(
     try:
         for each in coming:
             found.append(each)
-            sketch = Sketch(each.shot, each.plan, each.closed, (0.0, each.shot.seconds))
+            span = 0.0, each.shot.seconds
+            sketch = Sketch(each.shot, each.plan, each.closed, span, each.report)
             way = compute_way(sketch, director.footage)
             runtime.best_way = BestWay(way, director.footage.size)
     except EndedEarly:
@@ -271,6 +273,8 @@ def _bake_all(
     missed = _store_outcomes(obj, request, report)
     reached = f"{report['reached']} of {report['asked']} marks are met"
     text = f"Directed '{action.name}': {seconds:.1f} s from frame {request.frame} on, {reached}"
+    inside = describe_inside(report)
+    text += f", and {inside}" if inside else ""
     more = ["Ended early, with the best so far"] if found.is_early else []
     if not found.is_early or len(baked) > 1:
         more += _describe_variations(baked[-1][0].name, len(baked), request.variations)

@@ -19,6 +19,7 @@ from .footage import Footage
 from .guide import Guide
 from .jump_price import compute_left
 from .jump_table import BARRED, JumpTable, count_earlier, price_jumps
+from .nearness import price_nearness
 from .obstruction import Obstruction
 from .part_aims import PartAim, PartAims
 from .pose_aims import PoseAims
@@ -35,7 +36,6 @@ _DRIFT = 0.3  # per second and m/s of a root that is to stand
 _TURNING = 0.2  # m/s that a radian per second counts in that
 _TO_FRAME, _LEAD_IN = 0.6, 1.0  # cost of not leading to a frame that is asked for, and seconds
 _MISSED = 1e3
-_INSIDE = 10.0  # cost per step of being in an obstacle
 _FORGOTTEN = 39  # steps after which nothing is left of a jump
 _ALWAYS = 2**31  # ticks
 _OWN = 6  # states kept of one piece of a clip
@@ -376,8 +376,10 @@ class Beam:
         cost = cost + self._parts.measure(i + 1, frame, (x, y, yaw))
         if self.wanted.obstruction is not None:
             start = np.column_stack([states.x[parent], states.y[parent]])
-            inside = self.wanted.obstruction.find_inside(start, np.column_stack([x, y]))
-            cost = cost + _INSIDE * inside
+            places = np.column_stack([x, y])
+            cost = cost + price_nearness(
+                self.wanted.obstruction, footage, frame, start, places, yaw
+            )
         since = np.minimum(age + 1, _FORGOTTEN)
         moved = _BeamStates(frame, x, y, yaw, cost, since, fading)
         return moved, cost + self._look_ahead(i, moved)

@@ -33,6 +33,7 @@ _SHIFT = 0.3  # seconds that a take may be ahead of its plan or behind it
 _CALM = 0.15  # seconds in which corrections change
 _LEAST_CHANGE = np.array([0.02, 0.02, 0.05, 0.0])  # m/s and rad/s below which changes are free
 _PATH, _FACING = 0.0016, 0.0125  # metres and radians that a path is kept to
+_BESIDE, _NEARER = 0.02, 0.004  # metres beside obstacles that are kept free, and kept to
 _PIN, _STAND = 1e3, 30.0  # weights of anchors: at a mark, and at the end of a stand
 _MOST_SHIFT = 0.1  # seconds that time moves in one round
 LARGEST_LEAD, LARGEST_TURN = 0.1, 1.0  # m/s and rad/s of corrections beyond which a mark is missed
@@ -141,6 +142,7 @@ class _Closing:
             bands = _Bands(self.count)
             self._add_corrections(bands, residuals, slopes)
             self._add_path(bands, unknowns)
+            self._add_obstacles(bands, unknowns)
             self._add_anchors(bands, unknowns)
             step = bands.solve().reshape(self.count, 4)
             most = _MOST_SHIFT / self.dt
@@ -216,6 +218,19 @@ class _Closing:
             bands.add_single(axis, away[:, axis] * weight, weight)
         weight = np.full(self.count, np.sqrt(self.dt) * self.dt / _SHIFT)
         bands.add_single(3, (unknowns[:, 3] - self.ticks) * weight, weight)
+
+    def _add_obstacles(self, bands: _Bands, unknowns: np.ndarray) -> None:
+        """Add how much too near to obstacles ticks are."""
+        obstruction = self.guide.obstruction
+        if obstruction is None:
+            return
+        least = obstruction.radius + _BESIDE
+        far, out = obstruction.find_ways_out(unknowns[:, :2], least)
+        weight = np.where(far < least, np.sqrt(self.dt) / _NEARER, 0.0)
+        slopes = np.zeros((self.count, 1, 4))
+        slopes[:, 0, :2] = out * weight[:, None]
+        residual = np.where(far < least, far - least, 0.0) * weight
+        bands.add(slopes, residual[:, None])
 
     def _add_anchors(self, bands: _Bands, unknowns: np.ndarray) -> None:
         bands.pin(0, 3, unknowns[0, 3] - self.ticks[0], _PIN)

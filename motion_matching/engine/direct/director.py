@@ -18,11 +18,14 @@ from ..progress import ReportShare
 from ..takes import takes as engine_takes
 from .anchors import Bounds, close_on_anchors, list_anchors
 from .beam import MOST_TURNED, Beam, SearchStart, ShotPlan, Wanted
+from .blocked import stop_before_obstacles
 from .closing import Anchor, Closed, compute_way
+from .conflicts import find_conflict, free_mark
 from .footage import Footage
 from .guide import Guide, make_guide
 from .jump_table import JumpTable
 from .limb_marks import is_leg, reach_marks
+from .obstruction import Obstruction
 from .outcomes import report_shot
 from .part_closing import follow_take, has_parts, track_parts
 from .parts import place_roots, pose_hips, put_parts_back
@@ -36,8 +39,9 @@ from .seams import put_piece
 from .shot import Piece, Shot
 from .shot_checks import check_shot
 from .sketch import Sketch, find_changed_span
+from .standing_beside import stand_beside
 from .tempo import compute_rates, put_on_plan
-from .wishes import collect_wishes, find_obstruction
+from .wishes import collect_wishes
 
 _Told = TypeVar("_Told")  # what a closing tells besides
 TAKE_STATES, PREVIEW_STATES = 320, 80  # kept by the search
@@ -115,11 +119,32 @@ class Director:
         there are not; DatabaseError for tags that no frame carries.
         """
         task = self._prepare(shot)
+        solved = self._solve(task, states, progress)
+        if states >= TAKE_STATES and len(solved.missed) > 1:
+            task, solved = self._settle_conflict(shot, task, solved, states)
+        return self._play(shot, task.guide, solved.plan, solved.closed)
+
+    def _solve(self, task: _Task, states: int, progress: ReportShare | None = None) -> _Solution:
+        """Search and close a shot, and again around what is missed."""
         solved = self._close(task, self._search(task, states, progress))
         for attempt in _ATTEMPTS if states >= TAKE_STATES else ():
             if solved.missed:
                 solved = self._try_again(task, solved, attempt, states)
-        return self._play(shot, task.guide, solved.plan, solved.closed)
+        return solved
+
+    def _settle_conflict(
+        self, shot: Shot, task: _Task, solved: _Solution, states: int
+    ) -> tuple[_Task, _Solution]:
+        """Return the same without one of two marks that are missed as there is no time for both."""
+        best = task, solved, len(solved.missed)
+        for i in find_conflict(shot, solved.missed, self.footage.database.fps):
+            freed = self._prepare(free_mark(shot, i))
+            again = self._solve(freed, states)
+            if len(again.missed) + 1 < best[2]:
+                best = freed, again, len(again.missed) + 1
+            if not again.missed:
+                break
+        return best[0], best[1]
 
     def sketch(
         self,
@@ -137,14 +162,26 @@ class Director:
         span = None if before is None else find_changed_span(before.shot, shot)
         if before is None or span is None:
             plan = self._search(task, states, progress)
-            return Sketch(shot, plan, self._close(task, plan).closed, (0.0, shot.seconds))
+            closed = self._close(task, plan).closed
+            return self._measure_sketch(task, plan, closed, (0.0, shot.seconds))
         if span[0] == span[1]:
-            return replace(before, shot=shot, span=span)
+            return self._measure_sketch(task, before.plan, before.closed, span)
         first, stop = (round(each * self.footage.database.fps) for each in span)
         revision = Revision(first, stop, states)
         revised = self._revise(task, (before.plan, before.closed), revision, progress)
         closed, _ = self._close_piece(task, revised, before.closed)
-        return Sketch(shot, revised.plan, closed, span)
+        return self._measure_sketch(task, revised.plan, closed, span)
+
+    def _measure_sketch(
+        self, task: _Task, plan: ShotPlan, closed: Closed, span: tuple[float, float]
+    ) -> Sketch:
+        """Return a sketch with what became of its marks, but for poses, which feet decide on."""
+        shot = task.asked
+        free = replace(shot, marks=tuple(replace(mark, pose=None) for mark in shot.marks))
+        take = self._play_freely(free, task.guide, plan, closed)
+        around = self._find_obstruction(shot)
+        take = reach_marks(take, free.marks, self.footage.database, obstruction=around)
+        return Sketch(shot, plan, closed, span, self._report(take, free, plan, closed))
 
     def make(
         self,
@@ -165,7 +202,9 @@ class Director:
         """Return the same with its feet planted and its limbs pinned, and reported anew."""
         database = self.footage.database
         take = self._plant(directed.take, directed.shot, feet)
-        take = reach_marks(take, pose_hips(directed.shot).marks, database)
+        around = self._find_obstruction(directed.shot)
+        marks = pose_hips(directed.shot).marks
+        take = reach_marks(take, marks, database, obstruction=around)
         take = pin_limbs(take, directed.shot.pins)
         report = self._report(take, directed.shot, directed.plan, directed.closed)
         return replace(directed, take=take, report=report)
@@ -307,7 +346,7 @@ class Director:
         marks = pose_hips(shot).marks
         asked = list_poses(piece, marks, database, begins)
         piece = plant_feet(lay_poses(piece, asked), asked, database, feet)
-        piece = reach_marks(piece, marks, database, begins)
+        piece = reach_marks(piece, marks, database, begins, self._find_obstruction(shot))
         piece = pin_limbs(piece, shot.pins, begins)
         return put_piece(done.take, piece, first, last, first - low)
 
@@ -321,14 +360,21 @@ class Director:
         check_shot(shot, footage.database, self.settings)
         settings = shrink_settings(self.settings, footage.size, footage.pace)
         small = shrink_shot(pose_hips(shot), footage.size, footage.pace)
+        around = self._find_obstruction(shot)
+        blocked = around and around.divide(footage.size)
+        if blocked:
+            small = stand_beside(small, blocked, footage)
         rooted, spreads = place_roots(small, footage)
         rooted, near = leave_out_unreachable(rooted, footage)
-        small = put_parts_back(rooted, small, near)
-        blocked = find_obstruction(small, self.settings.collision_radius / footage.size)
+        behind: frozenset[int] = frozenset()
+        if blocked:
+            rooted, behind = stop_before_obstacles(rooted, blocked)
+        small = put_parts_back(rooted, small, near | behind)
         guide = make_guide(rooted, footage.fps, settings, near, self._can_stand, blocked)
         for i, spread in spreads.items():
             guide = guide.widen(round(rooted.marks[i].time * guide.fps), spread)
-        guide = replace(guide, rates=compute_rates(small, guide.fps, guide.tick_count))
+        rates = compute_rates(small, guide.fps, guide.tick_count)
+        guide = replace(guide, rates=rates, obstruction=blocked)
         on_plan, along = put_on_plan(small, guide), guide.put_on_plan()
         wanted = collect_wishes(on_plan, along, footage, self.settings, blocked)
         return _Task(small, shot, guide, along, list_anchors(small, guide, near), wanted)
@@ -346,7 +392,14 @@ class Director:
         return lay_poses(take, list_poses(take, marks, self.footage.database))
 
     def _report(self, take: Take, shot: Shot, plan: ShotPlan, closed: Closed) -> dict[str, Any]:
-        return report_shot(take, pose_hips(shot), plan, closed, (self.footage, self.table))
+        data, around = (self.footage, self.table), self._find_obstruction(shot)
+        return report_shot(take, pose_hips(shot), plan, closed, data, around)
+
+    def _find_obstruction(self, shot: Shot) -> Obstruction | None:
+        """Return what is in the way of the character, if there is anything."""
+        if not (shot.obstacles or shot.walls):
+            return None
+        return Obstruction.from_shot(shot, self.settings.collision_radius)
 
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
         extended = task.plan_guide.extend(round(_EXTRA * task.guide.fps))

@@ -46,6 +46,7 @@ class Guide:
       deviations; `firm` (T,): how much deviations count
     - `stands` (T,): the character stands still; `follows` (T,): the way itself is asked for
     - `rates` (T,): how fast what is found along it is to be played, from each tick to the next
+    - `obstruction`: what is in the way, if anything
     """
 
     fps: float
@@ -56,6 +57,7 @@ class Guide:
     stands: np.ndarray
     follows: np.ndarray
     rates: np.ndarray
+    obstruction: Obstruction | None = None
 
     @property
     def plan_ticks(self) -> np.ndarray:
@@ -122,8 +124,8 @@ class Guide:
 
     def cut(self, first: int, stop: int) -> Guide:
         """Return the ticks from `first` to before `stop`."""
-        columns = self.way, self.far, self.twist, self.firm, self.stands, self.follows, self.rates
-        return Guide(self.fps, *(column[first:stop] for column in columns))
+        names = ("way", "far", "twist", "firm", "stands", "follows", "rates")
+        return replace(self, **{name: getattr(self, name)[first:stop] for name in names})
 
     def join(self, away: np.ndarray, tick: int) -> Guide:
         """Return the guide led to a place (3,) `away` from its own at a tick, and tight there."""
@@ -313,14 +315,20 @@ def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) 
 
 
 def _lead_round(knots: list[_Knot], obstruction: Obstruction) -> list[_Knot]:
-    """Return the knots with those in between by which the way leads round obstacles."""
+    """Return the knots with those in between by which the way leads round obstacles.
+
+    Where there is no way, it stops before them.
+    """
     result = [knots[0]]
-    for a, b in itertools.pairwise(knots):
+    for b in knots[1:]:
+        a = result[-1]
         route = find_route(a.place, b.place, obstruction)
-        points = np.vstack([a.place, route, b.place])
+        if not route.complete:
+            b = b._replace(place=route.end, velocity=np.zeros(2))
+        points = np.vstack([a.place, route.places, b.place])
         steps = np.diff(points, axis=0)
         gone = np.cumsum(np.linalg.norm(steps, axis=1))
-        for i, place in enumerate(route):
+        for i, place in enumerate(route.places):
             time = a.time + (b.time - a.time) * float(gone[i] / max(gone[-1], 1e-9))
             yaw = float(_find_travel((steps[i] + steps[i + 1])[None])[0])
             result.append(_Knot(time, place, yaw, _FREE, False))

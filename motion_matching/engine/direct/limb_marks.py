@@ -14,16 +14,24 @@ import numpy as np
 
 from ..control.take import Take
 from ..database.database import Database
+from ..maths import quat
 from ..maths.easing import smoothstep
 from ..takes.sizes import find_size
-from .pins import EASE, PinnedLimb, bend_limb, find_limbs
+from .hands_clear import keep_hands_out
+from .leaning import lean_to_marks
+from .obstruction import Obstruction
+from .pins import EASE, Bend, PinnedLimb, bend_limb, find_limbs
 from .shot import Mark
 
 _BEYOND = 1.1  # times its length that a limb is stretched to a mark
+_OUT_OF_REACH = 2.0  # times its length beyond which it does not even reach out to a mark
 _NEAREST = 0.35  # times its length to which it is folded at most, as it would fling about then
-_DRAGGED = 0.2  # times its length by which it is held at most, if the motion goes on
+_DRAGGED = 0.2  # times its length by which a foot is held at most, if the motion goes on
 _SHORTEST = 0.2  # seconds in which a foot comes to its mark, though it has just stood
 _LIFT, _LIFTS = 0.02, 0.3  # metres that a standing foot is lifted, and seconds that it takes
+_ELBOW = np.array([0.7, 0.5, -1.0])  # where a left elbow points at ease: outward, back and down
+_TURNED = 0.6  # share of its way's time in which it turns there
+_RISEN = 0.7  # share of its way's time in which a hand rises to a surface, or leaves it level
 _ENOUGH = 1e-5  # metres that are not worth bending a limb for
 
 
@@ -47,9 +55,10 @@ class _Span(NamedTuple):
     after: int
 
     def compute_shares(self, ticks: np.ndarray) -> np.ndarray:
+        """Return shares (K,) of the time in which a limb comes to its mark, or leaves it."""
         early = np.maximum(self.first - ticks, 0) / max(self.before, 1)
         late = np.maximum(ticks - self.last, 0) / max(self.after, 1)
-        return np.asarray(smoothstep(1.0 - np.maximum(early, late)))
+        return np.asarray(1.0 - np.maximum(early, late))
 
 
 def is_leg(database: Database, part: str) -> bool:
@@ -64,24 +73,36 @@ def _find_leg(limb: PinnedLimb, database: Database) -> int | None:
     return next((leg for leg, chain in enumerate(bones) if limb.end in chain), None)
 
 
-def reach_marks(take: Take, marks: Sequence[Mark], database: Database, begins: float = 0.0) -> Take:
+def reach_marks(
+    take: Take,
+    marks: Sequence[Mark],
+    database: Database,
+    begins: float = 0.0,
+    obstruction: Obstruction | None = None,
+) -> Take:
     """Return a take, whose feet are planted, with its limbs at their marks.
 
-    It `begins` at a second of the shot. A limb that is too far from its mark, or too near, is left
-    as it is.
+    It `begins` at a second of the shot. A limb that is much too far from its mark, or too near, is
+    left as it is. Hands come to surfaces of an obstruction from above.
     """
+    take = lean_to_marks(take, marks, database, begins, obstruction)
     listed = sorted((mark for mark in marks if mark.is_limb), key=lambda mark: mark.time)
     limbs = find_limbs(take.skeleton) if listed else {}
     for mark in listed:
         limb = limbs[mark.part]
-        missing = _find_missing(take, mark, limb, begins)
+        of_leg = _find_leg(limb, database) is not None
+        missing = _find_missing(take, mark, limb, begins, of_leg)
         if missing is not None and np.abs(missing.metres).max() > _ENOUGH:
             span = _find_span(take, missing, limb, database)
-            take = replace(take, poses=_move(take, limb, missing, span))
-    return take
+            is_over = not of_leg and _is_over(mark, take, missing.first, obstruction)
+            poses = _move(take, limb, missing, span, not of_leg, is_over)
+            take = replace(take, poses=poses)
+    return keep_hands_out(take, listed, obstruction, begins) if obstruction else take
 
 
-def _find_missing(take: Take, mark: Mark, limb: PinnedLimb, begins: float) -> _Missing | None:
+def _find_missing(
+    take: Take, mark: Mark, limb: PinnedLimb, begins: float, is_leg: bool
+) -> _Missing | None:
     """Return what a limb lacks to be at its mark, if that is within the take and its reach.
 
     Where the motion goes on during a hold, the limb is there for a moment, and is not dragged.
@@ -101,11 +122,12 @@ def _find_missing(take: Take, mark: Mark, limb: PinnedLimb, begins: float) -> _M
     metres = goal - end
     length = np.linalg.norm(middle - root, axis=1) + np.linalg.norm(end - middle, axis=1)
     reach = np.linalg.norm(goal - root, axis=1) / length
-    far = reach > _BEYOND
-    if far[0] or reach[0] < _NEAREST:
+    if reach[0] > _OUT_OF_REACH or reach[0] < _NEAREST:
         return None
+    far = reach > _BEYOND
     dragged = np.linalg.norm((metres - metres[0])[:, :2], axis=1) > _DRAGGED * length
-    count = 1 if np.any(far[1:] | dragged[1:]) else len(metres)
+    is_left = far[1:] & ~far[0] | dragged[1:] & is_leg
+    count = 1 if np.any(is_left) else len(metres)
     return _Missing(first, metres[:count])
 
 
@@ -133,11 +155,40 @@ def _find_span(take: Take, missing: _Missing, limb: PinnedLimb, database: Databa
     return _Span(first, last, min(max(free, shortest), ease), min(max(rest, shortest), ease))
 
 
-def _move(take: Take, limb: PinnedLimb, missing: _Missing, span: _Span) -> np.ndarray:
+def _is_over(mark: Mark, take: Take, tick: int, obstruction: Obstruction | None) -> bool:
+    """Return whether a mark is over something that a hand has to rise to."""
+    if obstruction is None or mark.position is None:
+        return False
+    stands = take.poses[tick, 2, :1].astype(np.float64)
+    surface = obstruction.find_surfaces(np.array([mark.position], float), stands, 0.0)
+    return bool(np.isfinite(surface[0]))
+
+
+def _move(
+    take: Take, limb: PinnedLimb, missing: _Missing, span: _Span, is_arm: bool, is_over: bool
+) -> np.ndarray:
     """Return poses (T, 7, B) with a limb moved by what it lacks over a span."""
     first, stop = max(span.first - span.before, 0), span.last + span.after + 1
     ticks = np.arange(first, min(stop, take.frame_count))
     metres = missing.metres[np.clip(ticks, missing.first, missing.last) - missing.first]
     shown = take.skeleton.compute_bone_positions([limb.end], take.poses[ticks])[:, 0]
-    goal = shown + span.compute_shares(ticks)[:, None] * metres
-    return bend_limb(take.poses, ticks, take.skeleton, limb, goal)
+    linear = span.compute_shares(ticks)
+    level, upright = smoothstep(linear)[:, None], smoothstep(linear)
+    if is_over:  # it rises first, and comes down last
+        upright = smoothstep(np.minimum(linear / _RISEN, 1.0))
+        level = smoothstep(np.maximum((linear - 1.0 + _RISEN) / _RISEN, 0.0))[:, None]
+    goal = shown + np.column_stack([level * metres[:, :2], upright * metres[:, 2]])
+    bend = None
+    if is_arm:
+        bend = Bend(
+            _find_elbow_side(take, limb, ticks), smoothstep(np.minimum(linear / _TURNED, 1.0))
+        )
+    return bend_limb(take.poses, ticks, take.skeleton, limb, goal, bend)
+
+
+def _find_elbow_side(take: Take, limb: PinnedLimb, ticks: np.ndarray) -> np.ndarray:
+    """Return to which side (K, 3) an elbow points at ease: down, outward and back."""
+    rotations, joints = quat.compute_world(take.poses[ticks], take.skeleton.parents)
+    seen = quat.inv_mul_vec(rotations[:, 0], joints[:, limb.root] - joints[:, 0])
+    side = np.where(seen[:, :1] > 0.0, _ELBOW, _ELBOW * [-1.0, 1.0, 1.0])
+    return np.asarray(quat.mul_vec(rotations[:, 0], side))

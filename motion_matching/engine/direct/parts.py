@@ -95,10 +95,15 @@ def find_leaders(shot: Shot) -> Mapping[int, int]:
     for i, mark in enumerate(shot.marks):
         if not mark.is_of_part:
             continue
-        for k, other in enumerate(shot.marks):
-            during = other.time <= mark.time <= other.time + other.hold
-            if k != i and other.position is not None and during and (ranks[k], k) < (ranks[i], i):
-                result.setdefault(i, k)
+        leading = [
+            (ranks[k], k)
+            for k, other in enumerate(shot.marks)
+            if other.time <= mark.time <= other.time + other.hold
+            and other.position is not None
+            and (ranks[k], k) < (ranks[i], i)
+        ]
+        if leading:
+            result[i] = min(leading)[1]
     return result
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..body.body_roles import find_body_roles
+from ..body.body_roles import BodyRoles, find_body_roles
 from ..control.take import Take
 from ..errors import RigError, SettingsError
 from ..maths import quat
@@ -32,12 +33,38 @@ class PinnedLimb(NamedTuple):
     end: int
 
 
+class _Named:
+    """A skeleton that is the same as another one with equal bones and rest pose."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        rest = skeleton.rest_positions.tobytes(), skeleton.rest_rotations.tobytes()
+        self.skeleton = skeleton
+        self.key = skeleton.names, skeleton.parents.tobytes(), *rest, skeleton.end_sites
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Named) and self.key == other.key
+
+
+def find_known_roles(skeleton: Skeleton) -> BodyRoles | None:
+    """Return the roles of a body's bones, None if it has no whole body; they are kept."""
+    return _find_roles(_Named(skeleton))
+
+
+@lru_cache(maxsize=8)  # finding them takes longer than bending a limb
+def _find_roles(named: _Named) -> BodyRoles | None:
+    try:
+        return find_body_roles(named.skeleton)
+    except RigError:
+        return None
+
+
 def find_limbs(skeleton: Skeleton) -> dict[str, PinnedLimb]:
     """Return the limbs of a body that can be pinned, by name, such as 'left_hand'."""
-    try:
-        chains = find_body_roles(skeleton).chains
-    except RigError:
-        return {}
+    body = find_known_roles(skeleton)
+    chains = body.chains if body else {}
     limbs = {}
     for side in ("left", "right"):
         for parts in (_ARMS, _LEGS):
@@ -83,10 +110,25 @@ def pin_limb(
     return bend_limb(poses, ticks, skeleton, limb, goal)
 
 
+class Bend(NamedTuple):
+    """To which side (K, 3) a limb is to bend, and shares (K,) of the way from its own to that."""
+
+    side: np.ndarray
+    shares: np.ndarray
+
+
 def bend_limb(
-    poses: np.ndarray, ticks: np.ndarray, skeleton: Skeleton, limb: PinnedLimb, goal: np.ndarray
+    poses: np.ndarray,
+    ticks: np.ndarray,
+    skeleton: Skeleton,
+    limb: PinnedLimb,
+    goal: np.ndarray,
+    bend: Bend | None = None,
 ) -> np.ndarray:
-    """Return poses (T, 7, B) in which a limb leads to goals (K, 3) at ticks (K,) as it reaches."""
+    """Return poses (T, 7, B) in which a limb leads to goals (K, 3) at ticks (K,) as it reaches.
+
+    It bends to its own side, carried along, or toward another one.
+    """
     rotations, joints = quat.compute_world(poses[ticks], skeleton.parents)
     root, middle, end = (joints[:, bone] for bone in limb)
     upper, lower = (
@@ -94,8 +136,24 @@ def bend_limb(
     )
     turns = quat.between(quat.normalize_vectors(end - root), quat.normalize_vectors(goal - root))
     pole = quat.mul_vec(turns, _find_bend(root, middle, end, upper + lower))
+    if bend is not None:
+        pole = _turn_pole(pole, goal - root, bend)
     ways = solve_two_bones(root, goal, (upper, lower), pole)
     return _turn_limb(poses, ticks, skeleton, limb, rotations, joints, ways)
+
+
+def _turn_pole(pole: np.ndarray, way: np.ndarray, bend: Bend) -> np.ndarray:
+    """Return poles (K, 3) turned about ways (K, 3) by a share of the angle to another side."""
+    way = quat.normalize_vectors(way)
+    own, side = (
+        quat.normalize_vectors(each - np.sum(each * way, axis=1, keepdims=True) * way)
+        for each in (pole, bend.side)
+    )
+    angle = np.arctan2(np.sum(np.cross(own, side) * way, axis=1), np.sum(own * side, axis=1))
+    angle = np.unwrap(angle)  # a limb turns all the way round rather than to flip over
+    nearest = int(np.argmax(bend.shares))
+    angle -= 2.0 * np.pi * np.round(angle[nearest] / (2.0 * np.pi))
+    return np.asarray(quat.mul_vec(quat.from_angle_axis(bend.shares * angle, way), own))
 
 
 def measure_pin(

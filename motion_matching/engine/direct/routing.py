@@ -2,50 +2,98 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .obstruction import Obstruction
 
 _CLEAR = 0.15  # metres beyond the radius of the character at which corners are passed
 _TOUCH = 0.05  # metres beyond it that a way keeps at least
-_STEP = 0.1  # metres between the points of a way that are looked at
+_ROUNDING = 1e-6
+_SHARES = np.linspace(0.0, 1.0, 41)[1:]  # of a straight way that is blocked, at which it may end
 
 
-def find_route(start: np.ndarray, stop: np.ndarray, obstruction: Obstruction) -> np.ndarray:
-    """Return the places (K, 2) by which the shortest free way leads; none if it is straight.
+class Route(NamedTuple):
+    """Places (K, 2) by which a way leads, where it ends (2,), and its length in metres.
 
-    Where there is no free way, there are none either.
+    It is `complete` if it ends where it was to.
     """
-    if _is_free(start[None], stop[None], obstruction)[0]:
-        return np.zeros((0, 2))
-    from scipy.sparse.csgraph import dijkstra
 
+    places: np.ndarray
+    end: np.ndarray
+    length: float
+    complete: bool
+
+
+def find_route(start: np.ndarray, stop: np.ndarray, obstruction: Obstruction) -> Route:
+    """Return the shortest free way, or where there is none, that to the free place nearest by."""
+    if _is_free(start, stop[None], obstruction)[0]:
+        return Route(np.zeros((0, 2)), stop, float(np.linalg.norm(stop - start)), True)
     corners = obstruction.list_corners(obstruction.radius + _CLEAR)
     corners = corners[obstruction.measure_distances(corners) >= obstruction.radius + _TOUCH]
     points = np.vstack([start, stop, corners])
-    a, b = np.triu_indices(len(points), 1)
-    free = _is_free(points[a], points[b], obstruction)
-    lengths = np.zeros((len(points), len(points)))
-    lengths[a[free], b[free]] = np.linalg.norm(points[a[free]] - points[b[free]], axis=1)
-    _, before = dijkstra(lengths, directed=False, indices=0, return_predecessors=True)
-    route, at = [], int(before[1])
+    lengths, before = _search(points, obstruction)
+    end, at, complete = stop, 1, True
+    if not np.isfinite(lengths[1]):
+        end, at, complete = *_find_nearest(points, lengths, obstruction), False
+    route = [] if complete else [at]
     while at > 0:
-        route.append(at)
         at = int(before[at])
-    return points[route[::-1]]
+        route.append(at)
+    inner = points[[k for k in reversed(route) if k > 0]]
+    steps = np.diff(np.vstack([start, inner, end]), axis=0)
+    return Route(inner, end, float(np.linalg.norm(steps, axis=1).sum()), complete)
 
 
-def _is_free(start: np.ndarray, stop: np.ndarray, obstruction: Obstruction) -> np.ndarray:
-    """Return which straight ways (P,) from start to stop (P, 2) keep clear of obstacles.
+def _search(points: np.ndarray, obstruction: Obstruction) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far (P,) points are from the first by free ways, and the point before each.
 
-    Their ends may be nearer, as marks may be.
+    Ways are looked at as the search comes to them, until the second point is reached.
     """
-    longest = float(np.linalg.norm(stop - start, axis=1).max(initial=0.0))
-    shares = np.linspace(0.0, 1.0, max(int(longest / _STEP), 2) + 1)[1:-1]
-    result = np.ones(len(start), bool)
-    for share in shares:
-        left = np.flatnonzero(result)
-        points = start[left] + share * (stop[left] - start[left])
-        near = obstruction.measure_distances(points) < obstruction.radius + _TOUCH
-        result[left[near]] = False
-    return result
+    lengths, before = np.full(len(points), np.inf), np.zeros(len(points), int)
+    lengths[0], done = 0.0, np.zeros(len(points), bool)
+    to_goal = np.linalg.norm(points - points[1], axis=1)
+    while True:
+        at = int(np.argmin(np.where(done, np.inf, lengths + to_goal)))
+        if done[at] or not np.isfinite(lengths[at]) or at == 1:
+            return lengths, before
+        done[at] = True
+        others = np.flatnonzero(~done)
+        further = lengths[at] + np.linalg.norm(points[others] - points[at], axis=1)
+        others = others[further < lengths[others]]
+        others = others[_is_free(points[at], points[others], obstruction)]
+        lengths[others] = lengths[at] + np.linalg.norm(points[others] - points[at], axis=1)
+        before[others] = at
+
+
+def _find_nearest(
+    points: np.ndarray, lengths: np.ndarray, obstruction: Obstruction
+) -> tuple[np.ndarray, int]:
+    """Return the place (2,) nearest to the second point that can be reached, and from which one."""
+    known = np.flatnonzero(np.isfinite(lengths))
+    ways = points[1] - points[known]
+    places = points[known, None] + _SHARES[:, None] * ways[:, None]
+    best = points[0], 0, float(np.linalg.norm(points[1] - points[0]))
+    for at, row in zip(known.tolist(), places, strict=True):
+        free = _is_free(points[at], row, obstruction)
+        free &= obstruction.measure_distances(row) >= obstruction.radius + _TOUCH
+        options = np.vstack([points[at], row[free]])
+        away = np.linalg.norm(options - points[1], axis=1)
+        if away.min() < best[2] - _ROUNDING:
+            best = options[int(np.argmin(away))], at, float(away.min())
+    return best[0], best[1]
+
+
+def _is_free(start: np.ndarray, stops: np.ndarray, obstruction: Obstruction) -> np.ndarray:
+    """Return which straight ways (P,) from a start (2,) to stops (P, 2) keep clear of obstacles.
+
+    The start may be nearer, and the stops as near as the radius, as marks may be.
+    """
+    if not len(stops):
+        return np.zeros(0, bool)
+    at_start = obstruction.measure_distances(start[None])
+    at_stops = np.maximum(obstruction.measure_distances(stops), obstruction.radius)
+    needed = np.minimum(obstruction.radius + _TOUCH, np.minimum(at_start, at_stops)) - _ROUNDING
+    starts = np.broadcast_to(start, stops.shape)
+    return np.asarray(obstruction.measure_ways(starts, stops) >= np.maximum(needed, _ROUNDING))

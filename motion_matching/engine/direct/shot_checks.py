@@ -153,7 +153,7 @@ def _check_heights(shot: Shot) -> None:
 
 
 def _check_obstacles(shot: Shot, radius: float) -> None:
-    obstruction = Obstruction(shot.obstacles, shot.walls, radius)
+    obstruction = Obstruction.from_shot(shot, radius)
     wanted = [("The start", shot.position)]
     wanted += [
         (f"The mark at {m.time:g} s", m.position)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from ..database.frame_names import find_frame
 from ..maths import planar
 from ..maths.runs import find_runs
 from .beam import ShotPlan
@@ -17,7 +18,6 @@ from .shot import Mark, Shot
 
 _AROUND, _FARTHEST = 4.0, 10.0  # seconds on both sides of a change: at least, and at most
 _BEYOND = 1.0  # seconds beyond the marks before and after
-_BENT = 0.1  # metres that a limb is brought to its mark by bending it, which a sketch leaves out
 _MOST = 0.5  # share of a shot from which on all of it is searched
 
 
@@ -26,13 +26,14 @@ class Sketch:
     """The plan of a shot and its closing, which are those of the footage's size.
 
     `span` is the part of the shot in seconds that was searched, and the rest is that of a sketch
-    before.
+    before. The `report` is that of a take as it would be before its feet are planted.
     """
 
     shot: Shot
     plan: ShotPlan
     closed: Closed
     span: tuple[float, float]
+    report: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,19 @@ class Way:
     - `places` (T, 3): x, y and yaw of the simulation bone
     - `footfalls` (F, 4): x, y and yaw of each contact, and its leg
     - `marks` (M, 2): where each mark is, and `at` (M, 2): where the way has its part then
-    - `met`: whether place, facing and moment of each mark are met
+    - `reasons`: why each mark is missed, empty for those that are met
     """
 
     places: np.ndarray
     footfalls: np.ndarray
     marks: np.ndarray
     at: np.ndarray
-    met: tuple[bool, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def met(self) -> tuple[bool, ...]:
+        """Whether each mark is met."""
+        return tuple(not reason for reason in self.reasons)
 
 
 def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
@@ -101,12 +107,9 @@ def compute_way(sketch: Sketch, footage: Footage) -> Way:
         place if mark.position is None else mark.position
         for mark, place in zip(sketch.shot.marks, at.tolist(), strict=True)
     ]
-    met = tuple(
-        _is_met(mark, place, float(places[tick, 2]), shown[max(tick - 1, 0) : tick + 2], footage)
-        for mark, tick, place in zip(sketch.shot.marks, ticks, at, strict=True)
-    )
+    reasons = tuple(told["reason"] for told in sketch.report["marks"])
     footfalls = _find_footfalls(places, shown, footage)
-    return Way(places, footfalls, np.array(marks).reshape(-1, 2), at, met)
+    return Way(places, footfalls, np.array(marks).reshape(-1, 2), at, reasons)
 
 
 def _find_shown(sketch: Sketch) -> np.ndarray:
@@ -121,19 +124,6 @@ def _find_part(mark: Mark, place: np.ndarray, shown: int, footage: Footage) -> n
         return place[:2]
     offset = get_part_places(footage, mark.part)[shown, :2] * footage.size
     return np.asarray(place[:2] + planar.rotate(offset, place[2]))
-
-
-def _is_met(mark: Mark, place: np.ndarray, yaw: float, shown: np.ndarray, footage: Footage) -> bool:
-    if mark.position is not None:
-        away = np.hypot(*(place - mark.position))
-        bent = _BENT * footage.size if mark.is_of_part else 0.0
-        if away > mark.tolerance + bent:
-            return False
-    if mark.facing is not None and abs(planar.wrap(yaw - mark.facing)) > mark.facing_tolerance:
-        return False
-    if mark.frame is None:
-        return True
-    return bool(np.abs(shown - find_frame(footage.database, mark.frame)).min() <= 1)
 
 
 def _find_footfalls(places: np.ndarray, shown: np.ndarray, footage: Footage) -> np.ndarray:

@@ -12,7 +12,7 @@ from .footage import Footage
 from .guide import Guide
 from .obstruction import Obstruction
 from .part_aims import PartAim
-from .parts import get_part_places
+from .parts import find_leaders, get_part_places
 from .poses import find_pose, measure_frames
 from .shot import HIPS, Mark, Shot
 
@@ -20,21 +20,14 @@ _GAIT = 0.15  # metre-seconds a second that the other gait costs
 _TAGGED = 0.5  # and frames without the tags that are asked for
 # and hips that are low, where no tags are asked for: by shares of their usual height, from which on
 # they begin to be, and are. Data of one who walks and crouches would be left crouching
-_LOW, _UPRIGHT, _CROUCHED = 0.1, 0.9, 0.75
+_LOW, _UPRIGHT, CROUCHED = 0.1, 0.9, 0.75
 _SMOOTH = 0.25  # seconds on both sides over which a gait's speed is averaged
 _FORBIDDEN = 0.25  # seconds around the frames of a jump that is forbidden
 _SEEDED = 0.04  # metre-seconds by which seeds change the price of pieces of clips
 _PIECE = 0.25  # seconds
 _MOST_POSES = 32  # that are kept in memory
-_HEIGHT = 0.5  # metre-seconds that a metre of a limb's height costs
+_HEIGHT = 0.05  # metre-seconds that a metre of a limb's height costs, as limbs bend to it
 _POSE = 3.0  # metre-seconds that a metre of joints from a pose costs
-
-
-def find_obstruction(shot: Shot, radius: float) -> Obstruction | None:
-    """Return where a character of a radius cannot be, if anything is in its way."""
-    if not (shot.obstacles or shot.walls):
-        return None
-    return Obstruction(shot.obstacles, shot.walls, radius)
 
 
 def collect_wishes(
@@ -79,10 +72,16 @@ def collect_wishes(
                 mark.position,
                 get_part_places(footage, mark.part)[:, :2],
             )
-            for mark in shot.marks
-            if mark.is_of_part and mark.position is not None
+            for mark in _list_leading_parts(shot)
+            if mark.position is not None
         ],
     )
+
+
+def _list_leading_parts(shot: Shot) -> list[Mark]:
+    """Return the marks of parts that lead the character; others bend from where it is."""
+    led = find_leaders(shot)
+    return [mark for i, mark in enumerate(shot.marks) if mark.is_of_part and i not in led]
 
 
 def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndarray]:
@@ -94,7 +93,7 @@ def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndar
     for mark in shot.marks:
         if mark.pose is not None:
             result[round(mark.time * guide.fps)] = _POSE * _measure_pose(mark, footage)
-    for mark in shot.marks:
+    for mark in _list_leading_parts(shot):
         if mark.is_limb and mark.height is not None:
             tick, places = round(mark.time * guide.fps), get_part_places(footage, mark.part)
             result[tick] = result.get(tick, 0.0) + _HEIGHT * np.abs(places[:, 2] - mark.height)
@@ -157,7 +156,7 @@ def _rate_low_hips(footage: Footage) -> np.ndarray:
     """Return what frames (N,) cost a second for hips that are lower than in most others."""
     heights = get_part_places(footage, HIPS)[:, 2].astype(np.float64)
     usual = max(float(np.median(heights)), 1e-6)
-    low = (_UPRIGHT - heights / usual) / (_UPRIGHT - _CROUCHED)
+    low = (_UPRIGHT - heights / usual) / (_UPRIGHT - CROUCHED)
     return np.asarray(_LOW * np.clip(low, 0.0, 1.0))
 
 

@@ -97,6 +97,7 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
             side = row.column(align=True)
             side.operator("motion_matching.remove_mark", text="", icon="REMOVE")
         if (active := app.direct.marks.get_active_mark(obj)) is not None:
+            _draw_reason(layout, obj, active)
             _draw_mark(layout, active)
         _draw_preview(layout, obj)
         draw_work_button(add_tall_row(layout), "motion_matching.direct", icon="TRACKING_FORWARDS")
@@ -146,11 +147,19 @@ def _draw_flipping(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     row.operator("motion_matching.flip_take", text="", icon="TRIA_RIGHT")
 
 
-def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
-    """Draw what a mark or pin asks for, and why it was missed."""
-    mark = app.direct.marks.mark_of(empty)
+def _draw_reason(
+    layout: bpy.types.UILayout, obj: bpy.types.Object, empty: bpy.types.Object
+) -> None:
+    """Draw why a mark is missed, by the last solve or by the preview."""
     if app.direct.outcomes.get_outcome(empty) == "missed":
-        draw_wrapped_text(layout, mark.reason, "ERROR")
+        draw_wrapped_text(layout, app.direct.marks.mark_of(empty).reason, "ERROR")
+    elif reason := app.direct.previewing.get_reason(obj, empty):
+        draw_wrapped_text(layout, reason, "INFO")
+
+
+def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
+    """Draw what a mark or pin asks for."""
+    mark = app.direct.marks.mark_of(empty)
     column = split_layout(layout)
     column.prop(mark, "frame")
     if mark.kind != app.direct.marks.MARK:

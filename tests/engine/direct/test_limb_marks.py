@@ -179,7 +179,7 @@ def test_a_mark_far_away_is_missed_in_a_sentence_and_the_rest_is_met(director):
 
 
 def test_a_height_beyond_reach_is_told(director):
-    done = director.make(Shot(8.0, marks=(replace(RAILING, height=0.75),)))
+    done = director.make(Shot(8.0, marks=(replace(RAILING, height=2.4),)))
     [told] = done.report["marks"]
     assert not told["reached"]
     assert "beyond its reach" in told["reason"]

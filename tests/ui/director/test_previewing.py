@@ -97,6 +97,8 @@ def test_a_mark_out_of_reach_is_drawn_as_missed(obj):
         assert np.abs(np.linalg.norm(ring[:, :2] - mark, axis=1) - 0.3).max() < 1e-5
     marks.list_marks(obj)[2].location.y -= 30.0
     assert settle().describe() == "2 of 3 Met"
+    assert "no motion goes" in previewing.get_reason(obj, marks.list_marks(obj)[2])
+    assert not previewing.get_reason(obj, marks.list_marks(obj)[1])
     lines = drawing.build_lines(shown.way, 1.0)
     assert [role for *_, role in lines][2:] == [*["trajectory"] * 2, *["contact"] * 3]
 

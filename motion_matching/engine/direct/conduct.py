@@ -1,0 +1,113 @@
+"""What a body does on the way to its marks: what it enters, how low it goes, how its feet stand."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..control.take import Take
+from ..maths.runs import find_runs
+from .body_clearance import BodyDepths
+from .footage import Footage
+from .obstruction import Obstruction
+from .parts import get_part_places
+from .shot import HIPS, Mark, Shot
+from .wishes import CROUCHED
+
+_LONGEST_DIP = 0.5  # seconds that hips may be as low as in a crouch, as they are in a stumble
+_ASKED_AROUND = 1.0  # seconds on both sides of a moment of a source in which it decides on hips
+_FOOT_STEPS = 0.1  # metres that a foot of people's size moves if it steps, and not just shifts
+
+
+class Conduct:
+    """Measures of the poses of a take; those of obstacles need an obstruction."""
+
+    def __init__(
+        self, take: Take, shot: Shot, footage: Footage, obstruction: Obstruction | None
+    ) -> None:
+        database = footage.database
+        self._take, self._size = take, footage.size
+        self._toes = [leg.toe for leg in database.roles.legs]
+        self._depths = obstruction and BodyDepths(take, database, obstruction)
+        hips = take.skeleton.compute_bone_positions([database.roles.hips], take.poses)[:, 0, 2]
+        self._heights = hips - take.poses[:, 2, 0]
+        usual = float(np.median(get_part_places(footage, HIPS)[:, 2])) * footage.size
+        low = (self._heights < CROUCHED * usual) & ~_find_asked(shot, take)
+        longest = round(_LONGEST_DIP * take.fps)
+        self._low = np.zeros(take.frame_count, bool)
+        for start, stop in find_runs(low).tolist():
+            self._low[start:stop] = stop - start > longest
+
+    def list_problems(self, first: int, last: int) -> list[str]:
+        """Return in words what is wrong between two ticks."""
+        problems, fps = [], self._take.fps
+        if self._depths and (entry := self._depths.find_entry(first, last)):
+            problems.append(
+                f"on the way there, the {entry.part} is up to {entry.depth:.2f} m inside an "
+                f"obstacle for {len(entry.ticks) / fps:.1f} s; move the mark or the obstacle, or "
+                "give more time"
+            )
+        low = np.flatnonzero(self._low[first : last + 1]) + first
+        if len(low):
+            problems.append(
+                f"on the way there, the hips are as low as {self._heights[low].min():.2f} m for "
+                f"{len(low) / fps:.1f} s, which nothing asks for; give the mark another height or "
+                "more time"
+            )
+        return problems
+
+    def find_step(self, first: int, last: int) -> float:
+        """Return how far in metres a foot moves between ticks, 0 for what is no step."""
+        toes = self._take.skeleton.compute_bone_positions(
+            self._toes, self._take.poses[first : last + 1]
+        )
+        moved = float(np.linalg.norm((toes - toes[:1])[..., :2], axis=-1).max(initial=0.0))
+        return moved if moved > _FOOT_STEPS * self._size else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all that is wrong in the take as JSON data."""
+        entry = self._depths and self._depths.find_entry(0, self._take.frame_count)
+        low = self._heights[self._low]
+        inside = {
+            "frames": len(entry.ticks) if entry else 0,
+            "depth": round(entry.depth, 4) if entry else 0.0,
+            "part": entry.part if entry else "",
+            "second": round(float(entry.ticks[0]) / self._take.fps, 4) if entry else None,
+        }
+        lowest = round(float(low.min()), 4) if len(low) else None
+        return {"inside": inside, "crouched": {"frames": len(low), "lowest": lowest}}
+
+
+def describe_inside(report: Mapping[str, Any]) -> str:
+    """Return in words what the body of a reported take enters anywhere, if it does."""
+    inside = report["inside"]
+    if not inside["frames"]:
+        return ""
+    return (
+        f"the {inside['part']} is up to {inside['depth']:.2f} m inside an obstacle on "
+        f"{inside['frames']} frames"
+    )
+
+
+def _find_asked(shot: Shot, take: Take) -> np.ndarray:
+    """Return at which ticks (T,) a shot itself decides on how high hips are."""
+    t, result = np.arange(take.frame_count) / take.fps, np.zeros(take.frame_count, bool)
+    for mark in shot.marks:
+        if around := _get_decided(mark):
+            result |= (t >= mark.time - around) & (t <= mark.time + mark.hold + around)
+    tagged = [*shot.list_tags(), (shot.seconds, frozenset[str]())]
+    for (start, tags), (stop, _) in itertools.pairwise(tagged):
+        if tags:
+            result |= (t >= start - _ASKED_AROUND) & (t <= stop + _ASKED_AROUND)
+    return result
+
+
+def _get_decided(mark: Mark) -> float:
+    """Return how many seconds around a mark it decides on the height of the hips."""
+    if mark.frame is not None:
+        return max(_ASKED_AROUND, mark.pose_fade)
+    of_hips = mark.part == HIPS and mark.height is not None
+    return mark.pose_fade + _ASKED_AROUND if mark.pose is not None or of_hips else 0.0

@@ -1,0 +1,237 @@
+"""What became of each mark: how far it is missed, and why, measured from the poses of a take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..control.take import Take
+from ..database.frame_names import find_frame, format_frame
+from ..maths import planar
+from .conduct import Conduct
+from .footage import Footage
+from .obstruction import Obstruction
+from .parts import find_bone, name_part
+from .poses import measure_pose
+from .reach import compute_reach, find_before
+from .routing import find_route
+from .shot import Mark, Shot
+
+_AROUND = 1.0  # seconds around a mark in which it may be passed
+_STRETCHED = 0.1  # metres up to which a limb that misses its height is just too short
+_CLOSE = 0.9  # share of the data's fastest from which on a way is too fast
+_LEANT_OVER = 0.75  # metres from an obstacle within which a limb is led over it from beside it
+
+
+@dataclass(frozen=True)
+class MarkMeasures:
+    """What the outcomes of the marks of a shot are measured from."""
+
+    take: Take
+    shot: Shot
+    footage: Footage
+    conduct: Conduct
+    obstruction: Obstruction | None = None
+
+    def report(self, mark: Mark) -> dict[str, Any]:
+        """Return what became of a mark as JSON data."""
+        tick = self._find_tick(mark.time)
+        result: dict[str, Any] = {"time": mark.time}
+        result |= {"place_error": None, "facing_error": None, "time_error": 0.0, "reason": ""}
+        problems: list[str] = []
+        if mark.position is not None:
+            problems += self._report_place(mark, tick, result)
+        if mark.facing is not None:
+            problems += self._report_facing(mark.facing, mark.facing_tolerance, tick, result)
+        if mark.frame is not None:
+            problems += self._report_moment(mark.frame, tick, result)
+        if mark.pose is not None:
+            problems += self._report_pose(mark, result)
+        problems += self._list_of_way(mark, tick)
+        return result | conclude(problems)
+
+    def _find_tick(self, time: float) -> int:
+        return min(round(time * self.take.fps), self.take.frame_count - 1)
+
+    def _report_place(self, mark: Mark, tick: int, result: dict[str, Any]) -> list[str]:
+        assert mark.position is not None
+        problem = ""
+        if mark.is_of_part:
+            away, problem = self._measure_part(mark, tick)
+        else:
+            away = float(np.linalg.norm(self.take.character[tick, :2] - mark.position))
+        result["place_error"] = round_off(away)
+        if away <= mark.tolerance:
+            return []
+        result["time_error"] = self._find_pass(mark, tick)
+        blocked = self._explain_obstacle(mark, away)
+        return [blocked or problem or self._explain_place(mark, away)]
+
+    def _report_facing(
+        self, facing: float, tolerance: float, tick: int, result: dict[str, Any]
+    ) -> list[str]:
+        turned = abs(planar.wrap(float(self.take.character[tick, 2]) - facing))
+        result["facing_error"] = round_off(turned)
+        if turned <= tolerance:
+            return []
+        return [
+            f"the heading is {np.degrees(turned):.0f}° off; give more time to turn, or add clips "
+            "that turn as much"
+        ]
+
+    def _report_moment(self, name: str, tick: int, result: dict[str, Any]) -> list[str]:
+        take, frame = self.take, find_frame(self.footage.database, name)
+        shown = np.abs(take.frames[max(tick - 1, 0) : tick + 2].astype(int) - frame).min()
+        result["shown"] = format_frame(self.footage.database, int(take.frames[tick]))
+        if shown <= 1:
+            return []
+        where = np.flatnonzero(take.frames == frame)
+        nearest = where[np.argmin(np.abs(where - tick))] - tick if len(where) else None
+        result["time_error"] = None if nearest is None else round_off(nearest / take.fps)
+        return [f"'{name}' is not shown then; leave more time around it"]
+
+    def _report_pose(self, mark: Mark, result: dict[str, Any]) -> list[str]:
+        away, bone = measure_pose(self.take, mark, self.footage.database)
+        result["pose_error"] = round_off(away)
+        if away <= mark.pose_tolerance:
+            return []
+        return [
+            f"the bone '{bone}' is {away:.2f} m from its place in the pose; hold the mark for a "
+            "second, let the pose take longer to fade in, or move the mark to where both feet can "
+            "stand as in the pose"
+        ]
+
+    def _list_of_way(self, mark: Mark, tick: int) -> list[str]:
+        """Return what is wrong since the mark before, and with how the feet stand in a hold."""
+        first, last = self._find_before(mark), self._find_tick(mark.time + mark.hold)
+        problems = self.conduct.list_problems(min(first + 1, tick), last)
+        if mark.hold and (moved := self.conduct.find_step(tick, last)):
+            problems.append(
+                f"a foot goes {moved:.2f} m while the character is to stand still; give more time "
+                "to stop, hold it for less time, or add clips that stand still"
+            )
+        return problems
+
+    def _find_before(self, mark: Mark) -> int:
+        """Return the tick at which the mark before ends, or the first of the take."""
+        ends = [other.time + other.hold for other in self.shot.marks if other.time < mark.time]
+        return self._find_tick(max(ends, default=0.0))
+
+    def _measure_part(self, mark: Mark, tick: int) -> tuple[float, str]:
+        """Return how far a part is from its mark, a limb also in a hold, and why if it is known.
+
+        Heights of hips are told as those of poses.
+        """
+        last = self._find_tick(mark.time + mark.hold)
+        places = self._find_places(mark)[tick : last + 1 if mark.is_limb else tick + 1]
+        aside = np.linalg.norm(places[:, :2] - mark.position, axis=1)
+        has_height = mark.height is not None and mark.is_limb
+        above = np.abs(places[:, 2] - (mark.height if has_height else places[:, 2]))
+        away = np.hypot(aside, above)
+        most, name, near = float(away.max()), name_part(mark), _STRETCHED * self.footage.size
+        if away[0] <= mark.tolerance < most:
+            return most, (
+                f"the {name} is up to {most:.2f} m from its mark while that is held; hold it for "
+                "less time, or add clips that stand still"
+            )
+        if above[0] > 0.0 and (above[0] > aside[0] or away[0] < near):
+            return most, (
+                f"the {name} stays {away[0]:.2f} m away from its mark, beyond its reach; give the "
+                "mark another height, or the character a pose"
+            )
+        return most, ""
+
+    def _find_places(self, mark: Mark) -> np.ndarray:
+        """Return where (T, 3) the part of a mark is in the take."""
+        bone = find_bone(self.footage.database, mark.part)
+        return self.take.skeleton.compute_bone_positions([bone], self.take.poses)[:, 0]
+
+    def _find_pass(self, mark: Mark, tick: int) -> float:
+        """Return how much later the take passes nearest to a mark, in seconds."""
+        around = round(_AROUND * self.take.fps)
+        first = max(tick - around, 0)
+        places = self._find_places(mark) if mark.is_of_part else self.take.character
+        away = places[first : tick + around + 1, :2] - mark.position
+        nearest = int(np.argmin(np.linalg.norm(away, axis=1)))
+        return round_off((first + nearest - tick) / self.take.fps)
+
+    def _explain_obstacle(self, mark: Mark, away: float) -> str:
+        """Say by how much an obstacle keeps the character from a mark, if one does."""
+        if self.obstruction is None or mark.position is None:
+            return ""
+        goal, name = np.array(mark.position), name_part(mark)
+        start = self.take.character[self._find_before(mark), :2]
+        if not mark.is_limb and not find_route(start, goal, self.obstruction).complete:
+            gap = 2.0 * self.obstruction.radius
+            return (
+                f"a wall is in the way: the {name} is {away:.2f} m short; leave a gap of more than "
+                f"{gap:.1f} m, or move the mark"
+            )
+        over = float(self.obstruction.measure_distances(goal[None])[0])
+        if not mark.is_limb or over > _LEANT_OVER * self.footage.size or self._is_far(mark):
+            return ""
+        if mark.height is not None and (deep := self._measure_inside(mark)) > mark.tolerance:
+            return (
+                f"the mark is {deep:.2f} m inside an obstacle, which the {name} does not enter; "
+                "move the mark to its surface"
+            )
+        return (
+            f"an obstacle is in the way: the {name} is {away:.2f} m short; move the mark nearer to "
+            "where one can stand beside it"
+        )
+
+    def _measure_inside(self, mark: Mark) -> float:
+        """Return how deep in metres a mark with a height is inside an obstacle."""
+        assert self.obstruction is not None
+        assert mark.position is not None
+        stands = self.take.poses[self._find_tick(mark.time), 2, :1].astype(np.float64)
+        place = np.array([mark.position], float)
+        return float(self.obstruction.find_surfaces(place, stands, 0.0)[0]) - (mark.height or 0.0)
+
+    def _is_far(self, mark: Mark) -> bool:
+        """Return whether no motion goes to a mark in the time that there is."""
+        place, seconds = find_before(self.shot, mark)
+        if seconds <= 0.0 or mark.position is None:
+            return False
+        wanted = float(np.hypot(mark.position[0] - place[0], mark.position[1] - place[1]))
+        reach = compute_reach(self.footage, seconds / self.footage.pace)
+        return wanted > _CLOSE * reach.metres * self.footage.size
+
+    def _explain_place(self, mark: Mark, away: float) -> str:
+        """Say why a place is missed: the data's motion that comes nearest, and what to do."""
+        assert mark.position is not None
+        place, seconds = find_before(self.shot, mark)
+        text = f"the mark is missed by {away:.2f} m"
+        if mark.is_of_part:
+            text = f"the {name_part(mark)} misses its mark by {away:.2f} m"
+        if seconds <= 0.0 and mark.is_of_part:
+            return f"{text}: another mark has the character elsewhere then; move one to the other"
+        if seconds <= 0.0:
+            return f"{text}: another one is at the same time; move one of them"
+        if self._is_far(mark):
+            wanted = float(np.hypot(mark.position[0] - place[0], mark.position[1] - place[1]))
+            metres, frame = compute_reach(self.footage, seconds / self.footage.pace)
+            clip = format_frame(self.footage.database, frame)
+            return (
+                f"{text}: no motion goes {wanted:.1f} m in {seconds:.1f} s; the fastest, at "
+                f"{clip}, goes {metres * self.footage.size:.1f} m; give more time, or capture "
+                "faster motion"
+            )
+        what = f" that brings the {name_part(mark)} there," if mark.is_of_part else " there"
+        return (
+            f"{text}: the data has no way{what} in {seconds:.1f} s that starts, turns and ends as "
+            "asked; move the mark, or give it another time or heading"
+        )
+
+
+def conclude(problems: list[str]) -> dict[str, Any]:
+    """Return whether something was reached, and why not as one sentence."""
+    text = "; ".join(problems)
+    return {"reached": not problems, "reason": text and f"{text[0].upper()}{text[1:]}."}
+
+
+def round_off(value: Any) -> float:
+    """Return a number as reports have it."""
+    return round(float(value), 4)
