@@ -51,17 +51,19 @@ def _solve_window(feet: Feet) -> Placement:
         values[:, foot.column : foot.column + 3] = foot.toe
         values[:, foot.column + 3] = foot.down * foot.size
     near, pulls = Placement(feet, values), np.zeros(0)
-    for n in range(NUMBERS.rounds):
+    for n in range(NUMBERS.most_rounds):
+        bounds = [bound for limit in LIMITS for bound in limit.build(feet, near)]
+        constraints = _Constraints(bounds, *near.values.shape)
+        if n >= NUMBERS.rounds and constraints.measure_excess(near.values) < NUMBERS.kept:
+            break
         system = BandedSystem(len(feet.stands), feet.columns)
         for task in TASKS:
             task.add(system, feet, near)
-        bounds = [bound for limit in LIMITS for bound in limit.build(feet, near)]
         for bound in bounds:
             system.add(bound.quantity, 0.0, bound.step)
         system.factor()
-        constraints = _Constraints(bounds, *near.values.shape)
         pulls = pulls if len(pulls) else np.zeros(len(constraints.constant))
-        passes = NUMBERS.passes if n < NUMBERS.rounds - 1 else NUMBERS.last
+        passes = NUMBERS.passes if n + 1 < NUMBERS.rounds else NUMBERS.last
         near = Placement(feet, _project(system, constraints, pulls, near.values, passes))
     return near
 
@@ -119,6 +121,13 @@ class _Constraints:
     def measure(self, values: np.ndarray) -> np.ndarray:
         """Return what is bound (M,), of unknowns (T, K)."""
         return np.asarray(self.matrix @ values.ravel() + self.constant)
+
+    def measure_excess(self, values: np.ndarray) -> float:
+        """Return how far any bound that never gives way is passed, at unknowns (T, K)."""
+        vectors, sums = np.split(self.measure(values), [3 * self._vectors])
+        value = np.concatenate([np.linalg.norm(vectors.reshape(-1, 3), axis=-1), sums])
+        beyond = np.abs(value - np.clip(value, self._least, self._most))
+        return float(beyond[np.isinf(self._force)].max(initial=0.0))
 
     def pull(self, now: np.ndarray) -> np.ndarray:
         """Return how far (M,) what is beyond its bounds is pulled back: with its force at most."""
