@@ -8,10 +8,14 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from motion_matching.engine import feet
+from motion_matching.engine.feet.numbers import FeetNumbers
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "motion_matching"
@@ -51,12 +55,13 @@ ENGINE: dict[str, set[str]] = {
     "engine.retargeting": {*BODY, "engine.retargeting"},
     "engine.locomotion": {*BODY, "engine.locomotion"},
     "engine.control": {*BODY, "engine.control"},
+    "engine.feet": {*BODY, "engine.control", "engine.feet"},
     "engine.database": DATA,
     "engine.matching": {*DATA, "engine.matching"},
     "engine.field": {*DATA, "engine.field"},
 }
 ENGINE["engine.insight"] = {*DATA, "engine.matching", "engine.field", "engine.insight"}
-ENGINE["engine.takes"] = {*DATA, "engine.matching", "engine.field", "engine.takes"}
+ENGINE["engine.takes"] = {*DATA, "engine.matching", "engine.field", "engine.feet", "engine.takes"}
 ENGINE["engine.direct"] = {*DATA, "engine.retargeting", "engine.takes", "engine.direct"}
 LAYERS = ["engine", "scene", "live", "app", "ui"]
 MAY_IMPORT: dict[str, set[str]] = {
@@ -537,3 +542,33 @@ assert not {name for name in new if name.startswith(("motion_matching.scene.", "
 assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}, new
 """
     )
+
+
+# ---------------------------------------------------------------- the room of feet
+
+
+FEET = PACKAGE / "engine" / "feet"
+
+
+def test_the_room_of_feet_has_a_small_face():
+    """Other rooms import at most seven names of it, and none of its files."""
+    assert len(feet.__all__) <= 7
+    names = {(), *((name,) for name in feet.__all__)}
+    wrong = [
+        f"{file.relative_to(PACKAGE)}: {'.'.join(target)}"
+        for file in PACKAGE.rglob("*.py")
+        if FEET not in file.parents
+        for target, inside in list_imports(file, ast.parse(file.read_text("utf-8")))
+        if inside and target[:2] == ("engine", "feet") and target[2:3] not in names
+    ]
+    assert not wrong
+
+
+def test_the_room_of_feet_stays_small_and_gives_reasons_for_its_numbers():
+    lines = sum(len(file.read_text("utf-8").splitlines()) for file in FEET.glob("*.py"))
+    assert lines <= 2200
+    numbers = fields(FeetNumbers)
+    assert len(numbers) <= 40
+    for each in numbers:
+        assert each.metadata["unit"], each.name
+        assert len(each.metadata["why"]) > 10, each.name

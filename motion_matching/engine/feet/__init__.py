@@ -5,4 +5,4 @@ from .heels import measure_pitches
 from .planting import plant_feet
 from .sides import measure_sides
 
-__all__ = ["FeetPlan", "ToeMotion", "measure_pitches", "measure_sides", "plant_feet"]
+__all__ = ("FeetPlan", "ToeMotion", "measure_pitches", "measure_sides", "plant_feet")

@@ -56,7 +56,7 @@ class FeetPlan:
 
 
 @dataclass(frozen=True)
-class Foot:
+class FootTrack:
     """A foot of a take of T frames: what its motion does, and what it has to do.
 
     Of its `toe` (T, 3), its `arm` (T, 3) from there to the ankle, and the `hip` (T, 3), in metres.
@@ -111,7 +111,7 @@ class Foot:
         start = self.column + first
         return Quantity(np.arange(start, start + count), None, order)
 
-    def crop(self, frames: slice) -> Foot:
+    def crop(self, frames: slice) -> FootTrack:
         """Return the foot in some frames."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         arrays = {n: value[frames] for n, value in values.items() if isinstance(value, np.ndarray)}
@@ -124,7 +124,7 @@ class Feet(NamedTuple):
     They go on from unknowns `before` (N, K) in the first frames, if any.
     """
 
-    feet: list[Foot]
+    feet: list[FootTrack]
     plan: FeetPlan
     stands: np.ndarray
     before: np.ndarray | None = None

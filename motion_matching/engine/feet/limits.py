@@ -12,9 +12,9 @@ from ..control.legs import Beside
 from ..maths import quat
 from ..maths.runs import count_frames_to
 from .banded import Quantity
-from .body import Feet, Foot
+from .body import Feet, FootTrack
 from .numbers import NUMBERS
-from .placement import HIPS, Placement
+from .placement import HIPS, FeetPlacement
 from .tasks import find_clearance
 
 
@@ -36,10 +36,10 @@ class Bound(NamedTuple):
 class Limit(Protocol):
     """A kind of bounds of all feet, as they are near a placement."""
 
-    def build(self, feet: Feet, near: Placement) -> list[Bound]: ...
+    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]: ...
 
 
-def _find_constant(quantity: Quantity, now: np.ndarray, near: Placement) -> np.ndarray:
+def _find_constant(quantity: Quantity, now: np.ndarray, near: FeetPlacement) -> np.ndarray:
     """Return what is constant (N, D) in a quantity that is `now` (N, D)."""
     return now - quantity.evaluate(near.values)
 
@@ -55,7 +55,7 @@ def _get_change_step(feet: Feet) -> float:
 class Rest:
     """A planted toe stays where it is until what drags it is stronger than its friction."""
 
-    def build(self, feet: Feet, near: Placement) -> list[Bound]:
+    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
         friction, bounds = NUMBERS.friction / feet.plan.fps, []
         for foot in feet.feet:
             rests = foot.planted[1:] & foot.planted[:-1]
@@ -73,13 +73,13 @@ class Rest:
         return bounds
 
 
-class Reach:
+class LegLengths:
     """An ankle is no farther from its hip than the leg reaches, and no nearer than it folds."""
 
-    def build(self, feet: Feet, near: Placement) -> list[Bound]:
+    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
         return [self._build(feet, near, k, foot) for k, foot in enumerate(feet.feet)]
 
-    def _build(self, feet: Feet, near: Placement, k: int, foot: Foot) -> Bound:
+    def _build(self, feet: Feet, near: FeetPlacement, k: int, foot: FootTrack) -> Bound:
         most = np.maximum(foot.length - feet.plan.buffer, foot.extension)
         # a step up may fold a leg farther than the data, which has flat ground only
         up = np.maximum(near.floors[k] - feet.stands, 0.0)
@@ -89,10 +89,10 @@ class Reach:
         return Bound(ankle, constant, least, most, _get_place_step(feet))
 
 
-class Floor:
+class FloorLimit:
     """Toes and heels stay on or above the floor, and swings clear of it."""
 
-    def build(self, feet: Feet, near: Placement) -> list[Bound]:
+    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
         step, bounds = _get_place_step(feet), []
         for k, foot in enumerate(feet.feet):
             toe, none = foot.select(2, 1), np.zeros((len(foot.toe), 1))
@@ -112,7 +112,7 @@ class Floor:
 class Accelerations:
     """Toes, ankles and knees accelerate no harder than joints of the motion."""
 
-    def build(self, feet: Feet, near: Placement) -> list[Bound]:
+    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
         step, bounds = _get_change_step(feet), []
         most = feet.plan.hardest / feet.plan.fps**2
         for k, foot in enumerate(feet.feet):
@@ -131,7 +131,7 @@ class Accelerations:
 class KneeRates:
     """Knees bend and stretch no faster than in the data."""
 
-    def build(self, feet: Feet, near: Placement) -> list[Bound]:
+    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
         step, bounds = _get_change_step(feet), []
         for k, foot in enumerate(feet.feet):
             length = near.find_length(k)._replace(order=1)
@@ -145,7 +145,7 @@ class KneeRates:
 class Apart:
     """Feet keep to their side of each other, and do not overlap."""
 
-    def build(self, feet: Feet, near: Placement) -> list[Bound]:
+    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
         pairs = [(i, beside) for i, foot in enumerate(feet.feet) for beside in foot.leg.beside]
         return [
             bound
@@ -156,14 +156,14 @@ class Apart:
             )
         ]
 
-    def _keep_side(self, feet: Feet, near: Placement, i: int, beside: Beside) -> Bound:
+    def _keep_side(self, feet: Feet, near: FeetPlacement, i: int, beside: Beside) -> Bound:
         a, b = feet.feet[i], feet.feet[beside.leg]
         way = (a.hip - b.hip) * [1.0, 1.0, 0.0]
         least = np.clip(a.side, -NUMBERS.crossed, 0.0)
         ankles = [near.toes[k] + near.arms[k] for k in (i, beside.leg)]
         return self._push(feet, near, (a, b), quat.normalize_vectors(way), ankles, least)
 
-    def _keep_distance(self, feet: Feet, near: Placement, i: int, beside: Beside) -> Bound:
+    def _keep_distance(self, feet: Feet, near: FeetPlacement, i: int, beside: Beside) -> Bound:
         pair = [(k, feet.feet[k]) for k in (i, beside.leg)]
         lines = [_find_line(near.toes[k], near.arms[k], foot) for k, foot in pair]
         apart = measure_nearest(*lines[0], *lines[1])
@@ -175,8 +175,8 @@ class Apart:
     def _push(
         self,
         feet: Feet,
-        near: Placement,
-        pair: Sequence[Foot],
+        near: FeetPlacement,
+        pair: Sequence[FootTrack],
         along: np.ndarray,
         places: Sequence[np.ndarray],
         least: np.ndarray,
@@ -190,7 +190,7 @@ class Apart:
         return Bound(across, constant, least, np.inf, _get_place_step(feet), force)
 
 
-def _find_line(toe: np.ndarray, arm: np.ndarray, foot: Foot) -> tuple[np.ndarray, np.ndarray]:
+def _find_line(toe: np.ndarray, arm: np.ndarray, foot: FootTrack) -> tuple[np.ndarray, np.ndarray]:
     """Return ankles and tips (T, 3)."""
     return toe + arm, toe - foot.leg.tip_share * arm
 
@@ -198,7 +198,7 @@ def _find_line(toe: np.ndarray, arm: np.ndarray, foot: Foot) -> tuple[np.ndarray
 class Pitch:
     """A heel comes up and down no farther than a person's does."""
 
-    def build(self, feet: Feet, near: Placement) -> list[Bound]:
+    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
         bounds = []
         for foot in feet.feet:
             now, heel = near.values[:, foot.column + 3] / foot.size, NUMBERS.heel
@@ -216,7 +216,7 @@ class Pitch:
 class Fall:
     """Hips come down by a share of the legs at most, and never up: legs grow no longer."""
 
-    def build(self, feet: Feet, near: Placement) -> list[Bound]:
+    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
         most = NUMBERS.lower * np.min([foot.length for foot in feet.feet], axis=0)
         none = np.zeros((len(most), 1))
         return [Bound(HIPS, none, 0.0, most, _get_place_step(feet))]
@@ -224,8 +224,8 @@ class Fall:
 
 LIMITS: tuple[Limit, ...] = (
     Rest(),
-    Reach(),
-    Floor(),
+    LegLengths(),
+    FloorLimit(),
     Accelerations(),
     KneeRates(),
     Apart(),

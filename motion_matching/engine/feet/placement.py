@@ -7,13 +7,13 @@ import numpy as np
 from ..control.ground import compute_step_heights
 from ..maths import quat
 from .banded import Quantity
-from .body import Feet, Foot
+from .body import Feet, FootTrack
 from .numbers import NUMBERS
 
 HIPS = Quantity(np.array([0]))  # how far the hips come down
 
 
-class Placement:
+class FeetPlacement:
     """Where unknowns (T, K) have toes, ankles, knees and hips.
 
     The first unknown is how far hips come down. Those of a foot follow each other: x, y and z of
@@ -29,7 +29,7 @@ class Placement:
             compute_step_heights(feet.plan.ground, toe[:, :2], feet.stands) for toe in self.toes
         ]
 
-    def _pitch(self, foot: Foot) -> np.ndarray:
+    def _pitch(self, foot: FootTrack) -> np.ndarray:
         angle = self.values[:, foot.column + 3] / foot.size
         return quat.mul_vec(quat.from_angle_axis(angle, foot.axis), foot.arm)
 

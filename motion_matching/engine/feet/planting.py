@@ -12,10 +12,10 @@ from ..control.legs import LegGeometry
 from ..maths import quat
 from ..motion.skeleton import Skeleton
 from .bending import bend_leg, find_knee_axis
-from .body import Feet, FeetPlan, Foot, ToeMotion
+from .body import Feet, FeetPlan, FootTrack, ToeMotion
 from .heels import compute_pitches, find_axes
 from .numbers import NUMBERS
-from .placement import Placement
+from .placement import FeetPlacement
 from .sides import measure_sides
 from .solver import solve
 
@@ -42,7 +42,7 @@ def plant_feet(poses: np.ndarray, skeleton: Skeleton, plan: FeetPlan) -> np.ndar
 
 def _bend_legs(
     feet: Feet,
-    placed: Placement,
+    placed: FeetPlacement,
     poses: np.ndarray,
     world: tuple[np.ndarray, np.ndarray],
     parents: np.ndarray,
@@ -88,7 +88,7 @@ def _measure_foot(
     positions: np.ndarray,
     stands: np.ndarray,
     plan: FeetPlan,
-) -> Foot:
+) -> FootTrack:
     hip, knee, ankle, toe = (
         positions[:, leg.chain[n]] for n in (leg.thigh, leg.shin, leg.foot, -1)
     )
@@ -110,7 +110,7 @@ def _measure_foot(
     planted = build_contact_mask(ranges, len(toe), len(plan.legs))[:, k]
     places, firm, raised = _place_plants(k, leg, ranges, stand, data.heights[:, k], plan)
     sides = measure_sides(plan.legs, positions) if data.sides is None else data.sides
-    return Foot(
+    return FootTrack(
         leg=leg,
         column=4 * k + 1,
         toe=toe,

@@ -15,13 +15,13 @@ from .banded import BandedSystem
 from .body import Feet
 from .limits import LIMITS, Bound
 from .numbers import NUMBERS
-from .placement import Placement
+from .placement import FeetPlacement
 from .tasks import TASKS
 
 _SPAN = 3  # frames of the window before that tell where feet are, and how fast and how they turn
 
 
-def solve(feet: Feet) -> Placement:
+def solve(feet: Feet) -> FeetPlacement:
     """Return the placement of least weighed wishes within all limits, window by window."""
     count, fps = len(feet.stands), feet.plan.fps
     length, ahead = round(NUMBERS.window * fps), round(NUMBERS.ahead * fps)
@@ -34,13 +34,13 @@ def solve(feet: Feet) -> Placement:
             break
         solved = _solve_window(feet.crop(slice(begin, stop), before)).values
         values[start : start + length] = solved[start - begin :][:length]
-    placed = Placement(feet, values)
+    placed = FeetPlacement(feet, values)
     for foot, toe, floor in zip(feet.feet, placed.toes, placed.floors, strict=True):
         toe[:, 2] = np.maximum(toe[:, 2], floor + foot.leg.toe_height)
     return placed
 
 
-def _solve_window(feet: Feet) -> Placement:
+def _solve_window(feet: Feet) -> FeetPlacement:
     """Return the placement of a window.
 
     Each round weighs tasks and limits as they are near the placement before. Its passes solve all
@@ -50,7 +50,7 @@ def _solve_window(feet: Feet) -> Placement:
     for foot in feet.feet:
         values[:, foot.column : foot.column + 3] = foot.toe
         values[:, foot.column + 3] = foot.down * foot.size
-    near, pulls = Placement(feet, values), np.zeros(0)
+    near, pulls = FeetPlacement(feet, values), np.zeros(0)
     for n in range(NUMBERS.most_rounds):
         bounds = [bound for limit in LIMITS for bound in limit.build(feet, near)]
         constraints = _Constraints(bounds, *near.values.shape)
@@ -64,7 +64,7 @@ def _solve_window(feet: Feet) -> Placement:
         system.factor()
         pulls = pulls if len(pulls) else np.zeros(len(constraints.constant))
         passes = NUMBERS.passes if n + 1 < NUMBERS.rounds else NUMBERS.last
-        near = Placement(feet, _project(system, constraints, pulls, near.values, passes))
+        near = FeetPlacement(feet, _project(system, constraints, pulls, near.values, passes))
     return near
 
 

@@ -10,21 +10,21 @@ from ..control.contact_lock import compute_lift_share
 from ..maths.easing import smoothstep
 from ..maths.runs import count_frames_to
 from .banded import BandedSystem, Quantity
-from .body import Feet, Foot
+from .body import Feet, FootTrack
 from .numbers import NUMBERS
-from .placement import HIPS, Placement
+from .placement import HIPS, FeetPlacement
 
 
 class Task(Protocol):
     """A wish that adds its terms to the problem, as they are near a placement."""
 
-    def add(self, system: BandedSystem, feet: Feet, near: Placement) -> None: ...
+    def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None: ...
 
 
 class Pace:
     """A low toe steps as the data does, a high one as the motion, and changes its pace evenly."""
 
-    def add(self, system: BandedSystem, feet: Feet, near: Placement) -> None:
+    def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         even = (NUMBERS.even * feet.plan.fps) ** 2
         for k, foot in enumerate(feet.feet):
             low = _measure_lowness(foot)
@@ -45,7 +45,7 @@ class Pace:
             system.add(foot.select(2, 1, 2), change[:, 2:], even * NUMBERS.free)
 
 
-def _measure_lowness(foot: Foot) -> np.ndarray:
+def _measure_lowness(foot: FootTrack) -> np.ndarray:
     """Return how near (T,) a toe is to the ground: 1 where it stands, 0 at `low` above that."""
     above = np.maximum(foot.above, foot.heights - foot.leg.toe_height)
     return np.clip(2.0 - 2.0 ** (np.maximum(above, 0.0) / NUMBERS.low), 0.0, 1.0)
@@ -54,7 +54,7 @@ def _measure_lowness(foot: Foot) -> np.ndarray:
 class Places:
     """A toe stands where the motion has it, or where a person put it, and swings back to it."""
 
-    def add(self, system: BandedSystem, feet: Feet, near: Placement) -> None:
+    def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         fps = feet.plan.fps
         stand, firm, stay = (
             value / fps**2 for value in (NUMBERS.stand, NUMBERS.firm, NUMBERS.stay)
@@ -71,7 +71,7 @@ class Places:
 class Heights:
     """A toe swings as high as in the data and clear of the floor, and stands on it."""
 
-    def add(self, system: BandedSystem, feet: Feet, near: Placement) -> None:
+    def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         swing = 1.0 / (NUMBERS.rise * feet.plan.fps) ** 2
         for k, foot in enumerate(feet.feet):
             clear = find_clearance(feet, foot, near.toes[k], near.floors[k])
@@ -81,7 +81,7 @@ class Heights:
             system.add(foot.select(2, 1), wanted[:, None], weight)
 
 
-def find_clearance(feet: Feet, foot: Foot, path: np.ndarray, floor: np.ndarray) -> np.ndarray:
+def find_clearance(feet: Feet, foot: FootTrack, path: np.ndarray, floor: np.ndarray) -> np.ndarray:
     """Return how high (T,) a toe has to be on a path (T, 3) over a floor (T,)."""
     fps, over, raised = feet.plan.fps, _measure_lift(feet, foot, path), foot.raised
     if foot.planted.any():
@@ -94,7 +94,7 @@ def find_clearance(feet: Feet, foot: Foot, path: np.ndarray, floor: np.ndarray) 
     return floor + foot.leg.toe_height + raised + over
 
 
-def _measure_lift(feet: Feet, foot: Foot, path: np.ndarray) -> np.ndarray:
+def _measure_lift(feet: Feet, foot: FootTrack, path: np.ndarray) -> np.ndarray:
     """Return how far (T,) a toe is lifted for its speed, and for its haste beside the data's."""
     fps = feet.plan.fps
     speed = np.linalg.norm(np.gradient(path[:, :2], 1.0 / fps, axis=0), axis=-1)
@@ -116,7 +116,7 @@ def _measure_swings(path: np.ndarray, planted: np.ndarray) -> np.ndarray:
 class HipsUp:
     """Hips stay as high as in the motion, and come down evenly."""
 
-    def add(self, system: BandedSystem, feet: Feet, near: Placement) -> None:
+    def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         fps = feet.plan.fps
         weight = NUMBERS.drop / fps**2
         system.add(HIPS, 0.0, weight)
@@ -126,7 +126,7 @@ class HipsUp:
 class EvenKnees:
     """A leg's length changes as evenly as in the motion, the more the farther its knee goes."""
 
-    def add(self, system: BandedSystem, feet: Feet, near: Placement) -> None:
+    def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         even = (NUMBERS.knee * feet.plan.fps) ** 2
         for k, foot in enumerate(feet.feet):
             length, reach = near.find_length(k), near.measure_reach(k)
@@ -139,7 +139,7 @@ class EvenKnees:
 class Heels:
     """A foot keeps its attitude, but for a heel that has to come down, and pitches evenly."""
 
-    def add(self, system: BandedSystem, feet: Feet, near: Placement) -> None:
+    def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         fps = feet.plan.fps
         for foot in feet.feet:
             weight = 1.0 / (NUMBERS.pitch * fps) ** 2 if foot.has_ankle else NUMBERS.rest_step
@@ -150,7 +150,7 @@ class Heels:
 class GoOn:
     """Feet go on from where those of the window before were."""
 
-    def add(self, system: BandedSystem, feet: Feet, near: Placement) -> None:
+    def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         if feet.before is not None:
             count, columns = feet.before.shape
             target, weight = np.zeros((system.frames, columns)), np.zeros(system.frames)

@@ -12,7 +12,7 @@ from motion_matching.engine.control.ground import FLAT, Ground, compute_step_hei
 from motion_matching.engine.control.legs import LegGeometry
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.feet import FeetPlan, plant_feet
-from motion_matching.engine.feet.body import Feet, Foot
+from motion_matching.engine.feet.body import Feet, FootTrack
 from motion_matching.engine.feet.solver import solve
 from motion_matching.engine.motion.skeleton import Skeleton
 
@@ -58,7 +58,7 @@ def solve_toe(
         stand[frames] = np.median(toe[frames, :2], axis=0) if r.point is None else r.point
         firm[frames] = r.point is not None
         raised[frames] = np.clip(np.median(heights[frames]) - standing, 0.0, 0.025)
-    foot = Foot(
+    foot = FootTrack(
         leg=leg,
         column=1,
         toe=toe,
