@@ -24,6 +24,11 @@ class Quantity(NamedTuple):
     gains: np.ndarray | None = None
     order: int = 0
 
+    def select(self, sums: slice, columns: slice) -> Quantity:
+        """Return some of its sums, of some of its unknowns."""
+        gains = None if self.gains is None else self.gains[:, sums, columns]
+        return Quantity(self.columns[columns], gains, self.order)
+
     def evaluate(self, values: np.ndarray) -> np.ndarray:
         """Return the quantity (N, D) of unknowns (T, K)."""
         own = values[:, self.columns]

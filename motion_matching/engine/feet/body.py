@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -114,7 +114,9 @@ class FootTrack:
     def crop(self, frames: slice) -> FootTrack:
         """Return the foot in some frames."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        arrays = {n: value[frames] for n, value in values.items() if isinstance(value, np.ndarray)}
+        arrays: dict[str, Any] = {
+            name: value[frames] for name, value in values.items() if isinstance(value, np.ndarray)
+        }
         return replace(self, **arrays)
 
 

@@ -102,7 +102,7 @@ class FloorLimit:
             bounds.append(Bound(toe, none, clear, np.inf, step, NUMBERS.clear / feet.plan.fps))
             if foot.has_ankle:
                 ankle = near.find_ankle(k)
-                heel = Quantity(ankle.columns[3:], ankle.gains[:, 2:, 3:])
+                heel = ankle.select(slice(2, 3), slice(3, 5))
                 now = (near.toes[k] + near.arms[k])[:, 2:]
                 lowest = near.floors[k] + foot.leg.foot_height
                 bounds.append(Bound(heel, _find_constant(heel, now, near), lowest, np.inf, step))
@@ -117,7 +117,7 @@ class Accelerations:
         most = feet.plan.hardest / feet.plan.fps**2
         for k, foot in enumerate(feet.feet):
             ankle, (knee, at_knee) = near.find_ankle(k), near.find_knee(k)
-            ankle = Quantity(ankle.columns[1:], ankle.gains[:, :, 1:], 2)
+            ankle = ankle.select(slice(0, 3), slice(1, 5))._replace(order=2)
             for quantity, places in (
                 (foot.select(0, 3, 2), near.toes[k]),
                 (ankle, near.toes[k] + near.arms[k]),

@@ -45,18 +45,25 @@ class FeetPlacement:
 
     def find_ankle(self, k: int) -> Quantity:
         """Return an ankle's way from its hip, as it changes with the unknowns near here."""
+        column = self._feet[k].column
+        return Quantity(np.array([0, *range(column, column + 4)]), self._compute_gains(k))
+
+    def _compute_gains(self, k: int) -> np.ndarray:
+        """Return how far (T, 3, 5) an ankle moves for the hips' fall, the toe and its pitch."""
         foot = self._feet[k]
         gains = np.zeros((len(foot.toe), 3, 5))
         gains[:, 2, 0] = 1.0
         gains[:, range(3), range(1, 4)] = 1.0
         gains[:, :, 4] = np.cross(foot.axis, self.arms[k]) / foot.size[:, None]
-        return Quantity(np.array([0, *range(foot.column, foot.column + 4)]), gains)
+        return gains
 
     def find_length(self, k: int) -> Quantity:
         """Return how far an ankle is from its hip, as `find_ankle`."""
         ankle = self.find_ankle(k)
         along = self.measure_way(k) / self.measure_reach(k)[:, None]
-        return Quantity(ankle.columns, np.einsum("td,tdc->tc", along, ankle.gains)[:, None, :])
+        return Quantity(
+            ankle.columns, np.einsum("td,tdc->tc", along, self._compute_gains(k))[:, None, :]
+        )
 
     def measure_stretch(self, k: int) -> np.ndarray:
         """Return how much longer (T,) in metres a leg gets for a radian of its knee."""
@@ -83,7 +90,9 @@ class FeetPlacement:
         turn -= (y / reach)[:, None, None] * along[:, :, None] * ahead[:, None, :]
         change = (a * cosine / inner - 1.0) / np.maximum(sine, NUMBERS.knee_gain**-2)
         bend = change[:, None] * (cosine[:, None] * ahead - sine[:, None] * along)
-        gains = np.einsum("tij,tjc->tic", turn + bend[:, :, None] * along[:, None, :], ankle.gains)
+        gains = np.einsum(
+            "tij,tjc->tic", turn + bend[:, :, None] * along[:, None, :], self._compute_gains(k)
+        )
         gains[:, 2, 0] -= 1.0  # hips take their joints with them
         knee = foot.hip + x[:, None] * along + y[:, None] * ahead
         knee[:, 2] -= self.drop
