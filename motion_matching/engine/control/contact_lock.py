@@ -1,8 +1,8 @@
 """Place one toe: where the data has it, or where it was planted as its contact began.
 
-Source: article 002, Sliding and Foot Locking. Three additions: a toe in the air is aimed at where
-the motion that is played lands it, and stands there at once; one whose landing is not known comes
-to rest directly, instead of sliding out and back; and a toe that moves over the floor is lifted.
+Source: article 002, Sliding and Foot Locking. Three additions: a landing toe comes to rest directly
+instead of sliding out and back; until then, it moves as that of the frame which is played; and a
+toe that moves over the floor is lifted off it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Vector
 from ..maths.springs import LN2, compute_decay, spring
-from .landing import RULES, Flight, Place, find_landing, foresee
 from .legs import CLOSE
 from .played_toes import PlayedToe
 from .settings import PerformerSettings
@@ -24,7 +23,8 @@ _AHEAD = 0.04  # seconds that sinking is predicted ahead
 # metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
 LANDING = 0.08
 _LEVEL = (0.0, 0.0)  # a lift that has ended
-_UNKNOWN = -1.0  # seconds until a landing that is not planned yet
+_FADES = 0.2  # the last share of the unlock radius, in which a toe stops following the played one
+_JOINING = 0.125  # seconds in which a toe begins to follow the played one
 _AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
 
 
@@ -37,11 +37,7 @@ def _raise(lift: tuple[float, float], goal: float, dt: float) -> tuple[float, fl
 
 
 class ContactLock:
-    """Places a toe where the data has it, or where it was planted; changes are inertialized.
-
-    A toe whose next landing is known is aimed at it as soon as it leaves the ground, or as a jump
-    enters another motion.
-    """
+    """Places a toe where the data has it, or where it was planted; changes are inertialized."""
 
     def __init__(self) -> None:
         self.reset()
@@ -52,8 +48,9 @@ class ContactLock:
         self.offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector | None = None
-        # seconds until it lands, and whether it goes straight to its plant already
-        self._left, self._commits = _UNKNOWN, False
+        # how much a landing toe follows the one that is played, from 0 to 1, and by what velocity,
+        # x and y, that differs from the data
+        self._share, self._ahead = 0.0, (0.0, 0.0)
         # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
@@ -77,46 +74,37 @@ class ContactLock:
         settings: PerformerSettings,
         dt: float,
         played: PlayedToe | None = None,
-        hardest: float = math.inf,
     ) -> Vector:
         """Return the toe's position from that in the data; `height` is that of a planted toe.
 
-        A toe off the ground goes where it lands as it is `played`, and accelerates no harder than
-        the `hardest` in m/s² on its way.
+        A toe about to land moves as it is `played`, unless it is played too far away to be planted.
         """
         x, y, z = data
-        before, offset = self._data or data, self.offset
-        if self._data is None and played:
-            before = x - played.vx * dt, y - played.vy * dt, z
-        vx, vy, vz = (x - before[0]) / dt, (y - before[1]) / dt, (z - before[2]) / dt
+        px, py, pz = self._data or data
+        vx, vy, vz = (x - px) / dt, (y - py) / dt, (z - pz) / dt
         self._data = data
+        offset, near = self.offset, self._compute_nearness(px, py, played, settings)
+        landing = played if near > 0.0 else None
         ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)
+        if landing:
+            ox, oy, ux, uy = self._land(offset, (px, py), (vx, vy), landing, near, settings, dt)
+        else:
+            self._share = 0.0
         if self.locked:
-            tx, ty, tz = self.plant
-            sx, sy, sz = tx + ox, ty + oy, tz + oz
+            px, py, pz = self.plant
+            sx, sy, sz = px + ox, py + oy, pz + oz
             if not contact or self._is_too_far(x, y, settings):
-                self.locked, self._left, self._commits = False, _UNKNOWN, False
+                self.locked = False
                 ox, oy, oz, ux, uy, uz = sx - x, sy - y, sz - z, ux - vx, uy - vy, uz - vz
         else:
-            if played:
-                bx, by, bz, bu, bv, bw = offset
-                flight = Flight(
-                    *(before[0] + bx, before[1] + by, before[2] + bz - height),
-                    *(vx + bu, vy + bv, vz + bw),
-                )
-                flight = self._fly(flight, played, contact, settings, dt, hardest)
-                ox, oy, ux, uy = flight.x - x, flight.y - y, flight.vx - vx, flight.vy - vy
-                if self._commits:
-                    oz, uz = flight.z + height - z, flight.vz - vz
-                lands = contact and self._left < 0.5 * dt
-            else:
-                self._left, self._commits = _UNKNOWN, False
-                contact = contact and z + oz - height <= LANDING
-                lands = contact and not self._in_contact
             sx, sy, sz = x + ox, y + oy, z + oz
-            if lands:
+            if sz - height > LANDING:
+                contact = False
+            if contact and not self._in_contact:
                 self.locked = True
                 ux, uy, uz = ux + vx, uy + vy, uz + vz
+                if landing:  # the frame played ends its step here
+                    ux, uy = ux - self._share * landing[3], uy - self._share * landing[4]
                 # where a toe with this velocity comes to rest without turning back
                 travel = (settings.lock_halflife + 1e-5) / (2.0 * LN2)
                 self.plant = (sx + ux * travel, sy + uy * travel, height)
@@ -127,68 +115,64 @@ class ContactLock:
         if not self.locked:
             sinking += vz
             speed = math.hypot(vx + ux, vy + uy)
-            if not played and contact and speed < _AT_REST and math.hypot(ox, oy) < _NEAR:
+            away = math.hypot(sx - played[1], sy - played[2]) if played else math.hypot(ox, oy)
+            if contact and speed < _AT_REST and away < _NEAR:
                 self._in_contact = False
-            share = compute_lift_share(speed)
-            if self._commits:
-                share = min(share, self._left / RULES.straight)
-            lowest += settings.swing_clearance * share
+            lowest += settings.swing_clearance * compute_lift_share(speed)
         lift = max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0)
         if lift or self._lift != _LEVEL:
             self._lift = _raise(self._lift, lift, dt)
         return sx, sy, max(sz + self._lift[0], height)
 
-    def _fly(
+    def _compute_nearness(
+        self, x: float, y: float, played: PlayedToe | None, settings: PerformerSettings
+    ) -> float:
+        """Return how far a toe may follow the one `played`: 1 near it, 0 if that is out of reach.
+
+        x and y are those of the data.
+        """
+        if self.locked or not played:
+            return 0.0
+        ox, oy, *_ = self.offset
+        away = math.hypot(x + ox - played[1], y + oy - played[2])
+        return min((1.0 - away / (settings.unlock_radius + CLOSE)) / _FADES, 1.0)
+
+    def _land(
         self,
-        flight: Flight,
+        offset: tuple[float, ...],
+        before: tuple[float, float],
+        velocity: tuple[float, float],
         played: PlayedToe,
-        contact: bool,
+        near: float,
         settings: PerformerSettings,
         dt: float,
-        hardest: float,
-    ) -> Flight:
-        """Return the flight of a toe a tick later; its height counts where it goes straight."""
-        radius = RULES.near * settings.unlock_radius
-        missed = self._left < 0.5 * dt and not contact and played.until > 1.5 * dt
-        if played.jumped or self._left < 0.0 or missed:
-            self._left, self._commits = played.until, False
-            if played.stays:  # it stands where it is already, if that is worth it
-                aim = foresee(played.x, played.y, played)
-                left, place = find_landing(flight, aim, dt, radius, hardest)
-                if left < played.stays:
-                    self._commit(left, place)
-        aim = foresee(played.land_x, played.land_y, played)
-        if not self._commits and self._left <= RULES.straight:
-            self._commit(*find_landing(flight, aim, max(self._left, dt), radius, hardest))
-        left = self._left
-        self._left = max(left - dt, 0.0)
-        if self._commits:
-            return flight.approach(self.plant, left, dt)
-        return self._follow(flight, aim, played, settings, dt)
+    ) -> tuple[float, float, float, float]:
+        """Return offset and velocity on the ground of a toe that moves as it is played.
 
-    def _commit(self, left: float, place: Place) -> None:
-        """Land at a place in so many seconds, whatever the body does until then."""
-        self._left, self._commits, self.plant = left, True, (*place, self.plant[2])
-
-    def _follow(
-        self,
-        flight: Flight,
-        aim: Place,
-        played: PlayedToe,
-        settings: PerformerSettings,
-        dt: float,
-    ) -> Flight:
-        """Return the flight a tick later of a toe that moves as it is played, but to its aim."""
-        x, y = aim[0] + played.x - played.land_x, aim[1] + played.y - played.land_y
-        vx, vy, halflife = played.vx, played.vy, settings.foot_halflife
-        ox, ux = spring(flight.x - x + vx * dt, flight.vx - vx, 0.0, halflife, dt)
-        oy, uy = spring(flight.y - y + vy * dt, flight.vy - vy, 0.0, halflife, dt)
-        return Flight(x + ox, y + oy, flight.z, vx + ux, vy + uy, flight.vz)
-
-    @property
-    def is_firm(self) -> bool:
-        """Whether a toe stands, or goes straight to where it will."""
-        return self.locked or (self._commits and self._left >= 0.0)
+        `before` and `velocity` are those of the data; `near` falls to 0 where it is played too far
+        away. The offset stays, and only a difference in velocity fades. A toe that was released
+        comes back to where it is played.
+        """
+        ox, oy, _, ux, uy, _ = offset
+        (px, py), (vx, vy) = before, velocity
+        share, x, y, wx, wy, jumped = played
+        if jumped or not self._share:
+            self._share, self._ahead = 0.0, (0.0, 0.0)
+        share = self._share = min(share * near, self._share + dt / _JOINING)
+        dx, dy = self._ahead
+        cx, cy = self._ahead = share * (wx - vx), share * (wy - vy)
+        ux, uy = ux - dx, uy - dy
+        if self._in_contact:
+            bx, by = share * (x - wx * dt - px), share * (y - wy * dt - py)
+            (ox, ux), (oy, uy) = (
+                spring(o, u, b, settings.foot_halflife, dt)
+                for o, u, b in ((ox, ux, bx), (oy, uy, by))
+            )
+        else:
+            rate, e = compute_decay(settings.lock_halflife, dt)
+            way = (1.0 - e) / rate
+            ox, oy, ux, uy = ox + ux * way, oy + uy * way, e * ux, e * uy
+        return ox + cx * dt, oy + cy * dt, ux + cx, uy + cy
 
     def _is_too_far(self, x: float, y: float, settings: PerformerSettings) -> bool:
         """Return whether the data has a planted toe so far away that it has to give way."""
@@ -201,11 +185,8 @@ class ContactLock:
             self._data = (*self.plant[:2], self._data[2])
 
     def move_plant(self, x: float, y: float) -> None:
-        """Plant a toe beside where it is planted, or lands: it comes to rest there."""
+        """Plant a toe beside where it was planted: it comes to rest there."""
         px, py, pz = self.plant
-        if not self.locked:
-            self.plant = px + x, py + y, pz
-            return
         ox, oy, oz, ux, uy, uz = self.offset
         self.plant = px + x, py + y, pz
         self.offset = ox - x, oy - y, oz, ux, uy, uz

@@ -22,7 +22,7 @@ _NEAR = 0.3  # metres: feet of people that are never nearer need not be kept apa
 _LINE = 0.02  # metres that hips are apart at least, for the feet to have a side
 _ASIDE = 0.13  # seconds: halflife with which a foot goes aside
 _AHEAD = 0.25  # seconds that feet are foreseen
-_REST = 0.06  # seconds after which feet that keep apart are compared again
+_REST = 0.03  # seconds after which feet that keep apart are compared again
 _MARGIN = 0.01  # metres that feet are kept farther apart than in the data, as they come too late
 _SMALL = 1e-4  # metres
 
@@ -140,9 +140,6 @@ class Plant(Protocol):
     plant: Vector
     offset: tuple[float, float, float, float, float, float]
 
-    @property
-    def is_firm(self) -> bool: ...
-
 
 class FeetApart:
     """Moves feet that are off the ground around others, smoothly."""
@@ -189,7 +186,7 @@ class FeetApart:
             ax, ay, vx, vy = asides[k]
             if not (x or y or ax or ay):
                 continue
-            if locks[k].is_firm:  # as far as it stands from the data, or it would be let go
+            if locks[k].locked:  # as far as it stands from the data, or it would be let go
                 asides[k], self._is_aside = (ax, ay, 0.0, 0.0), True
                 continue
             ax, vx = spring(ax, vx, x, _ASIDE, dt)
@@ -255,11 +252,11 @@ class FeetApart:
     def find_room(
         self, k: int, legs: Sequence[LegJoints], locks: Sequence[Plant]
     ) -> tuple[float, float]:
-        """Return how far, x and y, a foot that lands has to land beside those that do or stand."""
+        """Return how far, x and y, a foot that lands has to land beside those that stand."""
         x = y = 0.0
         for i, beside, *shares in self._pairs:
             j = beside.leg
-            if k not in (i, j) or not locks[i + j - k].is_firm:
+            if k not in (i, j) or not locks[i + j - k].locked:
                 continue
             nx, ny = (legs[i][1][0][n] - legs[j][1][0][n] for n in (0, 1))
             width = math.hypot(nx, ny)
@@ -267,7 +264,7 @@ class FeetApart:
                 continue
             nx, ny = nx / width, ny / width
             (a, *_), (b, *_) = (
-                _find_foot(locks[n], legs[n][-1][0], legs[n][-3][0], share, is_landing=True)
+                _find_foot(locks[n], legs[n][-1][0], legs[n][-3][0], share, is_landing=n == k)
                 for n, share in zip((i, j), shares, strict=True)
             )
             (ax, ay, _), (bx, by, _) = (legs[n][-3][0] for n in (i, j))
@@ -281,7 +278,7 @@ class FeetApart:
 def _find_foot(
     lock: Plant, toe: Vector, ankle: Vector, tip_share: float, is_landing: bool = False
 ) -> tuple[Foot, float, float]:
-    """Return a foot where it would be, or lands if it `is_landing`; and its speed, x and y.
+    """Return a foot where it would be, or will stand if it `is_landing`; and its speed, x and y.
 
     The speed lacks that of the data.
     """
@@ -289,10 +286,10 @@ def _find_foot(
     ax, ay, az = ankle
     ax, ay, az = ax - x, ay - y, az - z
     ox, oy, _, ux, uy, _ = lock.offset
-    if is_landing:
-        ox = oy = 0.0
-    if is_landing or lock.locked:
+    if lock.locked:
         x, y, _ = lock.plant
+        if is_landing:
+            ox = oy = 0.0
     return (x + ox, y + oy, z, ax, ay, az, tip_share), ux, uy
 
 

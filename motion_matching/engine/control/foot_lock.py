@@ -12,14 +12,12 @@ from operator import itemgetter
 
 import numpy as np
 
-from ..maths.planar import wrap
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
 from ..maths.springs import compute_remainder, spring
 from .contact_lock import ContactLock
 from .feet_apart import FeetApart
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .knee_limit import KneeLimit
-from .landing import RULES
 from .leap_limit import LeapLimit
 from .legs import (
     CLOSE,
@@ -28,7 +26,6 @@ from .legs import (
     bend,
     compute_world_joints,
     is_bent_backward,
-    roll_foot,
     unfold,
 )
 from .played_toes import PlayedToe, PlayedToes, move_aside
@@ -39,7 +36,6 @@ from .stepping import Stepping
 LegJoints = tuple[Joint, ...]
 
 _LIFTING = 0.04  # seconds: halflife with which a foot comes up that started below the floor
-_DRIFTING = 0.05  # seconds: halflife of how fast a character drifts, as single ticks are uneven
 
 
 class FootLock:
@@ -82,8 +78,6 @@ class FootLock:
             leap.reset()
         self._apart.reset()
         self._steps.reset()
-        self._root: tuple[float, float, float] | None = None  # a tick ago
-        self._drift = (0.0, 0.0, 0.0)  # m/s and rad/s
 
     def reset(self) -> None:
         self.release()
@@ -190,20 +184,17 @@ class FootLock:
         """
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
-        buffer, turned, most = settings.stretch_buffer, [], RULES.ease * hardest * dt * dt
+        buffer, turned, most = settings.stretch_buffer, [], hardest * dt * dt
         legs_joints = [get(joints) for get in self._joint_getters]
         if stands:
             self._begin_step(legs_joints, contacts.tolist(), dt)
         else:
             self._steps.move()
         asides = self._apart.update(legs_joints, self._locks, dt)
-        drift = self._measure_drift(root, toes, dt)
-        all_played: Sequence[PlayedToe | None] = self._unknown
-        if toes and not self._steps.is_active:
-            all_played = toes.to_world(root, drift, [not lock.locked for lock in self._locks])
+        all_played = toes.to_world(root) if toes and not self._steps.is_active else self._unknown
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
             own, lock = legs_joints[k], self._locks[k]
-            was_firm, lock.is_held = lock.is_firm, stands
+            was_locked, lock.is_held = lock.locked, stands
             sunk = self._sunk[k]
             if sunk:
                 sunk = self._sunk[k] = sunk * compute_remainder(_LIFTING, dt)
@@ -215,17 +206,15 @@ class FootLock:
                 toe = self._steps.place(k, toe, dt)
                 contact = contact and k != self._steps.foot
             if self._is_flat:
-                target = lock.update(
-                    toe, contact, leg.toe_height - sunk, settings, dt, played, hardest
-                )
+                target = lock.update(toe, contact, leg.toe_height - sunk, settings, dt, played)
                 floors = (-sunk, -sunk, -sunk)
             else:
                 target, floors = self._step_on_floor(
-                    k, own, toe, root[2], contact, settings, dt, played, hardest
+                    k, own, toe, root[2], contact, settings, dt, played
                 )
                 self._floors[k] = min(floors[:2])
             target = self._toe_leaps[k].limit(target, floors[0] + leg.toe_height, most)
-            if lock.is_firm and not was_firm:
+            if lock.locked and not was_locked:
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks))
             before = self._bone_getters[k](bones)
             knee = self._knees[k]
@@ -235,26 +224,6 @@ class FootLock:
                 *(self._ankle_leaps[k], most),
             )
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
-
-    def _measure_drift(
-        self, root: Sequence[float], toes: PlayedToes | None, dt: float
-    ) -> tuple[float, float, float]:
-        """Return how the character moves beside the motion that is played, in m/s and rad/s."""
-        x, y, yaw = root[0], root[1], 2.0 * math.atan2(root[6], root[3])
-        before, self._root = self._root, (x, y, yaw)
-        if toes is None or before is None:
-            self._drift = (0.0, 0.0, 0.0)
-            return self._drift
-        vx, vy, turn = toes.root.tolist()
-        c, s = math.cos(before[2]), math.sin(before[2])
-        kept = compute_remainder(_DRIFTING, dt)
-        dx, dy, dyaw = self._drift
-        self._drift = (
-            kept * dx + (1.0 - kept) * ((x - before[0]) / dt - c * vx + s * vy),
-            kept * dy + (1.0 - kept) * ((y - before[1]) / dt - s * vx - c * vy),
-            kept * dyaw + (1.0 - kept) * (wrap(yaw - before[2]) / dt - turn),
-        )
-        return self._drift
 
     def _begin_step(self, legs: Sequence[LegJoints], contacts: Sequence[bool], dt: float) -> None:
         """Let the foot step that is planted farthest away, if all are planted and one is far."""
@@ -288,7 +257,6 @@ class FootLock:
         settings: PerformerSettings,
         dt: float,
         played: PlayedToe | None,
-        hardest: float,
     ) -> tuple[Vector, Vector]:
         """Return the target of a leg's toe, and the floor's heights under toe, ankle and tip.
 
@@ -296,15 +264,12 @@ class FootLock:
         """
         lock, ground, toe_height = self._locks[k], self._ground, self._legs[k].toe_height
         x, y, z = toe
-        ox, oy, *_ = lock.offset
-        shown = lock.plant[:2] if lock.locked else (x + ox, y + oy)
-        floor = compute_step_height(ground, *shown, stands)
-        below = compute_step_height(ground, *lock.plant[:2], stands) if lock.is_firm else floor
+        floor = compute_step_height(ground, x, y, stands)
+        below = compute_step_height(ground, *lock.plant[:2], stands) if lock.locked else floor
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
         sunk = self._sunk[k]
-        lowest = below + toe_height - sunk
-        target = lock.update(data, contact, lowest, settings, dt, played, hardest)
+        target = lock.update(data, contact, below + toe_height - sunk, settings, dt, played)
         ankle, own = joints[-3][0], joints[-1][0]
         ex, ey = ankle[0] - own[0], ankle[1] - own[1]
         heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)
@@ -356,25 +321,17 @@ def _solve_leg(
         room = 0.0
     if now < leg.folded_length:
         goal = _unfold_goal(leg, hip[0], knee, ankle[0], goal, room)
-    rolled, spare, roll = goal, lock.spare, None
-    # a body that stands comes to be above its feet by itself
-    if not lock.is_held and math.dist(hip[0], goal) > now + spare:
-        rolled, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, spare)
-    if rolled is not goal:
-        rx, ry, rz = goal[0] - x, goal[1] - y, goal[2] - z
-        sx, sy, sz = rolled[0] - x, rolled[1] - y, rolled[2] - z
-        roll = between(rx, ry, rz, sx, sy, sz)
-        attitude = mul(roll, attitude)
-        goal = rolled
     goal = leap.limit(goal, floors[1] + leg.foot_height, most)
-    moves = pitch is not None or roll is not None or math.dist(goal, ankle[0]) > CLOSE
+    moves = pitch is not None or math.dist(goal, ankle[0]) > CLOSE
     if not moves:
         lengths = math.dist(hip[0], knee[0]), math.dist(knee[0], ankle[0])
         moves = is_bent_backward(hip[0], knee, ankle[0], leg.hinge) or limit.holds(
             now, *lengths, room, dt
         )
     if moves:
-        whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, spare)
+        whole, lower = bend(
+            hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, lock.spare
+        )
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
         thigh = inv_mul(above_hip[1], mul(whole, hip[1]))
@@ -385,15 +342,10 @@ def _solve_leg(
     if leg.tip is not None:
         above, own = above_toe[1], toe[1]
         if pitch is not None:
-            above = mul(pitch, above)
+            above = attitude if above_toe is ankle else mul(pitch, above)
             own = mul(pitch, own)
-        if roll is not None:
-            above = mul(roll, above)
         raised = _raise_tip(leg.tip, own, floors[2] + leg.tip_height - z, lock, dt)
-        if raised is not None:
-            turned += inv_mul(above, raised)
-        else:
-            turned += bones[3][3:] if roll is None else inv_mul(above, own)
+        turned += bones[3][3:] if raised is None else inv_mul(above, raised)
     return turned
 
 
