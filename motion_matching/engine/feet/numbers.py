@@ -21,13 +21,16 @@ class FeetNumbers:
 
     # tasks
     low: float = number(0.025, "m", "MANN: up to this height a toe that moves is a sliding foot")
+    near: float = number(3.0, "1", "near the ground a toe moves as in the data before anything else")
     free: float = number(
         0.05, "1", "high above the ground only the end of a step counts, not its pace"
     )
-    come_back: float = number(0.05, "s", "a swing goes back to the motion within its first half")
+    come_back: float = number(
+        0.016, "s", "a swing goes back to the motion at once, as evenly as `even` allows"
+    )
     ease: float = number(0.5, "s", "a step: farther from any contact a foot stays as it is")
     stand: float = number(
-        15.0, "1/s²", "a plant moves by two centimetres to where both of its ends reach it"
+        60.0, "1/s²", "a plant moves by two centimetres to where both of its ends reach it"
     )
     firm: float = number(1e8, "1/s²", "nothing else moves a foot that a person placed")
     stay: float = number(1e5, "1/s²", "far from contacts a foot moves for limits alone")
@@ -36,9 +39,9 @@ class FeetNumbers:
     depart: float = number(
         500.0, "1", "a foot is at rest in the frames beside a plant, not only in it"
     )
-    rise: float = number(0.012, "s", "a foot comes up as soon as it may leave the ground")
+    rise: float = number(0.008, "s", "a foot comes up as soon as it may leave the ground")
     leave: float = number(
-        20.0, "m/s²", "a clearance of 2.5 cm is reached in 0.09 s, a quarter of a swing"
+        25.0, "m/s²", "a clearance of 2.5 cm is reached in 0.08 s, a quarter of a swing"
     )
     steep: float = number(
         0.12, "1", "of the length of a hurried step: a shuffle of 10 cm is not a stamp"

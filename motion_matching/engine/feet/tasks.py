@@ -38,7 +38,7 @@ class Pace:
             change = np.diff(pace, axis=0)
             change[rests[1:] | rests[:-1] | foot.jumped[1:-1]] = 0.0
             edge = np.where(rests[1:] ^ rests[:-1], NUMBERS.depart, 1.0)
-            level = np.where(rests, 0.0, NUMBERS.free + low)
+            level = np.where(rests, 0.0, NUMBERS.free + NUMBERS.near * low)
             system.add(foot.select(0, 2, 1), pace[:, :2], level)
             system.add(foot.select(2, 1, 1), pace[:, 2:], NUMBERS.free)
             system.add(foot.select(0, 2, 2), change[:, :2], even * edge)
@@ -62,7 +62,7 @@ class Places:
         back = NUMBERS.free / (NUMBERS.come_back * fps) ** 2
         for foot in feet.feet:
             far = count_frames_to(foot.planted) > NUMBERS.ease * fps if foot.planted.any() else True
-            swing = np.where(far, stay, back * (1.0 - _measure_lowness(foot)))
+            swing = np.where(far, stay, back * (1.0 - _measure_lowness(foot)) ** 2)
             weight = np.where(foot.firm, firm, np.where(foot.planted, stand, swing))
             held = (foot.planted | foot.firm)[:, None]
             system.add(foot.select(0, 2), np.where(held, foot.stand, foot.toe[:, :2]), weight)
