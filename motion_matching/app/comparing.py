@@ -22,6 +22,7 @@ from ..engine.motion.clip import Clip
 from ..engine.motion.resampling import resample
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
+from ..engine.takes.baking import bake_feet
 from ..engine.takes.comparison import MEASURES
 from ..scene.blender.handle import Handle
 from ..scene.reading.sampling import sample
@@ -136,7 +137,9 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
         # without its values a take goes elsewhere too, whatever became of its database
         if [each.performance.method for each in made] != methods:
             notes.append("values gone")
-        elif _has_diverged(take, clip, bone_names, database.roles):
+        elif _has_diverged(take, clip, bone_names, database.roles) and _has_diverged(
+            bake_feet(take, database), clip, bone_names, database.roles
+        ):
             notes.append("goes elsewhere")
         if notes:
             per_frame = {measure.name for measure in MEASURES if measure.is_per_frame}

@@ -21,7 +21,7 @@ class FeetNumbers:
 
     # tasks
     low: float = number(0.025, "m", "MANN: up to this height a toe that moves is a sliding foot")
-    near: float = number(3.0, "1", "near the ground a toe moves as in the data before anything else")
+    near: float = number(3.0, "1", "near the ground a toe moves as in the data first")
     free: float = number(
         0.05, "1", "high above the ground only the end of a step counts, not its pace"
     )
@@ -48,7 +48,7 @@ class FeetNumbers:
     )
     highest: float = number(0.05, "m", "a hurried foot clears the ground and does not stamp")
     drop: float = number(
-        100.0, "1/s²", "hips come down before a plant gives way or a heel comes up"
+        400.0, "1/s²", "hips come down before a plant gives way or a heel comes up"
     )
     drop_even: float = number(0.2, "s", "half a step, in which hips come down")
     knee: float = number(0.08, "s", "as `even`: a leg gets longer as evenly as its foot moves")
