@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..maths.runs import find_runs
 from .banded import BandedSystem
 from .body import Feet
 from .limits import LIMITS, Bound
@@ -37,7 +38,16 @@ def solve(feet: Feet) -> FeetPlacement:
     placed = FeetPlacement(feet, values)
     for foot, toe, floor in zip(feet.feet, placed.toes, placed.floors, strict=True):
         toe[:, 2] = np.maximum(toe[:, 2], floor + foot.leg.toe_height)
+        _hold_plants(toe, foot.planted)
     return placed
+
+
+def _hold_plants(toe: np.ndarray, planted: np.ndarray) -> None:
+    """Let a toe (T, 3) that friction holds stand still in place: passes leave it creeping."""
+    for start, stop in find_runs(planted):
+        plant = toe[start:stop]
+        if np.ptp(plant, axis=0).max() < NUMBERS.kept:
+            plant[:] = np.median(plant, axis=0)
 
 
 def _solve_window(feet: Feet) -> FeetPlacement:
