@@ -46,7 +46,8 @@ def _hold_plants(toe: np.ndarray, planted: np.ndarray) -> None:
     """Let a toe (T, 3) that friction holds stand still in place: passes leave it creeping."""
     for start, stop in find_runs(planted):
         plant = toe[start:stop]
-        if np.ptp(plant, axis=0).max() < NUMBERS.kept:
+        steps = np.abs(np.diff(plant, axis=0)).max(initial=0.0)
+        if steps < NUMBERS.kept / 5.0 and np.ptp(plant, axis=0).max() < NUMBERS.low:
             plant[:] = np.median(plant, axis=0)
 
 
