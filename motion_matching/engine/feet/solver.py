@@ -135,19 +135,21 @@ class _Constraints:
 
     def measure_excess(self, values: np.ndarray) -> float:
         """Return how far any bound that never gives way is passed, at unknowns (T, K)."""
-        vectors, sums = np.split(self.measure(values), [3 * self._vectors])
-        value = np.concatenate([np.linalg.norm(vectors.reshape(-1, 3), axis=-1), sums])
-        beyond = np.abs(value - np.clip(value, self._least, self._most))
-        return float(beyond[np.isinf(self._force)].max(initial=0.0))
+        _, _, beyond = self._find_beyond(self.measure(values))
+        return float(np.abs(beyond[np.isinf(self._force)]).max(initial=0.0))
 
     def pull(self, now: np.ndarray) -> np.ndarray:
         """Return how far (M,) what is beyond its bounds is pulled back: with its force at most."""
-        vectors, sums = np.split(now, [3 * self._vectors])
-        vectors = vectors.reshape(-1, 3)
-        length = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
-        value = np.concatenate([length, sums])
-        beyond = value - np.clip(value, self._least, self._most)
+        vectors, length, beyond = self._find_beyond(now)
         beyond = np.clip(beyond, -self._force, self._force)
         share, single = np.split(beyond, [self._vectors])
         share = share / np.maximum(length, 1e-12)
         return np.concatenate([(share[:, None] * vectors).ravel(), single])
+
+    def _find_beyond(self, now: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the vectors in what is `now` (M,), their lengths, and how far all are beyond."""
+        vectors, sums = np.split(now, [3 * self._vectors])
+        vectors = vectors.reshape(-1, 3)
+        length = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+        value = np.concatenate([length, sums])
+        return vectors, length, value - np.clip(value, self._least, self._most)
