@@ -72,6 +72,8 @@ FAST = ("-m", "not blender and not slow")
 
 def test(environment: Environment, *arguments: str) -> int:
     chosen = [part for word in arguments for part in (FAST if word == "--fast" else (word,))]
+    # workers fill the cores: threads of their own would wait for each other
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return environment.run("pytest", "--ignore=tests/benchmarks", *WORKERS, *chosen)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -36,33 +37,31 @@ class Quantity(NamedTuple):
             own = np.einsum("tdc,tc->td", self.gains, own)
         return np.diff(own, self.order, axis=0) if self.order else own
 
-    def to_sparse(self, frames: int, columns: int) -> csr_matrix:
-        """Return the matrix (N · D, T · K) from all unknowns to the quantity."""
-        from scipy.sparse import csr_matrix  # late: 0.1 s, and only bakes need it
+    def find_entries(self, frames: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gains (N · D, E) of E of all T · K unknowns, and which (N · D, E) they are."""
+        size, count, stencil = len(self.columns), frames - self.order, _STENCILS[self.order]
+        if self.gains is None:  # each sum has one unknown
+            gains, own = np.ones((1, size, 1)), self.columns[:, None]
+            parts = [np.broadcast_to(share * gains, (count, size, 1)) for share in stencil]
+        else:
+            gains, own = self.gains, self.columns[None]
+            parts = [share * gains[n : n + count] for n, share in enumerate(stencil)]
+        values = np.concatenate(parts, axis=2)
+        ahead = np.concatenate([own + n * columns for n in range(len(stencil))], axis=1)
+        indices = np.arange(0, count * columns, columns)[:, None, None] + ahead
+        shape = values.shape[0] * values.shape[1], values.shape[2]
+        return values.reshape(shape), np.broadcast_to(indices, values.shape).reshape(shape)
 
-        size, count = len(self.columns), frames - self.order
-        gains = np.broadcast_to(np.eye(size), (frames, size, size))
-        gains = gains if self.gains is None else self.gains
-        sums, stencil = gains.shape[1], _STENCILS[self.order]
-        shape = count, sums, len(stencil), size
-        shares = [share * gains[n : n + count] for n, share in enumerate(stencil)]
-        values = np.stack(shares, axis=2)
-        at = np.arange(count)[:, None, None] + np.arange(len(stencil))[:, None]
-        indices = np.broadcast_to((at * columns + self.columns)[:, None], shape)
-        ends = np.arange(0, values.size + 1, len(stencil) * size)
-        parts = values.ravel(), indices.ravel(), ends
-        return csr_matrix(parts, shape=(count * sums, frames * columns))
 
-    def distribute(self, forces: np.ndarray, frames: int) -> np.ndarray:
-        """Return what forces (N, D) on the quantity are on its unknowns (T, C)."""
-        spread = forces
-        if self.order:
-            spread = np.zeros((frames, forces.shape[1]))
-            for offset, share in enumerate(_STENCILS[self.order]):
-                spread[offset : offset + len(forces)] += share * forces
-        if self.gains is not None:
-            spread = np.einsum("td,tdc->tc", spread, self.gains)
-        return spread
+def gather_rows(quantities: Sequence[Quantity], frames: int, columns: int) -> csr_matrix:
+    """Return the matrix (M, T · K) from all unknowns to the sums of all quantities."""
+    from scipy.sparse import csr_matrix  # late: 0.1 s, and only bakes need it
+
+    values, indices = zip(*(each.find_entries(frames, columns) for each in quantities), strict=True)
+    sizes = np.concatenate([np.full(len(each), each.shape[1]) for each in values])
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    entries = (np.concatenate([each.ravel() for each in part]) for part in (values, indices))
+    return csr_matrix((*entries, ends), shape=(len(sizes), frames * columns))
 
 
 class BandedSystem:
@@ -70,54 +69,39 @@ class BandedSystem:
 
     def __init__(self, frames: int, columns: int) -> None:
         self.frames, self.columns = frames, columns
-        self._reach = 3 * columns - 1
-        # the upper bands of the normal matrix: row `reach - d` holds what unknowns share with those
-        # d before them
-        self._bands = np.zeros((self._reach + 1, frames, columns))
-        self._bands[-1] = _LEAST
-        self._right = np.zeros((frames, columns))
+        self._terms: list[tuple[Quantity, np.ndarray, np.ndarray]] = []
 
     def add(
         self, quantity: Quantity, target: np.ndarray | float, weight: np.ndarray | float
     ) -> None:
         """Add a term for each frame that it fits in; `target` is (N, D) or 0, `weight` (N,)."""
-        stencil, columns = _STENCILS[quantity.order], quantity.columns.tolist()
-        count = self.frames - quantity.order
-        weight = np.broadcast_to(weight, count)
-        for a, near in enumerate(stencil):
-            for b in range(a, len(stencil)):
-                share = near * stencil[b] * weight
-                ahead = slice(b, b + count)
-                for c, first in enumerate(columns):
-                    for e, second in enumerate(columns):
-                        distance = (b - a) * self.columns + second - first
-                        if distance < 0 or (quantity.gains is None and c != e):
-                            continue
-                        shared = share
-                        if quantity.gains is not None:
-                            own, other = (
-                                quantity.gains[a : a + count, :, c],
-                                quantity.gains[ahead, :, e],
-                            )
-                            shared = share * np.einsum("nd,nd->n", own, other)
-                        self._bands[self._reach - distance, ahead, second] += shared
-        if isinstance(target, np.ndarray):
-            forces = weight[:, None] * target
-            self._right[:, quantity.columns] += quantity.distribute(forces, self.frames)
+        gains = quantity.gains
+        sums = len(quantity.columns) if gains is None else gains.shape[1]
+        shape = self.frames - quantity.order, sums
+        weight = np.broadcast_to(np.asarray(weight)[..., None], shape).ravel()
+        self._terms.append((quantity, np.broadcast_to(target, shape).ravel(), weight))
 
-    def factor(self) -> None:
-        """Factor the matrix once, for all right sides."""
+    def factor(self, bounds: csr_matrix, steps: np.ndarray) -> None:
+        """Factor the matrix of all terms, and of bounds (M, T · K) weighed by `steps` (M,)."""
         from scipy.linalg import cholesky_banded  # late: 0.1 s, and only bakes need it
+        from scipy.sparse import diags  # late, as above
 
-        size = self.frames * self.columns
-        self._factor = cholesky_banded(
-            self._bands.reshape(-1, size), overwrite_ab=True, check_finite=False
-        )
+        quantities, targets, weights = zip(*self._terms, strict=True)
+        rows = gather_rows(quantities, self.frames, self.columns)
+        weight = np.concatenate(weights)
+        self._right = rows.T @ (weight * np.concatenate(targets))
+        matrix = (rows.T @ (diags(weight) @ rows) + bounds.T @ (diags(steps) @ bounds)).tocoo()
+        # row d holds what unknowns share with those d after them: LAPACK's quicker form
+        bands = np.zeros((3 * self.columns, self.frames * self.columns))
+        distance = matrix.row - matrix.col
+        lower = distance >= 0
+        bands[distance[lower], matrix.col[lower]] = matrix.data[lower]
+        bands[0] += _LEAST
+        self._factor = cholesky_banded(bands, True, lower=True, check_finite=False)
 
     def solve(self, forces: np.ndarray | float = 0.0) -> np.ndarray:
-        """Return the unknowns (T, K) with the least sum, under more `forces` on them (T, K)."""
+        """Return the unknowns (T · K,) with the least sum, under more `forces` on them."""
         from scipy.linalg import cho_solve_banded  # late, as above
 
-        right = (self._right + forces).ravel()
-        solved = cho_solve_banded((self._factor, False), right, True, check_finite=False)
-        return np.asarray(solved).reshape(self.frames, self.columns)
+        right = self._right + forces
+        return np.asarray(cho_solve_banded((self._factor, True), right, True, check_finite=False))

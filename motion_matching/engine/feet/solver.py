@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..maths.runs import find_runs
-from .banded import BandedSystem
+from .banded import BandedSystem, gather_rows
 from .body import Feet
 from .limits import LIMITS, Bound
 from .numbers import NUMBERS
@@ -70,9 +70,7 @@ def _solve_window(feet: Feet) -> FeetPlacement:
         system = BandedSystem(len(feet.stands), feet.columns)
         for task in TASKS:
             task.add(system, feet, near)
-        for bound in bounds:
-            system.add(bound.quantity, 0.0, bound.step)
-        system.factor()
+        system.factor(constraints.matrix, constraints.step)
         pulls = pulls if len(pulls) else np.zeros(len(constraints.constant))
         passes = NUMBERS.passes if n + 1 < NUMBERS.rounds else NUMBERS.last
         near = FeetPlacement(feet, _project(system, constraints, pulls, near.values, passes))
@@ -91,7 +89,7 @@ def _project(
     kept, relaxation = now - constraints.pull(now), NUMBERS.relaxation
     for _ in range(passes):
         wanted = constraints.step * (kept - pulls - constraints.constant)
-        after = system.solve((constraints.matrix.T @ wanted).reshape(values.shape))
+        after = system.solve(constraints.matrix.T @ wanted).reshape(values.shape)
         now = constraints.measure(after)
         missing = np.where(constraints.step > 0.0, now - kept, 0.0)
         change = max(np.abs(after - values).max(), np.abs(missing).max())
@@ -107,8 +105,6 @@ class _Constraints:
     """All bounds of a round, as one matrix of the unknowns: vectors of three first, then sums."""
 
     def __init__(self, bounds: Sequence[Bound], frames: int, columns: int) -> None:
-        from scipy.sparse import vstack  # late: 0.1 s, and only bakes need it
-
         bounds = sorted(bounds, key=lambda bound: -bound.constant.shape[1])
         counts = [bound.constant.shape for bound in bounds]
 
@@ -117,7 +113,7 @@ class _Constraints:
             pairs = zip(values, counts, strict=True)
             return np.concatenate([np.broadcast_to(value, count) for value, (count, _) in pairs])
 
-        self.matrix = vstack([b.quantity.to_sparse(frames, columns) for b in bounds], "csr")
+        self.matrix = gather_rows([bound.quantity for bound in bounds], frames, columns)
         self.constant = np.concatenate([bound.constant.ravel() for bound in bounds])
         self._vectors = sum(count for count, sums in counts if sums == 3)
         step = gather([bound.step for bound in bounds])
