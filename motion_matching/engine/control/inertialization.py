@@ -16,6 +16,7 @@ import numpy as np
 
 from ..maths import component_quat as quat
 from .fade import SPRING, FadeShape, choose_fade
+from .margins import MARGINS
 from .method import Jump
 from .settings import PerformerSettings
 
@@ -23,7 +24,6 @@ _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 _SMALL = np.float32(0.05**2)  # rad²: below, the rotation vector hardly affects its velocity
 _TINY = 1e-12
 _FADED = 5e-4  # metres or radians, and the same per second
-_PULL = np.float32(0.95)  # share of a bone's limits: the motion that is entered needs the rest
 _LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bones that hardly move
 
 
@@ -115,7 +115,7 @@ class Inertializer:
         bone_count = limits.shape[1]
         self._shape, self._time, self._dt = shape, time, dt
         self._stretch, self._blends_root = stretch, blends_root
-        self._limits = _PULL * np.maximum(limits, _LEAST_LIMITS)
+        self._limits = np.float32(MARGINS.blend) * np.maximum(limits, _LEAST_LIMITS)
         # offsets of bones (6 B) and root (3), and their velocities; after the last jump, and now
         self._initial_state = np.zeros((2, 6 * bone_count + 3), np.float32)
         self._state = np.zeros_like(self._initial_state)

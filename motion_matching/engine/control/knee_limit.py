@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from ..maths import quat
 from ..maths.springs import spring
 from .legs import LegGeometry
+from .margins import MARGINS
 
 _LAG = 0.05  # seconds: halflife with which a knee that was held back catches up
-_LEAP = 0.8  # of the hardest motion played: a knee that the floor bends accelerates no harder
 _SUNK = 0.010  # metres that a foot may sink into the floor before its leg folds faster
 _AHEAD = 0.06  # seconds that a foot's way to the floor is foreseen
 _CALM = 0.6  # of the knee's acceleration that is counted on to bend it before a foot is there
@@ -21,30 +18,6 @@ _OPEN = 0.5  # cosine of the bend up to which a knee has far to go as its foot m
 _UNBOUND = -math.inf  # rad/s
 _NO_LENGTH = 1e-12  # square metres
 _CAUGHT_UP = 1e-4  # radians
-_SHARE = 0.99  # of the fastest that a knee bends in the data: poses are rounded
-# rad/s and rad/s² that the knees of people may always reach, though their data only stands
-_LEAST_RATE, _LEAST_ACCELERATION = 5.0, 50.0
-_HARD = 99.5  # percentile of a knee's accelerations that counts as the most: the rest are outliers
-
-
-def measure_knees(
-    leg: LegGeometry, poses: np.ndarray, ranges: Sequence[tuple[int, int]], fps: float
-) -> LegGeometry:
-    """Return a leg with how its knee moves in poses (F, 7, B) of which `ranges` are continuous."""
-    chain = leg.chain[leg.thigh : leg.foot + 1]
-    knee = leg.shin - leg.thigh
-    parents = np.arange(len(chain)) - 1
-    positions = quat.compute_world(poses[:, :, list(chain)], parents)[1]
-    bends = compute_bends(positions[:, 0], positions[:, knee], positions[:, -1])
-    rates = [fps * np.diff(bends[start:stop]) for start, stop in ranges]
-    changes = np.abs(np.concatenate([fps * np.diff(own) for own in rates]))
-    rate = max(float(np.abs(own).max(initial=0.0)) for own in rates)
-    hard = float(np.percentile(changes, _HARD)) if len(changes) else 0.0
-    return replace(
-        leg,
-        knee_rate=max(rate, _LEAST_RATE / leg.slowness),
-        knee_acceleration=max(hard, _LEAST_ACCELERATION / leg.slowness**2),
-    )
 
 
 def compute_bends(hips: np.ndarray, knees: np.ndarray, ankles: np.ndarray) -> np.ndarray:
@@ -72,7 +45,7 @@ class KneeLimit:
     """
 
     def __init__(self, leg: LegGeometry) -> None:
-        self._rate = _SHARE * leg.knee_rate
+        self._rate = MARGINS.knee_rate * leg.knee_rate
         self._acceleration = leg.knee_acceleration
         self.hardest = math.inf  # m/s² that a joint accelerates in the motion that has been played
         self._folded = leg.folded_length
@@ -187,7 +160,7 @@ class KneeLimit:
         if bend < goal:
             # metres that a knee which is almost straight moves as it bends by a radian
             lever = 0.5 * double / math.sqrt(squares + double)
-            fastest = min(rate, was + max(most, _LEAP * self.hardest * dt / lever))
+            fastest = min(rate, was + max(most, MARGINS.knee * self.hardest * dt / lever))
             bend = self._avoid_floor(bend, before + fastest * dt, reach + room, squares, double)
         shown = (bend - before) / dt
         if shown != speed:

@@ -6,8 +6,6 @@ import math
 
 from ..maths.scalar_quat import Vector
 
-LEAST_POP = 9.81  # m/s², that of a fall: no slower acceleration of a joint is a pop
-
 
 class LeapLimit:
     """Brings a joint to where it is wanted, a little later if it would have to leap there.

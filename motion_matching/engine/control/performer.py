@@ -16,8 +16,8 @@ from .inertialization import Inertializer
 from .intent import Intent
 from .joints import Joints
 from .label_blending import LabelBlending
-from .leap_limit import LEAST_POP
 from .looking import Look
+from .margins import MARGINS
 from .method import Goal, Jump, Method, Motion
 from .performance import Performance
 from .settings import PerformerSettings
@@ -106,7 +106,7 @@ class Performer:
         self._feet.reset()
         self._look.reset()
         self._labels.reset()
-        self._hardest = LEAST_POP
+        self._hardest = MARGINS.fall
         x, y = self.ground.slide(position, position, self.settings.collision_radius)
         self._placement = (x, y, facing)
         self.last_transition: Transition | None = None
@@ -164,7 +164,7 @@ class Performer:
         self._inertializer.reset()
         self._look.reset()
         self._labels.reset()
-        self._hardest = LEAST_POP
+        self._hardest = MARGINS.fall
         self._enter(jump)
         self._stands = False
         self._placement = place

@@ -16,7 +16,6 @@ from ..body.rig import Roles
 from ..body.toe_ends import list_toe_ends, measure_size
 from ..control.feet_apart import measure_feet_apart
 from ..control.idling import Idles
-from ..control.knee_limit import measure_knees
 from ..control.legs import LegGeometry, measure_legs
 from ..control.looking import Gaze, measure_gaze
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
@@ -35,6 +34,7 @@ from .features import (
 )
 from .idles import find_idle_runs, find_idles, find_standing
 from .limits import measure_peaks
+from .motion_limits import MotionLimits, measure_knees
 from .motion_table import MotionTable
 from .parts import BuildNote
 from .postures import OddPosture, find_all_odd_postures
@@ -197,6 +197,11 @@ class Database:
     def peaks(self) -> np.ndarray:
         """The largest squared changes of velocities (K, 2, B), as `measure_limits` takes them."""
         return measure_peaks(np.asarray(self.velocities), self.stops)
+
+    @cached_property
+    def motion_limits(self) -> MotionLimits:
+        """What the motion does at most."""
+        return MotionLimits(self)
 
     @cached_property
     def odd_postures(self) -> tuple[OddPosture, ...]:

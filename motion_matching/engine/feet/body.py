@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -40,7 +40,8 @@ class FeetPlan:
     They stand during `ranges`; in those that are `firm` they do not give way. `data` is how the
     motion moves toes, by default as the poses themselves. `starts` (L, 2) is where toes begin.
     A swing is at least `clearance` metres high, and a leg stays `buffer` metres short of straight.
-    Joints of legs accelerate by at most `hardest` in m/s².
+    Joints of legs accelerate by at most `hardest` in m/s². `left_out` are names of tasks and limits
+    to do without, which shows what they are for.
     """
 
     legs: Sequence[LegGeometry]
@@ -53,6 +54,7 @@ class FeetPlan:
     firm: Sequence[ContactRange] = ()
     starts: np.ndarray | None = None
     hardest: float = np.inf
+    left_out: Collection[str] = ()
 
 
 @dataclass(frozen=True)

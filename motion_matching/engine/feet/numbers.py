@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-
-def number(value: float, unit: str, why: str) -> Any:
-    """Return a field of a tuned number with its unit and the reason for its value."""
-    return field(default=value, metadata={"unit": unit, "why": why})
+from ..numbers import number
 
 
 @dataclass(frozen=True)

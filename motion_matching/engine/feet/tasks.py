@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ..control.contact_lock import compute_lift_share
+from ..control.margins import MARGINS
 from ..maths.easing import smoothstep
 from ..maths.runs import count_frames_to
 from .banded import BandedSystem, Quantity
@@ -86,7 +87,7 @@ def find_clearance(feet: Feet, foot: FootTrack, path: np.ndarray, floor: np.ndar
     fps, over, raised = feet.plan.fps, _measure_lift(feet, foot, path), foot.raised
     if foot.planted.any():
         # no foot leaves the ground or meets it at full height
-        leave = min(NUMBERS.leave, 0.5 * feet.plan.hardest)
+        leave = min(NUMBERS.leave, MARGINS.lift * feet.plan.hardest)
         time = np.sqrt(6.0 * np.maximum(over, 1e-6) / leave)
         over = over * smoothstep(count_frames_to(foot.planted) / (time * fps))
         at = np.flatnonzero(foot.planted)

@@ -33,7 +33,6 @@ from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import clamp
 from ..database.database import Database, measure_character_legs
-from ..database.local_peaks import LocalPeaks
 from ..maths import quat
 from ..maths.planar import rotate_xy, wrap
 from ..motion.skeleton import Skeleton
@@ -101,7 +100,7 @@ class MotionField:
         self.legs = measure_character_legs(database)
         self.gaze = database.gaze
         self.hips = database.roles.hips
-        self.acceleration_limits = np.array(database.limits)
+        self.acceleration_limits = database.motion_limits.bones
         self.foresight = foresight
         as_notebook = settings.field == "notebook"
         choose_metric = Metric.from_notebook if as_notebook else Metric.from_database
@@ -129,7 +128,7 @@ class MotionField:
         self._inertia = Momentum(parents, toes, self.fps)
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
-        self._peaks = LocalPeaks(database)
+        self._limits = database.motion_limits
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
         self._one_field: OneField | None = None
@@ -346,7 +345,7 @@ class MotionField:
         return self._make_motion(contacts, jump)._replace(cost=cost, labels=labels)
 
     def _make_motion(self, contacts: np.ndarray, jump: Jump | None = None) -> Motion:
-        known = self._labels.get_shares(self._frame), self._peaks.get(self._frame)
+        known = self._labels.get_shares(self._frame), self._limits.find_peak(self._frame)
         return Motion(self._pose, self._root, contacts, jump, self._frame, 0.0, None, *known)
 
     def _jump(self, tag: str) -> Jump | None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..control.idling import Idling
-from ..control.leap_limit import LEAST_POP
+from ..control.margins import MARGINS
 from ..control.method import Candidate, Explanation, Goal, Jump, Motion
 from ..control.played_labels import PlayedLabels
 from ..control.played_toes import PlayedToes, measure_toes
@@ -22,7 +22,6 @@ from ..database.database import Database, measure_character_legs
 from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
 from ..database.idles import find_settling_frames
-from ..database.local_peaks import LocalPeaks
 from ..errors import DatabaseError, SettingsError
 from ..motion.skeleton import Skeleton
 from . import price_choice, similar_frames
@@ -33,7 +32,6 @@ from .search import FrameIndex, FrameMask
 
 _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
-_POP = 1.1  # times as hard as in the data: a leap that almost shows as a pop
 # nearest frames among which one is looked for at which nothing leaps, and frames between them
 _LOOKED_AT, _APART = 64, 2
 # m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
@@ -60,7 +58,7 @@ class MotionMatching:
         self.legs = measure_character_legs(database)
         self.gaze = database.gaze
         self.hips = database.roles.hips
-        self.acceleration_limits = np.array(database.limits)
+        self.acceleration_limits = database.motion_limits.bones
         schema = database.schema
         self.trajectory_times = schema.trajectory_times
         # plain views: taking a row of a memory-mapped array costs ten times as much
@@ -69,7 +67,7 @@ class MotionMatching:
         self._root_motion = database.root_motion.astype(np.float32)
         self._toes = self._measure_toes(database)
         self._successors = database.successors
-        self._peaks, self._bearing = LocalPeaks(database), database.walk_bearing
+        self._limits, self._bearing = database.motion_limits, database.walk_bearing
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
         self.features = FittedFeatures(database).fit(settings)
@@ -252,7 +250,7 @@ class MotionMatching:
         if self._is_held:
             root, contacts = np.zeros_like(root), np.ones_like(contacts)
         toes = None if self._is_held else PlayedToes(self._toes[frame], jump is not None)
-        known = toes, self._labels.get_shares(frame), self._peaks.get(frame)
+        known = toes, self._labels.get_shares(frame), self._limits.find_peak(frame)
         return Motion(pose, root, contacts, jump, frame, self.last_cost, *known, self._is_held)
 
     def _get_played_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -319,7 +317,7 @@ class MotionMatching:
             if self._should_wait(leap):
                 self._ticks_to_search = 0
                 best, cost = frame, continuing
-            elif leap > _POP:
+            elif leap > MARGINS.leap:
                 near = nearest(_LOOKED_AT)
                 best, cost = self._find_calm(goal.measure_seam, *near, bound, (best, cost))
         if chosen is not None:
@@ -381,7 +379,7 @@ class MotionMatching:
         jump = Jump(*self._get_played_state(), *self._get_state(best))
         stop = self.database.stops.item(self.database.range_of_frame.item(best))
         following = self._poses[best + 1 : min(best + 1 + _SEEN, stop)]
-        most = max(self._peaks.get(frame), self._peaks.get(best), LEAST_POP)
+        most = max(self._limits.find_peak(frame), self._limits.find_peak(best), MARGINS.fall)
         return measure_seam(jump, following) / most
 
     def _find_calm(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,6 @@ from ..control import contact_ranges
 from ..control.contact_lock import LANDING
 from ..control.contact_ranges import ContactRange
 from ..control.fade import choose_fade
-from ..control.leap_limit import LEAST_POP
 from ..control.take import Take
 from ..database.database import Database, measure_character_legs
 from ..errors import SettingsError
@@ -28,7 +27,6 @@ FEET = ("baked", "live", "off")
 # seconds around it that tell how far it goes
 _STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
 _IN_AIR = 0.4  # metres above where it stands at which a fading jump holds a toe in the air
-_HARDEST = 99.0  # percentile of accelerations, as single ones are faults of a capture
 _SLOW = 0.5  # m/s up to which heels come down
 _LOCKED_SPEED = 0.01  # m/s: a slower planted toe is locked
 
@@ -67,14 +65,21 @@ def _leave_out_steps(take: Take, database: Database, toes: np.ndarray) -> np.nda
     return result
 
 
-def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | None = None) -> Take:
+def bake_feet(
+    take: Take,
+    database: Database,
+    ranges: Sequence[ContactRange] | None = None,
+    left_out: Collection[str] = (),
+) -> Take:
     """Plant the feet of a take in `ranges`, by default those found, not as they were locked.
 
-    In other ranges than those found no foot gives way: there an animator wants it to stand.
+    In other ranges than those found no foot gives way: there an animator wants it to stand. Tasks
+    and limits whose names are `left_out` do not count.
     """
     if (size := sizes.find_size(database)) != 1.0:
         small = None if ranges is None else sizes.scale_ranges(ranges, 1.0 / size)
-        return sizes.restore(bake_feet(*sizes.divide(take, database, size), small), take, size)
+        baked = bake_feet(*sizes.divide(take, database, size), small, left_out)
+        return sizes.restore(baked, take, size)
     found = find_contact_ranges(take, database)
     ranges = found if ranges is None else ranges
     settings, starts = take.performer_settings, None
@@ -90,7 +95,8 @@ def bake_feet(take: Take, database: Database, ranges: Sequence[ContactRange] | N
         ground=take.performance.ground,
         firm=[r for r in ranges if r not in found],
         starts=starts,
-        hardest=_measure_hardest(take, database),
+        hardest=database.motion_limits.measure_played(take.frames),
+        left_out=left_out,
     )
     poses = plant_feet(take.unlocked_poses, take.skeleton, plan)
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
@@ -175,18 +181,6 @@ def _find_standing_toes(take: Take, database: Database) -> np.ndarray:
     """
     free, locked = (compute_toe_positions(p, database) for p in (take.unlocked_poses, take.poses))
     return 0.5 * (free + locked)
-
-
-def _measure_hardest(take: Take, database: Database) -> float:
-    """Return how hard bones accelerate at most in m/s² in nearly all frames that a take plays."""
-    of_range = database.range_of_frame[take.frames]
-    inner = np.clip(take.frames, database.starts[of_range] + 1, database.stops[of_range] - 2)
-    before, now, after = (
-        quat.compute_world(database.poses[inner + k], database.skeleton.parents)[1][:, 1:]
-        for k in (-1, 0, 1)
-    )
-    each = np.linalg.norm(after - 2.0 * now + before, axis=-1).max(axis=1) * take.fps**2
-    return max(float(np.percentile(each, _HARDEST)), LEAST_POP)
 
 
 def _smooth_jumps(heights: np.ndarray, take: Take) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..body.rig import Roles
-from ..control.leap_limit import LEAST_POP
+from ..control.margins import MARGINS
 from ..control.take import Take
 from ..database.statistics import TURNING
 from ..maths import planar
@@ -28,7 +28,6 @@ SKATE_HEIGHT, SKATE_SPEED = 0.05, 0.2  # metres above the floor, and m/s
 CROSSED = 0.05  # metres that an ankle is past the other
 FREEZE_SECONDS, FREEZE_SPEED, FREEZE_DESIRED_SPEED = 0.5, 0.1, 0.5
 _STANDING_SECONDS, _STANDING_SPEED = 0.5, 0.1  # at least, and m/s at most
-_POP = 1.2  # times the most in the frames played
 _RESPONSE_SHARE = 0.9
 _HEEL_UP = 0.05  # metres that an ankle is above where it stands
 _TURN, _ELSEWHERE = np.cos(np.radians(89.0)), np.cos(np.radians(60.0))  # in one tick
@@ -195,7 +194,7 @@ def measure_pops(accelerations: np.ndarray, most: float, fps: float) -> dict[str
     The most is that of the frames played, and at least that of a fall. `accelerations` (T,) are
     the largest among the bones in m/s². Ticks after one another are one pop, told by its second.
     """
-    starts = find_runs(accelerations > _POP * max(most, LEAST_POP))[:, 0]
+    starts = find_runs(accelerations > MARGINS.pop * max(most, MARGINS.fall))[:, 0]
     return {"pops": len(starts), "pop_seconds": [round(tick / fps, 3) for tick in starts.tolist()]}
 
 

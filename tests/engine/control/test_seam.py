@@ -9,7 +9,6 @@ from motion_matching.engine.control.fade import CUBIC, SPRING, FadeShape
 from motion_matching.engine.control.inertialization import Inertializer
 from motion_matching.engine.control.joints import Joints
 from motion_matching.engine.control.method import Jump
-from motion_matching.engine.database.local_peaks import LocalPeaks
 from motion_matching.engine.maths import quat
 
 FOLLOWING = 3
@@ -65,11 +64,11 @@ def test_what_is_foreseen_is_what_is_shown(demo_database, seed, shape):
 
 
 def test_playing_on_shakes_no_joint_more_than_the_data(demo_database):
-    inertializer, peaks = make_inertializer(demo_database), LocalPeaks(demo_database)
+    inertializer, peaks = make_inertializer(demo_database), demo_database.motion_limits
     for frame in range(100, 2000, 190):
         jump = Jump(*get_state(demo_database, frame), *get_state(demo_database, frame))
         foreseen = foresee(demo_database, inertializer, jump, frame)
-        assert foreseen < 1.1 * peaks.get(frame) + 2.0
+        assert foreseen < 1.1 * peaks.find_peak(frame) + 2.0
 
 
 def test_a_foreseen_jump_leaves_the_inertializer_as_it_is(demo_database):

@@ -1,0 +1,96 @@
+"""What the motion of a database does at most: made motion does no more, but for `MARGINS`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..control.joints import Joints
+from ..control.knee_limit import compute_bends
+from ..control.legs import LegGeometry
+from ..control.margins import MARGINS
+from ..maths import quat
+
+if TYPE_CHECKING:
+    from .database import Database
+
+_BLOCK = 1.0  # seconds that share a peak
+_AROUND = 0.5  # seconds before and after them that count too
+# rad/s and rad/s² that the knees of people may always reach, though their data only stands
+_LEAST_RATE, _LEAST_ACCELERATION = 5.0, 50.0
+
+
+class MotionLimits:
+    """What joints do at most; each is measured when it is first asked for.
+
+    Those of knees belong to their legs, as `measure_knees` returns them.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._poses, self._ranges = np.asarray(database.poses), database.range_of_frame
+        self._starts, self._stops = np.asarray(database.starts), np.asarray(database.stops)
+        self._fps, self._joints = database.fps, Joints(database.skeleton.parents)
+        self._block, self._around = (round(s * database.fps) for s in (_BLOCK, _AROUND))
+        self._known = np.full(database.frame_count, np.nan)  # until they are measured
+
+    @property
+    def bones(self) -> np.ndarray:
+        """The largest accelerations (2, B) of bones in their parents' frames, in SI units."""
+        return np.array(self._database.limits)
+
+    def find_peak(self, frame: int) -> float:
+        """Return the largest acceleration of a joint in the world around a frame, in m/s².
+
+        What is shown there may do as well.
+        """
+        known = self._known.item(frame)
+        if not math.isnan(known):
+            return known
+        which = self._ranges.item(frame)
+        start, stop = self._starts.item(which), self._stops.item(which)
+        first = start + (frame - start) // self._block * self._block
+        last = min(first + self._block, stop)
+        poses = self._poses[max(first - self._around, start) : min(last + self._around, stop)]
+        peak = self._joints.measure_acceleration(poses, self._fps)
+        self._known[first:last] = peak
+        return peak
+
+    def measure_played(self, frames: np.ndarray) -> float:
+        """Return how hard joints accelerate at most in nearly all of the frames (T,), in m/s².
+
+        It is at least that of a fall.
+        """
+        which = self._ranges[frames]
+        inner = np.clip(frames, self._starts[which] + 1, self._stops[which] - 2)
+        parents = self._database.skeleton.parents
+        before, now, after = (
+            quat.compute_world(self._database.poses[inner + k], parents)[1][:, 1:]
+            for k in (-1, 0, 1)
+        )
+        each = np.linalg.norm(after - 2.0 * now + before, axis=-1).max(axis=1) * self._fps**2
+        return max(float(np.percentile(each, MARGINS.played)), MARGINS.fall)
+
+
+def measure_knees(
+    leg: LegGeometry, poses: np.ndarray, ranges: Sequence[tuple[int, int]], fps: float
+) -> LegGeometry:
+    """Return a leg with how its knee moves in poses (F, 7, B) of which `ranges` are continuous."""
+    chain = leg.chain[leg.thigh : leg.foot + 1]
+    knee = leg.shin - leg.thigh
+    parents = np.arange(len(chain)) - 1
+    positions = quat.compute_world(poses[:, :, list(chain)], parents)[1]
+    bends = compute_bends(positions[:, 0], positions[:, knee], positions[:, -1])
+    rates = [fps * np.diff(bends[start:stop]) for start, stop in ranges]
+    changes = np.abs(np.concatenate([fps * np.diff(own) for own in rates]))
+    rate = max(float(np.abs(own).max(initial=0.0)) for own in rates)
+    hard = float(np.percentile(changes, MARGINS.knees)) if len(changes) else 0.0
+    return replace(
+        leg,
+        knee_rate=max(rate, _LEAST_RATE / leg.slowness),
+        knee_acceleration=max(hard, _LEAST_ACCELERATION / leg.slowness**2),
+    )
