@@ -17,6 +17,8 @@ from tests.studies import (
     retargeting,
     retargeting_report,
     sheets,
+    stages,
+    stages_command,
     stand_ins,
 )
 from tests.studies.figures import BY_KEY
@@ -166,3 +168,17 @@ def test_a_contact_sheet_is_a_picture_of_all_its_figures(tmp_path):
     length = int.from_bytes(written[33:37], "big")
     lines = np.frombuffer(zlib.decompress(written[41 : 41 + length]), np.uint8)
     assert np.array_equal(lines.reshape(120, 361)[:, 1:].reshape(picture.shape), picture)
+
+
+@pytest.mark.slow
+def test_feet_without_a_rule_show_what_it_is_for(demo_database):
+    loaded = quality.measure_sources(demo_database)
+    job = stages.Job("generated", "run", "turns", 0)
+    told = stages.measure_ways(job, loaded, 6.0, ("Rest", "Pitch"))
+    whole = told[""]
+    assert told["Rest"]["slide"] > 2.0 * whole["slide"]
+    page = stages_command.format_page({job: told}, 0.1)
+    lines = [line.replace(" ", "") for line in page.splitlines()]
+    slide = stages_command.FIGURES["slide"]
+    changed = slide.factor * (told["Rest"]["slide"] - whole["slide"])
+    assert any(line.startswith(f"|Rest|{changed:.2f}|") for line in lines)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
 from motion_matching.engine.errors import MotionMatchingError
 from tests.benchmarks.report import describe_machine
@@ -22,6 +20,7 @@ from . import (
     report,
     retargeting_command,
     running,
+    stages_command,
     transitions_report,
     two_stages,
 )
@@ -45,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "pushes": pushing_command.run,
         "values": planning_command.run,
         "search": two_stages.run,
+        "stages": stages_command.run,
     }
     try:
         if chosen.study in others:
@@ -68,8 +68,14 @@ def _run_quality(parser: argparse.ArgumentParser, chosen: argparse.Namespace) ->
     minutes, seeds = (1.0, 1) if chosen.quick else (chosen.minutes, chosen.seeds)
     kinds = (names, quality.GAITS, chosen.scripts, chosen.methods, range(seeds))
     jobs = [Job(*parts) for parts in product(*kinds)]
-    with tempfile.TemporaryDirectory() as folder:
-        results = running.measure(jobs, Path(folder), 60.0 * minutes, chosen.workers)
+    results = running.measure(
+        jobs,
+        quality.measure_job,
+        running.summarize_quality,
+        60.0 * minutes,
+        chosen.workers,
+        fields="field" in chosen.methods,
+    )
     rows = quality.combine_rows(results)
     print(f"\n{report.format_figures(rows)}\n")
     whole = set(jobs) == {
@@ -104,6 +110,8 @@ def _make_parser() -> argparse.ArgumentParser:
     furnished_command.add_arguments(studies.add_parser("furniture", help=text, description=text))
     text = "count the jumps of walks in more and more frames of the same motion"
     dense.add_arguments(studies.add_parser("dense", help=text, description=text))
+    text = "bake takes without each task and limit of feet in turn, and measure what gets worse"
+    stages_command.add_arguments(studies.add_parser("stages", help=text, description=text))
     text = "measure recoveries from pushes, and how the training of motion fields goes"
     pushing_command.add_arguments(studies.add_parser("pushes", help=text, description=text))
     text = "measure what motion fields gain by values, and by greed"

@@ -8,11 +8,11 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
@@ -22,14 +22,42 @@ from . import quality
 from .quality import Job, Measures
 from .sets import find_sets
 
+OwnJob = TypeVar("OwnJob", bound="SetJob")
+Measured = TypeVar("Measured")
 _TOLD = 4  # pops of a take whose seconds are printed
 
 
-def measure(jobs: Sequence[Job], folder: Path, seconds: float, workers: int) -> dict[Job, Measures]:
-    """Measure all jobs with databases built in `folder`, and print each as it is done."""
+class SetJob(Protocol):
+    """What is to be measured of a set."""
+
+    @property
+    def set(self) -> str: ...
+
+
+def measure(
+    jobs: Sequence[OwnJob],
+    work: Callable[[OwnJob, Path, float], tuple[OwnJob, Measured]],
+    summarize: Callable[[OwnJob, Measured], str],
+    seconds: float,
+    workers: int,
+    fields: bool = False,
+) -> dict[OwnJob, Measured]:
+    """Do the `work` of all jobs with the databases of their sets, and print each as it is done."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _measure_in(Path(folder), jobs, work, summarize, seconds, workers, fields)
+
+
+def _measure_in(
+    folder: Path,
+    jobs: Sequence[OwnJob],
+    work: Callable[[OwnJob, Path, float], tuple[OwnJob, Measured]],
+    summarize: Callable[[OwnJob, Measured], str],
+    seconds: float,
+    workers: int,
+    fields: bool,
+) -> dict[OwnJob, Measured]:
     names = list(dict.fromkeys(job.set for job in jobs))
-    fields = any(job.method == "field" for job in jobs)
-    results: dict[Job, Measures] = {}
+    results: dict[OwnJob, Measured] = {}
     started = time.perf_counter()
     # spawned as on all systems: none inherits threads
     context = multiprocessing.get_context("spawn")
@@ -43,12 +71,12 @@ def measure(jobs: Sequence[Job], folder: Path, seconds: float, workers: int) -> 
                 if future in prepared:
                     print(future.result(), flush=True)
                     own = [job for job in jobs if job.set == prepared[future]]
-                    pending |= {pool.submit(quality.measure_job, j, folder, seconds) for j in own}
+                    pending |= {pool.submit(work, job, folder, seconds) for job in own}
                     continue
                 job, measures = future.result()
                 results[job] = measures
                 spent = f"{len(results)}/{len(jobs)} {time.perf_counter() - started:5.0f} s"
-                print(f"{spent}  {_summarize(job, measures)}", flush=True)
+                print(f"{spent}  {summarize(job, measures)}", flush=True)
     finally:
         pool.shutdown(cancel_futures=True)
     return results
@@ -102,7 +130,7 @@ def _prepare(folder: Path, fields: bool, name: str) -> str:
     return f"{name}: database{trained} of {database.frame_count} frames in {spent:.0f} s"
 
 
-def _summarize(job: Job, measures: Measures) -> str:
+def summarize_quality(job: Job, measures: Measures) -> str:
     """Return a line about a take, with the seconds of its pops."""
     parts = []
     for kind in ("live", "baked"):
