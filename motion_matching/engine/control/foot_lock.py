@@ -26,6 +26,7 @@ from .legs import (
     bend,
     compute_world_joints,
     is_bent_backward,
+    roll_foot,
     unfold,
 )
 from .played_toes import PlayedToe, PlayedToes, move_aside
@@ -321,8 +322,16 @@ def _solve_leg(
         room = 0.0
     if now < leg.folded_length:
         goal = _unfold_goal(leg, hip[0], knee, ankle[0], goal, room)
+    rolled, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, lock.spare)
+    roll = None
+    if rolled is not goal:
+        rx, ry, rz = goal[0] - x, goal[1] - y, goal[2] - z
+        sx, sy, sz = rolled[0] - x, rolled[1] - y, rolled[2] - z
+        roll = between(rx, ry, rz, sx, sy, sz)
+        attitude = mul(roll, attitude)
+        goal = rolled
     goal = leap.limit(goal, floors[1] + leg.foot_height, most)
-    moves = pitch is not None or math.dist(goal, ankle[0]) > CLOSE
+    moves = pitch is not None or roll is not None or math.dist(goal, ankle[0]) > CLOSE
     if not moves:
         lengths = math.dist(hip[0], knee[0]), math.dist(knee[0], ankle[0])
         moves = is_bent_backward(hip[0], knee, ankle[0], leg.hinge) or limit.holds(
@@ -330,7 +339,7 @@ def _solve_leg(
         )
     if moves:
         whole, lower = bend(
-            hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, lock.spare
+            hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, spare
         )
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
@@ -342,10 +351,15 @@ def _solve_leg(
     if leg.tip is not None:
         above, own = above_toe[1], toe[1]
         if pitch is not None:
-            above = attitude if above_toe is ankle else mul(pitch, above)
+            above = mul(pitch, above)
             own = mul(pitch, own)
+        if roll is not None:
+            above = mul(roll, above)
         raised = _raise_tip(leg.tip, own, floors[2] + leg.tip_height - z, lock, dt)
-        turned += bones[3][3:] if raised is None else inv_mul(above, raised)
+        if raised is not None:
+            turned += inv_mul(above, raised)
+        else:
+            turned += bones[3][3:] if roll is None else inv_mul(above, own)
     return turned
 
 

@@ -252,6 +252,44 @@ def bend(
     return between(ux + lx, uy + ly, uz + lz, gx, gy, gz), at_knee
 
 
+def roll_foot(
+    hip: Vector,
+    knee: Vector,
+    ankle: Vector,
+    toe: Vector,
+    goal: Vector,
+    buffer: float,
+    spare: float,
+) -> tuple[Vector, float]:
+    """Return where an ankle comes that is to be at a `goal`, as the foot rolls over its toe.
+
+    It does where the leg is too short. Returns too by how much the leg may then stretch freely.
+    """
+    now, reach = math.dist(hip, ankle), math.dist(hip, goal)
+    free = now + spare
+    if reach <= free:
+        return goal, spare
+    whole = math.dist(hip, knee) + math.dist(knee, ankle)
+    soft = free + _soften(reach, whole, buffer) - _soften(free, whole, buffer)
+    soft = min(soft, max(whole - buffer, free))
+    ex, ey, ez = goal[0] - toe[0], goal[1] - toe[1], goal[2] - toe[2]
+    ux, uy, uz = hip[0] - toe[0], hip[1] - toe[1], hip[2] - toe[2]
+    square, away = ex * ex + ey * ey + ez * ez, math.sqrt(ux * ux + uy * uy + uz * uz)
+    length = math.sqrt(square)
+    if reach - soft < CLOSE or length < CLOSE or away < CLOSE:
+        return goal, spare
+    ux, uy, uz = ux / away, uy / away, uz / away
+    along = ex * ux + ey * uy + ez * uz
+    wx, wy, wz = ex - along * ux, ey - along * uy, ez - along * uz
+    across = math.sqrt(wx * wx + wy * wy + wz * wz)
+    if across < CLOSE:
+        return goal, spare
+    cosine = min((square + away * away - soft * soft) / (2.0 * length * away), 1.0)
+    a, b = length * cosine, length * math.sqrt(1.0 - cosine * cosine) / across
+    rolled = toe[0] + a * ux + b * wx, toe[1] + a * uy + b * wy, toe[2] + a * uz + b * wz
+    return rolled, soft - now
+
+
 def unfold(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector, length: float) -> Vector:
     """Return how far the ankle moves as the knee opens until it is `length` from the hip.
 
