@@ -14,7 +14,7 @@ from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Vector
 from ..maths.springs import LN2, compute_decay, spring
 from .legs import CLOSE
-from .played_toes import PlayedToe
+from .played_toes import NEVER, PlayedToe
 from .settings import PerformerSettings
 
 _CREEPING, _SWINGING = 0.1, 0.5  # m/s over the floor at which lifting a toe starts, and is complete
@@ -23,8 +23,14 @@ _AHEAD = 0.04  # seconds that sinking is predicted ahead
 # metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
 LANDING = 0.08
 _LEVEL = (0.0, 0.0)  # a lift that has ended
-_FADES = 0.2  # the last share of the unlock radius, in which a toe stops following the played one
-_JOINING = 0.125  # seconds in which a toe begins to follow the played one
+_COMMITS = 0.1  # seconds before it lands in which a toe goes straight to its place
+_LASTS = 0.2  # seconds that a character drifts on as it does
+_SHARE = 1.0
+_WORTH = 0.7
+EARLY = 0.0
+NEAR=0.5
+STANCE=0.0
+_TRIES, _LONGER = 16, 1.2
 _AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
 
 
@@ -37,7 +43,11 @@ def _raise(lift: tuple[float, float], goal: float, dt: float) -> tuple[float, fl
 
 
 class ContactLock:
-    """Places a toe where the data has it, or where it was planted; changes are inertialized."""
+    """Places a toe where the data has it, or where it was planted; changes are inertialized.
+
+    A toe whose next landing is known is aimed at it as soon as it leaves the ground, or as a jump
+    enters another motion.
+    """
 
     def __init__(self) -> None:
         self.reset()
@@ -48,9 +58,9 @@ class ContactLock:
         self.offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector | None = None
-        # how much a landing toe follows the one that is played, from 0 to 1, and by what velocity,
-        # x and y, that differs from the data
-        self._share, self._ahead = 0.0, (0.0, 0.0)
+        # seconds until it lands, below 0 if no landing is planned; whether it goes straight there
+        # already; and where that is, x and y
+        self._left, self._commits, self._place = -1.0, False, (0.0, 0.0)
         # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
@@ -74,49 +84,56 @@ class ContactLock:
         settings: PerformerSettings,
         dt: float,
         played: PlayedToe | None = None,
+        hardest: float = math.inf,
     ) -> Vector:
         """Return the toe's position from that in the data; `height` is that of a planted toe.
 
-        A toe about to land moves as it is `played`, unless it is played too far away to be planted.
+        A toe off the ground goes where it lands as it is `played`. It accelerates no harder than
+        the `hardest` in m/s² for that, if it has the time.
         """
         x, y, z = data
         px, py, pz = self._data or data
         vx, vy, vz = (x - px) / dt, (y - py) / dt, (z - pz) / dt
         self._data = data
-        offset, near = self.offset, self._compute_nearness(px, py, played, settings)
-        landing = played if near > 0.0 else None
+        bx, by, _, bu, bv, _ = self.offset
         ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)
-        if landing:
-            ox, oy, ux, uy = self._land(offset, (px, py), (vx, vy), landing, near, settings, dt)
-        else:
-            self._share = 0.0
         if self.locked:
-            px, py, pz = self.plant
-            sx, sy, sz = px + ox, py + oy, pz + oz
+            tx, ty, tz = self.plant
+            sx, sy, sz = tx + ox, ty + oy, tz + oz
             if not contact or self._is_too_far(x, y, settings):
                 self.locked = False
                 ox, oy, oz, ux, uy, uz = sx - x, sy - y, sz - z, ux - vx, uy - vy, uz - vz
+                self._left = -1.0
         else:
-            sx, sy, sz = x + ox, y + oy, z + oz
+            sz = z + oz
+            lands = contact and not self._in_contact
+            if played:
+                state = px + bx, py + by, vx + bu, vy + bv
+                missed = self._left <= 0.5 * dt and not contact and played.until > 1.5 * dt
+                if played.jumped or self._left < 0.0 or missed:
+                    self._plan(played, state, sz - height, settings, dt, _SHARE * hardest)
+                sx, sy, wx, wy = self._swing(played, state, settings, dt, _SHARE * hardest)
+                ox, oy, ux, uy = sx - x, sy - y, wx - vx, wy - vy
+                lands = contact and self._left <= 0.5 * dt
+            else:
+                sx, sy, self._left = x + ox, y + oy, -1.0
             if sz - height > LANDING:
-                contact = False
-            if contact and not self._in_contact:
+                contact = lands = False
+            if lands:
                 self.locked = True
                 ux, uy, uz = ux + vx, uy + vy, uz + vz
-                if landing:  # the frame played ends its step here
-                    ux, uy = ux - self._share * landing[3], uy - self._share * landing[4]
                 # where a toe with this velocity comes to rest without turning back
                 travel = (settings.lock_halflife + 1e-5) / (2.0 * LN2)
                 self.plant = (sx + ux * travel, sy + uy * travel, height)
                 ox, oy, oz = -ux * travel, -uy * travel, sz - height
+                self._left = -1.0
         self.offset = (ox, oy, oz, ux, uy, uz)
         self._in_contact = contact
         lowest, sinking = height, uz
         if not self.locked:
             sinking += vz
             speed = math.hypot(vx + ux, vy + uy)
-            away = math.hypot(sx - played[1], sy - played[2]) if played else math.hypot(ox, oy)
-            if contact and speed < _AT_REST and away < _NEAR:
+            if not played and contact and speed < _AT_REST and math.hypot(ox, oy) < _NEAR:
                 self._in_contact = False
             lowest += settings.swing_clearance * compute_lift_share(speed)
         lift = max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0)
@@ -124,55 +141,64 @@ class ContactLock:
             self._lift = _raise(self._lift, lift, dt)
         return sx, sy, max(sz + self._lift[0], height)
 
-    def _compute_nearness(
-        self, x: float, y: float, played: PlayedToe | None, settings: PerformerSettings
-    ) -> float:
-        """Return how far a toe may follow the one `played`: 1 near it, 0 if that is out of reach.
-
-        x and y are those of the data.
-        """
-        if self.locked or not played:
-            return 0.0
-        ox, oy, *_ = self.offset
-        away = math.hypot(x + ox - played[1], y + oy - played[2])
-        return min((1.0 - away / (settings.unlock_radius + CLOSE)) / _FADES, 1.0)
-
-    def _land(
+    def _plan(
         self,
-        offset: tuple[float, ...],
-        before: tuple[float, float],
-        velocity: tuple[float, float],
         played: PlayedToe,
-        near: float,
+        state: tuple[float, float, float, float],
+        high: float,
         settings: PerformerSettings,
         dt: float,
-    ) -> tuple[float, float, float, float]:
-        """Return offset and velocity on the ground of a toe that moves as it is played.
+        hardest: float,
+    ) -> None:
+        """Choose when and where a toe lands that moves as in its `state`, `high` above the floor.
 
-        `before` and `velocity` are those of the data; `near` falls to 0 where it is played too far
-        away. The offset stays, and only a difference in velocity fades. A toe that was released
-        comes back to where it is played.
+        It does on the ground that it is on as it is played, if it can stand there for long enough.
         """
-        ox, oy, _, ux, uy, _ = offset
-        (px, py), (vx, vy) = before, velocity
-        share, x, y, wx, wy, jumped = played
-        if jumped or not self._share:
-            self._share, self._ahead = 0.0, (0.0, 0.0)
-        share = self._share = min(share * near, self._share + dt / _JOINING)
-        dx, dy = self._ahead
-        cx, cy = self._ahead = share * (wx - vx), share * (wy - vy)
-        ux, uy = ux - dx, uy - dy
-        if self._in_contact:
-            bx, by = share * (x - wx * dt - px), share * (y - wy * dt - py)
-            (ox, ux), (oy, uy) = (
-                spring(o, u, b, settings.foot_halflife, dt)
-                for o, u, b in ((ox, ux, bx), (oy, uy, by))
-            )
-        else:
-            rate, e = compute_decay(settings.lock_halflife, dt)
-            way = (1.0 - e) / rate
-            ox, oy, ux, uy = ox + ux * way, oy + uy * way, e * ux, e * uy
-        return ox + cx * dt, oy + cy * dt, ux + cx, uy + cy
+        self._commits = False
+        near = NEAR * settings.unlock_radius
+        if played.stays:
+            aim = _predict(played.x, played.y, played, 0.5*played.stays)
+            left, place = _find_landing(state, aim, dt, high, near, hardest)
+            if left < _WORTH * played.stays:
+                self._commits, self._left, self._place = True, left, place
+                return
+        self._left = played.until + EARLY * dt
+
+    def _swing(
+        self,
+        played: PlayedToe,
+        state: tuple[float, float, float, float],
+        settings: PerformerSettings,
+        dt: float,
+        hardest: float,
+    ) -> tuple[float, float, float, float]:
+        """Return place and velocity on the ground of a toe in the air, a tick later."""
+        x, y, vx, vy = state
+        left = self._left
+        if not self._commits:
+            self._place = _predict(played.land_x, played.land_y, played, played.until+STANCE)
+            if left <= _COMMITS:
+                near = NEAR * settings.unlock_radius
+                left, self._place = _find_landing(state, self._place, max(left, dt), 0.0, near, hardest)
+                self._commits = True
+        self._left = max(left - dt, 0.0)
+        if self._commits:
+            px, py = self._place
+            (x, vx), (y, vy) = _approach(x, vx, px, left, dt), _approach(y, vy, py, left, dt)
+            return x, y, vx, vy
+        bx = self._place[0] + played.x - played.land_x
+        by = self._place[1] + played.y - played.land_y
+        wx, wy = played.vx, played.vy
+        (ex, ux), (ey, uy) = (
+            spring(e, u, 0.0, settings.foot_halflife, dt)
+            for e, u in ((x - bx + wx * dt, vx - wx), (y - by + wy * dt, vy - wy))
+        )
+        return bx + ex, by + ey, wx + ux, wy + uy
+
+    @property
+    def is_firm(self) -> bool:
+        """Whether a toe stands, or goes straight to where it will."""
+        return self.locked or (self._commits and self._left >= 0.0)
 
     def _is_too_far(self, x: float, y: float, settings: PerformerSettings) -> bool:
         """Return whether the data has a planted toe so far away that it has to give way."""
@@ -211,6 +237,50 @@ class ContactLock:
         jx, jy, jz = ux + ox * rate, uy + oy * rate, uz + oz * rate
         ux, uy, uz = e * (ux - jx * step), e * (uy - jy * step), e * (uz - jz * step)
         return e * (ox + jx * dt), e * (oy + jy * dt), e * (oz + jz * dt), ux, uy, uz
+
+
+def _predict(x: float, y: float, played: PlayedToe, seconds: float) -> tuple[float, float]:
+    """Return where a place on the ground of a motion is in some seconds."""
+    ahead = _LASTS * (1.0 - math.exp(-seconds / _LASTS)) if _LASTS else 0.0
+    return x + played.drift_x * ahead, y + played.drift_y * ahead
+
+
+def _approach(x: float, v: float, goal: float, left: float, dt: float) -> tuple[float, float]:
+    """Return place and velocity a tick later of what comes to rest at a goal, evenly, in time."""
+    if left <= dt:
+        return goal, 0.0
+    e, s = x - goal, dt / left
+    r = 1.0 - s
+    return (
+        goal + r * r * (e * (1.0 + 2.0 * s) + v * dt),
+        r * (v * (1.0 - 3.0 * s) - 6.0 * e * s / left),
+    )
+
+
+def _find_landing(
+    state: tuple[float, float, float, float],
+    aim: tuple[float, float],
+    least: float,
+    high: float,
+    near: float,
+    hardest: float,
+) -> tuple[float, tuple[float, float]]:
+    """Return in how many seconds, `least` or more, a toe lands, and where: as near the aim as it can.
+
+    It comes `near` at least, in metres, and accelerates no harder than `hardest` in m/s².
+    """
+    x, y, vx, vy = state
+    speed, seconds = math.hypot(vx, vy), least
+    for _ in range(_TRIES):
+        # where it comes to rest by itself, and how far it can get aside of that
+        sx, sy = x + vx * seconds / 3.0, y + vy * seconds / 3.0
+        dx, dy = aim[0] - sx, aim[1] - sy
+        away, most = math.hypot(dx, dy), hardest * seconds * seconds / 6.0
+        if away - near <= most and high <= most and 2.0 * speed <= hardest * seconds:
+            break
+        seconds *= _LONGER
+    share = min(most / (away + 1e-9), 1.0)
+    return seconds, (sx + share * dx, sy + share * dy)
 
 
 def compute_lift_share(speed: Any) -> Any:

@@ -137,6 +137,7 @@ class Plant(Protocol):
     """A toe that may be locked, as by `ContactLock`."""
 
     locked: bool
+    is_firm: bool
     plant: Vector
     offset: tuple[float, float, float, float, float, float]
 
@@ -186,7 +187,7 @@ class FeetApart:
             ax, ay, vx, vy = asides[k]
             if not (x or y or ax or ay):
                 continue
-            if locks[k].locked:  # as far as it stands from the data, or it would be let go
+            if locks[k].is_firm:  # as far as it stands from the data, or it would be let go
                 asides[k], self._is_aside = (ax, ay, 0.0, 0.0), True
                 continue
             ax, vx = spring(ax, vx, x, _ASIDE, dt)

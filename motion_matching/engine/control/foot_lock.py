@@ -12,6 +12,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from ..maths.planar import wrap
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
 from ..maths.springs import compute_remainder, spring
 from .contact_lock import ContactLock
@@ -37,6 +38,7 @@ from .stepping import Stepping
 LegJoints = tuple[Joint, ...]
 
 _LIFTING = 0.04  # seconds: halflife with which a foot comes up that started below the floor
+_DRIFTING = 0.05  # seconds: halflife of the drift
 
 
 class FootLock:
@@ -88,6 +90,8 @@ class FootLock:
         self._sunk = [0.0] * len(self._locks)
         self._height: float | None = None
         self._climb = 0.0
+        self._root: tuple[float, float, float] | None = None
+        self._drift = (0.0, 0.0, 0.0)
 
     def start_from(
         self, pose: np.ndarray, before: np.ndarray, settings: PerformerSettings, dt: float
@@ -192,7 +196,10 @@ class FootLock:
         else:
             self._steps.move()
         asides = self._apart.update(legs_joints, self._locks, dt)
-        all_played = toes.to_world(root) if toes and not self._steps.is_active else self._unknown
+        drift = self._measure_drift(root, toes, dt)
+        all_played: Sequence[PlayedToe | None] = self._unknown
+        if toes and not self._steps.is_active:
+            all_played = toes.to_world(root, drift)
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
             own, lock = legs_joints[k], self._locks[k]
             was_locked, lock.is_held = lock.locked, stands
@@ -207,11 +214,13 @@ class FootLock:
                 toe = self._steps.place(k, toe, dt)
                 contact = contact and k != self._steps.foot
             if self._is_flat:
-                target = lock.update(toe, contact, leg.toe_height - sunk, settings, dt, played)
+                target = lock.update(
+                    toe, contact, leg.toe_height - sunk, settings, dt, played, hardest
+                )
                 floors = (-sunk, -sunk, -sunk)
             else:
                 target, floors = self._step_on_floor(
-                    k, own, toe, root[2], contact, settings, dt, played
+                    k, own, toe, root[2], contact, settings, dt, played, hardest
                 )
                 self._floors[k] = min(floors[:2])
             target = self._toe_leaps[k].limit(target, floors[0] + leg.toe_height, most)
@@ -225,6 +234,26 @@ class FootLock:
                 *(self._ankle_leaps[k], most),
             )
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
+
+    def _measure_drift(
+        self, root: Sequence[float], toes: PlayedToes | None, dt: float
+    ) -> tuple[float, float, float]:
+        """Return how the character moves beside the motion that is played, in m/s and rad/s."""
+        x, y, yaw = root[0], root[1], 2.0 * math.atan2(root[6], root[3])
+        before, self._root = self._root, (x, y, yaw)
+        if toes is None or before is None:
+            self._drift = (0.0, 0.0, 0.0)
+            return self._drift
+        vx, vy, turn = toes.root.tolist()
+        c, s = math.cos(before[2]), math.sin(before[2])
+        kept = compute_remainder(_DRIFTING, dt)
+        dx, dy, dyaw = self._drift
+        self._drift = (
+            kept * dx + (1.0 - kept) * ((x - before[0]) / dt - c * vx + s * vy),
+            kept * dy + (1.0 - kept) * ((y - before[1]) / dt - s * vx - c * vy),
+            kept * dyaw + (1.0 - kept) * (wrap(yaw - before[2]) / dt - turn),
+        )
+        return self._drift
 
     def _begin_step(self, legs: Sequence[LegJoints], contacts: Sequence[bool], dt: float) -> None:
         """Let the foot step that is planted farthest away, if all are planted and one is far."""
@@ -258,6 +287,7 @@ class FootLock:
         settings: PerformerSettings,
         dt: float,
         played: PlayedToe | None,
+        hardest: float,
     ) -> tuple[Vector, Vector]:
         """Return the target of a leg's toe, and the floor's heights under toe, ankle and tip.
 
@@ -270,7 +300,7 @@ class FootLock:
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
         sunk = self._sunk[k]
-        target = lock.update(data, contact, below + toe_height - sunk, settings, dt, played)
+        target = lock.update(data, contact, below + toe_height - sunk, settings, dt, played, hardest)
         ankle, own = joints[-3][0], joints[-1][0]
         ex, ey = ankle[0] - own[0], ankle[1] - own[1]
         heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)

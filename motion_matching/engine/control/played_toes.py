@@ -1,59 +1,97 @@
-"""Toes of the frames that are played, which feet about to land follow.
+"""Toes of the frames that are played, and where and when they land next.
 
 A fading jump, or what draws the character to its simulation object, drags a body over the ground.
-The frames themselves hold a foot still that stands, and slow it down before that.
+The frames themselves hold a foot still that stands, and tell where it comes down.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..maths import planar
-from ..maths.easing import smoothstep
+from ..maths.runs import find_runs
 
-# how much it lands, x and y in metres and in m/s of the world, and whether it is another motion
-# than a tick ago
-PlayedToe = tuple[float, float, float, float, float, bool]
+NEVER = 1e3  # seconds until a landing that the frames do not have
 
-_LANDS = 0.1  # seconds before it stands in which a foot of people lands
+
+class PlayedToe(NamedTuple):
+    """A toe of the frame that is played, as it would be in the world from there on.
+
+    It is at `x`, `y` on the ground, and moves at `vx`, `vy`. It stands for another `stays` seconds,
+    0 in the air, and lands `until` seconds from now, at `land_x`, `land_y`. `jumped`: the frame
+    before was of another motion. The character moves the ground under it by `drift`, which it is
+    led to do beyond the motion, as m/s at the landing.
+    """
+
+    x: float
+    y: float
+    vx: float
+    vy: float
+    stays: float
+    until: float
+    land_x: float
+    land_y: float
+    drift_x: float
+    drift_y: float
+    jumped: bool
+
+
+def move_aside(toe: PlayedToe, aside: tuple[float, float, float, float]) -> PlayedToe:
+    """Return a toe that goes as far and as fast aside, x and y, and lands there."""
+    x, y, vx, vy, stays, until, px, py, *others = toe
+    ax, ay, ux, uy = aside
+    return PlayedToe(x + ax, y + ay, vx + ux, vy + uy, stays, until, px + ax, py + ay, *others)
 
 
 class PlayedToes(NamedTuple):
     """The toes of the frame that is played, as the character sees them.
 
-    `rows` (L, 5): how much each lands, which rises to 1 for one that stands; where it is on the
-    ground, in metres; and how it moves over the ground, in m/s. `jumped`: the frame before was of
-    another motion.
+    `rows` (L, 8): where each is on the ground, in metres; how it moves over the ground, in m/s; for
+    how many seconds it still stands; in how many it lands next, and where, as if the motion went on.
+    `root` (3,): how the motion moves the character, in its own axes: m/s and rad/s. `jumped`: the
+    frame before was of another motion.
     """
 
     rows: np.ndarray
+    root: np.ndarray
     jumped: bool
 
     def divide(self, size: float, slowness: float) -> PlayedToes:
         """Return the toes of a creature that is smaller by a factor, and quicker by another one."""
         speed = size / slowness
-        return self._replace(rows=self.rows / (1.0, size, size, speed, speed))
+        rows = self.rows / (size, size, speed, speed, slowness, slowness, size, size)
+        return self._replace(rows=rows, root=self.root / (speed, speed, 1.0 / slowness))
 
-    def to_world(self, root: Sequence[float]) -> list[PlayedToe | None]:
-        """Return toes in the world of a character's pose (7,); None for those in the air."""
+    def to_world(
+        self, root: Sequence[float], drift: tuple[float, float, float]
+    ) -> list[PlayedToe]:
+        """Return toes in the world of a character's pose (7,) that drifts: m/s and rad/s."""
         x, y, _, w, _, _, k = root
         c, s = w * w - k * k, 2.0 * w * k
-        return [
-            (land, x + c * a - s * b, y + s * a + c * b, c * u - s * v, s * u + c * v, self.jumped)
-            if land
-            else None
-            for land, a, b, u, v in self.rows.tolist()
-        ]
-
-
-def move_aside(toe: PlayedToe, aside: tuple[float, float, float, float]) -> PlayedToe:
-    """Return a toe that goes as far and as fast aside, x and y."""
-    land, x, y, vx, vy, jumped = toe
-    ax, ay, ux, uy = aside
-    return land, x + ax, y + ay, vx + ux, vy + uy, jumped
+        dx, dy, turn = drift
+        result = []
+        for a, b, u, v, stays, until, p, q in self.rows.tolist():
+            px, py = c * p - s * q, s * p + c * q
+            result.append(
+                PlayedToe(
+                    x + c * a - s * b,
+                    y + s * a + c * b,
+                    c * u - s * v,
+                    s * u + c * v,
+                    stays,
+                    until,
+                    x + px,
+                    y + py,
+                    dx - turn * py,
+                    dy + turn * px,
+                    self.jumped,
+                )
+            )
+        return result
 
 
 def measure_toes(
@@ -61,36 +99,57 @@ def measure_toes(
     track: np.ndarray,
     contacts: np.ndarray,
     stops: np.ndarray,
+    loops: Sequence[bool],
     fps: float,
-    pace: float = 1.0,
 ) -> np.ndarray:
-    """Return the rows (N, L, 5) of `PlayedToes` for all frames of a database.
+    """Return the rows (N, L, 8) of `PlayedToes` for all frames of a database.
 
-    `toes` (N, L, 3) are seen from a `track` (N, 3). A creature of another size lands at its `pace`.
+    `toes` (N, L, 3) are seen from a `track` (N, 3). Ranges of which `loops` say so go on at their
+    beginning.
     """
-    lands = _find_landings(contacts, stops, max(round(_LANDS * pace * fps), 1))
-    steps = _compute_steps(toes, track, stops)
-    return np.concatenate([lands[..., None], toes[..., :2], fps * steps], -1, dtype=np.float32)
+    rows = []
+    for start, stop, loop in zip([0, *stops[:-1]], stops, loops, strict=True):
+        own = slice(start, stop)
+        rows.append(_measure_range(toes[own, :, :2], track[own], contacts[own], loop, fps))
+    return np.concatenate(rows, dtype=np.float32)
 
 
-def _compute_steps(toes: np.ndarray, track: np.ndarray, stops: np.ndarray) -> np.ndarray:
-    """Return the steps (N, L, 2) over the ground that lead to each frame, in its own axes.
-
-    The first frame of a range repeats the second.
-    """
+def _measure_range(
+    toes: np.ndarray, track: np.ndarray, contacts: np.ndarray, loop: bool, fps: float
+) -> np.ndarray:
+    """Return the rows (F, L, 8) of one range, of toes (F, L, 2) as its track (F, 3) sees them."""
+    count = len(track)
+    if loop and count > 1:
+        track = np.concatenate([track, _go_on(track)])
+        toes, contacts = np.tile(toes, (2, 1, 1)), np.tile(contacts, (2, 1))
     yaw = track[:, None, 2]
-    ground = planar.rotate(toes[..., :2], yaw) + track[:, None, :2]
+    ground = planar.rotate(toes, yaw) + track[:, None, :2]
     steps = np.diff(ground, axis=0, prepend=ground[:1])
-    starts = np.concatenate([[0], stops[:-1]])
-    steps[starts] = steps[np.minimum(starts + 1, stops - 1)]
-    return planar.rotate(steps, -yaw)
+    steps[0] = steps[min(1, len(steps) - 1)]
+    steps = fps * planar.rotate(steps, -yaw)
+    stays, until = np.zeros(contacts.shape), np.full(contacts.shape, NEVER)
+    landings = np.arange(len(track))[:, None].repeat(contacts.shape[1], axis=1)
+    for leg, stands in enumerate(contacts.T):
+        runs = find_runs(stands)
+        for first, end in runs:
+            stays[first:end, leg] = np.arange(end - first, 0, -1) / fps
+        before = 0
+        for first, _ in runs:  # a range that begins with a foot on the ground has no landing there
+            until[before:first, leg] = np.arange(first - before, 0, -1) / fps
+            landings[before:first, leg] = first
+            before = first
+    lands = np.take_along_axis(ground, landings[..., None], axis=0)
+    lands = planar.rotate(lands - track[:, None, :2], -yaw)
+    columns = toes, steps, stays[..., None], until[..., None], lands
+    return np.concatenate(columns, -1)[:count]
 
 
-def _find_landings(contacts: np.ndarray, stops: np.ndarray, frames: int) -> np.ndarray:
-    """Return how much (N, L) of 1 a foot stands at a frame, or does so `frames` later."""
-    result = contacts.astype(np.float64)
-    for _ in range(frames - 1):
-        later = result[1:] - 1.0 / frames
-        later[stops[:-1] - 1] = 0.0
-        result[:-1] = np.maximum(result[:-1], later)
-    return smoothstep(result)
+def _go_on(track: np.ndarray) -> np.ndarray:
+    """Return the track (F, 3) of a loop's next time; its last step repeats the one before."""
+    (x, y, yaw), step = track[-1], track[-1] - track[-2]
+    forward = planar.rotate(step[:2], -float(track[-2, 2]))
+    start = np.append(planar.rotate(forward, float(yaw)) + (x, y), yaw + step[2])
+    turn = start[2] - track[0, 2]
+    result = track - track[0]
+    result[:, :2] = planar.rotate(result[:, :2], float(turn))
+    return result + start

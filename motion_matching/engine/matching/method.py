@@ -83,9 +83,9 @@ class MotionMatching:
         self.reset()
 
     def _measure_toes(self, database: Database) -> np.ndarray:
-        slowness = self.legs[0].slowness if self.legs else 1.0
-        of_frames = self._contacts, database.stops, database.fps
-        return measure_toes(database.toes, database.track, *of_frames, slowness)
+        loops = [each.loop for each in database.ranges]
+        of_frames = self._contacts, database.stops, loops, database.fps
+        return measure_toes(database.toes, database.track, *of_frames)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Take new settings; the next search uses new weights."""
@@ -249,7 +249,7 @@ class MotionMatching:
         pose, contacts = self._poses[frame], self._contacts[frame]
         if self._is_held:
             root, contacts = np.zeros_like(root), np.ones_like(contacts)
-        toes = None if self._is_held else PlayedToes(self._toes[frame], jump is not None)
+        toes = None if self._is_held else PlayedToes(self._toes[frame], root, jump is not None)
         known = toes, self._labels.get_shares(frame), self._limits.find_peak(frame)
         return Motion(pose, root, contacts, jump, frame, self.last_cost, *known, self._is_held)
 
