@@ -26,10 +26,10 @@ _LEVEL = (0.0, 0.0)  # a lift that has ended
 _COMMITS = 0.1  # seconds before it lands in which a toe goes straight to its place
 _LASTS = 0.2  # seconds that a character drifts on as it does
 _SHARE = 1.0
-_WORTH = 0.7
+_WORTH = 0.9
 EARLY = 0.0
-NEAR=0.5
-STANCE=0.0
+NEAR=0.75
+STANCE=0.15
 _TRIES, _LONGER = 16, 1.2
 _AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
 
@@ -58,9 +58,9 @@ class ContactLock:
         self.offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector | None = None
-        # seconds until it lands, below 0 if no landing is planned; whether it goes straight there
-        # already; and where that is, x and y
-        self._left, self._commits, self._place = -1.0, False, (0.0, 0.0)
+        # seconds until it lands, below 0 if no landing is planned; and whether it goes straight to
+        # its plant already
+        self._left, self._commits = -1.0, False
         # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
@@ -103,7 +103,7 @@ class ContactLock:
             if not contact or self._is_too_far(x, y, settings):
                 self.locked = False
                 ox, oy, oz, ux, uy, uz = sx - x, sy - y, sz - z, ux - vx, uy - vy, uz - vz
-                self._left = -1.0
+                self._left, self._commits = -1.0, False
         else:
             sz = z + oz
             lands = contact and not self._in_contact
@@ -126,7 +126,6 @@ class ContactLock:
                 travel = (settings.lock_halflife + 1e-5) / (2.0 * LN2)
                 self.plant = (sx + ux * travel, sy + uy * travel, height)
                 ox, oy, oz = -ux * travel, -uy * travel, sz - height
-                self._left = -1.0
         self.offset = (ox, oy, oz, ux, uy, uz)
         self._in_contact = contact
         lowest, sinking = height, uz
@@ -160,7 +159,7 @@ class ContactLock:
             aim = _predict(played.x, played.y, played, 0.5*played.stays)
             left, place = _find_landing(state, aim, dt, high, near, hardest)
             if left < _WORTH * played.stays:
-                self._commits, self._left, self._place = True, left, place
+                self._commits, self._left, self.plant = True, left, (*place, self.plant[2])
                 return
         self._left = played.until + EARLY * dt
 
@@ -176,18 +175,18 @@ class ContactLock:
         x, y, vx, vy = state
         left = self._left
         if not self._commits:
-            self._place = _predict(played.land_x, played.land_y, played, played.until+STANCE)
+            aim = _predict(played.land_x, played.land_y, played, played.until + STANCE)
             if left <= _COMMITS:
                 near = NEAR * settings.unlock_radius
-                left, self._place = _find_landing(state, self._place, max(left, dt), 0.0, near, hardest)
-                self._commits = True
+                left, aim = _find_landing(state, aim, max(left, dt), 0.0, near, hardest)
+                self._commits, self.plant = True, (*aim, self.plant[2])
         self._left = max(left - dt, 0.0)
         if self._commits:
-            px, py = self._place
+            px, py, _ = self.plant
             (x, vx), (y, vy) = _approach(x, vx, px, left, dt), _approach(y, vy, py, left, dt)
             return x, y, vx, vy
-        bx = self._place[0] + played.x - played.land_x
-        by = self._place[1] + played.y - played.land_y
+        bx = aim[0] + played.x - played.land_x
+        by = aim[1] + played.y - played.land_y
         wx, wy = played.vx, played.vy
         (ex, ux), (ey, uy) = (
             spring(e, u, 0.0, settings.foot_halflife, dt)
@@ -211,8 +210,11 @@ class ContactLock:
             self._data = (*self.plant[:2], self._data[2])
 
     def move_plant(self, x: float, y: float) -> None:
-        """Plant a toe beside where it was planted: it comes to rest there."""
+        """Plant a toe beside where it is planted, or lands: it comes to rest there."""
         px, py, pz = self.plant
+        if not self.locked:
+            self.plant = px + x, py + y, pz
+            return
         ox, oy, oz, ux, uy, uz = self.offset
         self.plant = px + x, py + y, pz
         self.offset = ox - x, oy - y, oz, ux, uy, uz

@@ -257,7 +257,7 @@ class FeetApart:
         x = y = 0.0
         for i, beside, *shares in self._pairs:
             j = beside.leg
-            if k not in (i, j) or not locks[i + j - k].locked:
+            if k not in (i, j) or not locks[i + j - k].is_firm:
                 continue
             nx, ny = (legs[i][1][0][n] - legs[j][1][0][n] for n in (0, 1))
             width = math.hypot(nx, ny)
@@ -265,7 +265,7 @@ class FeetApart:
                 continue
             nx, ny = nx / width, ny / width
             (a, *_), (b, *_) = (
-                _find_foot(locks[n], legs[n][-1][0], legs[n][-3][0], share, is_landing=n == k)
+                _find_foot(locks[n], legs[n][-1][0], legs[n][-3][0], share, is_landing=True)
                 for n, share in zip((i, j), shares, strict=True)
             )
             (ax, ay, _), (bx, by, _) = (legs[n][-3][0] for n in (i, j))
@@ -287,7 +287,7 @@ def _find_foot(
     ax, ay, az = ankle
     ax, ay, az = ax - x, ay - y, az - z
     ox, oy, _, ux, uy, _ = lock.offset
-    if lock.locked:
+    if is_landing or lock.locked:
         x, y, _ = lock.plant
         if is_landing:
             ox = oy = 0.0

@@ -202,7 +202,7 @@ class FootLock:
             all_played = toes.to_world(root, drift)
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
             own, lock = legs_joints[k], self._locks[k]
-            was_locked, lock.is_held = lock.locked, stands
+            was_firm, lock.is_held = lock.is_firm, stands
             sunk = self._sunk[k]
             if sunk:
                 sunk = self._sunk[k] = sunk * compute_remainder(_LIFTING, dt)
@@ -224,7 +224,7 @@ class FootLock:
                 )
                 self._floors[k] = min(floors[:2])
             target = self._toe_leaps[k].limit(target, floors[0] + leg.toe_height, most)
-            if lock.locked and not was_locked:
+            if lock.is_firm and not was_firm:
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks))
             before = self._bone_getters[k](bones)
             knee = self._knees[k]

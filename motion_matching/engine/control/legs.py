@@ -284,10 +284,14 @@ def roll_foot(
     across = math.sqrt(wx * wx + wy * wy + wz * wz)
     if across < CLOSE:
         return goal, spare
-    cosine = min((square + away * away - soft * soft) / (2.0 * length * away), 1.0)
+    # it turns by half of what would bring it into line at most, as the rest does not help much
+    cosine = min(
+        (square + away * away - soft * soft) / (2.0 * length * away),
+        math.sqrt(0.5 + 0.5 * along / length),
+    )
     a, b = length * cosine, length * math.sqrt(1.0 - cosine * cosine) / across
     rolled = toe[0] + a * ux + b * wx, toe[1] + a * uy + b * wy, toe[2] + a * uz + b * wz
-    return rolled, soft - now
+    return rolled, max(min(soft, math.dist(hip, rolled)) - now, spare)
 
 
 def unfold(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector, length: float) -> Vector:
