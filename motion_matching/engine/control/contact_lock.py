@@ -95,7 +95,7 @@ class ContactLock:
         px, py, pz = self._data or data
         vx, vy, vz = (x - px) / dt, (y - py) / dt, (z - pz) / dt
         self._data = data
-        bx, by, _, bu, bv, _ = self.offset
+        bx, by, bz, bu, bv, bw = self.offset
         ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)
         if self.locked:
             tx, ty, tz = self.plant
@@ -112,12 +112,15 @@ class ContactLock:
                 missed = self._left <= 0.5 * dt and not contact and played.until > 1.5 * dt
                 if played.jumped or self._left < 0.0 or missed:
                     self._plan(played, state, sz - height, settings, dt, _SHARE * hardest)
-                sx, sy, wx, wy = self._swing(played, state, settings, dt, _SHARE * hardest)
+                sx, sy, wx, wy, left = self._swing(played, state, settings, dt, _SHARE * hardest)
                 ox, oy, ux, uy = sx - x, sy - y, wx - vx, wy - vy
+                if self._commits:
+                    sz, wz = _approach(pz + bz, vz + bw, height, left, dt)
+                    oz, uz = sz - z, wz - vz
                 lands = contact and self._left <= 0.5 * dt
             else:
                 sx, sy, self._left = x + ox, y + oy, -1.0
-            if sz - height > LANDING:
+            if not played and sz - height > LANDING:
                 contact = lands = False
             if lands:
                 self.locked = True
@@ -170,7 +173,7 @@ class ContactLock:
         settings: PerformerSettings,
         dt: float,
         hardest: float,
-    ) -> tuple[float, float, float, float]:
+    ) -> tuple[float, float, float, float, float]:
         """Return place and velocity on the ground of a toe in the air, a tick later."""
         x, y, vx, vy = state
         left = self._left
@@ -184,7 +187,7 @@ class ContactLock:
         if self._commits:
             px, py, _ = self.plant
             (x, vx), (y, vy) = _approach(x, vx, px, left, dt), _approach(y, vy, py, left, dt)
-            return x, y, vx, vy
+            return x, y, vx, vy, left
         bx = aim[0] + played.x - played.land_x
         by = aim[1] + played.y - played.land_y
         wx, wy = played.vx, played.vy
@@ -192,7 +195,7 @@ class ContactLock:
             spring(e, u, 0.0, settings.foot_halflife, dt)
             for e, u in ((x - bx + wx * dt, vx - wx), (y - by + wy * dt, vy - wy))
         )
-        return bx + ex, by + ey, wx + ux, wy + uy
+        return bx + ex, by + ey, wx + ux, wy + uy, left
 
     @property
     def is_firm(self) -> bool:
