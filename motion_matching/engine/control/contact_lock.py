@@ -109,10 +109,13 @@ class ContactLock:
             lands = contact and not self._in_contact
             if played:
                 state = px + bx, py + by, vx + bu, vy + bv
+                fall = pz + bz - height, vz + bw
                 missed = self._left <= 0.5 * dt and not contact and played.until > 1.5 * dt
                 if played.jumped or self._left < 0.0 or missed:
-                    self._plan(played, state, sz - height, settings, dt, _SHARE * hardest)
-                sx, sy, wx, wy, left = self._swing(played, state, settings, dt, _SHARE * hardest)
+                    self._plan(played, state, fall, settings, dt, _SHARE * hardest)
+                sx, sy, wx, wy, left = self._swing(
+                    played, state, fall, settings, dt, _SHARE * hardest
+                )
                 ox, oy, ux, uy = sx - x, sy - y, wx - vx, wy - vy
                 if self._commits:
                     sz, wz = _approach(pz + bz, vz + bw, height, left, dt)
@@ -147,7 +150,7 @@ class ContactLock:
         self,
         played: PlayedToe,
         state: tuple[float, float, float, float],
-        high: float,
+        fall: tuple[float, float],
         settings: PerformerSettings,
         dt: float,
         hardest: float,
@@ -160,7 +163,7 @@ class ContactLock:
         near = NEAR * settings.unlock_radius
         if played.stays:
             aim = _predict(played.x, played.y, played, 0.5*played.stays)
-            left, place = _find_landing(state, aim, dt, high, near, hardest)
+            left, place = _find_landing(state, fall, aim, dt, near, hardest)
             if left < _WORTH * played.stays:
                 self._commits, self._left, self.plant = True, left, (*place, self.plant[2])
                 return
@@ -170,6 +173,7 @@ class ContactLock:
         self,
         played: PlayedToe,
         state: tuple[float, float, float, float],
+        fall: tuple[float, float],
         settings: PerformerSettings,
         dt: float,
         hardest: float,
@@ -181,7 +185,9 @@ class ContactLock:
             aim = _predict(played.land_x, played.land_y, played, played.until + STANCE)
             if left <= _COMMITS:
                 near = NEAR * settings.unlock_radius
-                left, aim = _find_landing(state, aim, max(left, dt), 0.0, near, hardest)
+                left, aim = _find_landing(
+                    state, fall, aim, max(left, dt), near, hardest
+                )
                 self._commits, self.plant = True, (*aim, self.plant[2])
         self._left = max(left - dt, 0.0)
         if self._commits:
@@ -264,9 +270,9 @@ def _approach(x: float, v: float, goal: float, left: float, dt: float) -> tuple[
 
 def _find_landing(
     state: tuple[float, float, float, float],
+    fall: tuple[float, float],
     aim: tuple[float, float],
     least: float,
-    high: float,
     near: float,
     hardest: float,
 ) -> tuple[float, tuple[float, float]]:
@@ -281,6 +287,7 @@ def _find_landing(
         sx, sy = x + vx * seconds / 3.0, y + vy * seconds / 3.0
         dx, dy = aim[0] - sx, aim[1] - sy
         away, most = math.hypot(dx, dy), hardest * seconds * seconds / 6.0
+        high = abs(fall[0] + fall[1] * seconds / 3.0)
         if away - near <= most and high <= most and 2.0 * speed <= hardest * seconds:
             break
         seconds *= _LONGER
