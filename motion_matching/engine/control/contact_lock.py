@@ -140,7 +140,10 @@ class ContactLock:
             speed = math.hypot(vx + ux, vy + uy)
             if not played and contact and speed < _AT_REST and math.hypot(ox, oy) < _NEAR:
                 self._in_contact = False
-            lowest += settings.swing_clearance * compute_lift_share(speed)
+            share = compute_lift_share(speed)
+            if self._commits:
+                share = min(share, self._left / _COMMITS)
+            lowest += settings.swing_clearance * share
         lift = max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0)
         if lift or self._lift != _LEVEL:
             self._lift = _raise(self._lift, lift, dt)
