@@ -24,13 +24,11 @@ _AHEAD = 0.04  # seconds that sinking is predicted ahead
 LANDING = 0.08
 _LEVEL = (0.0, 0.0)  # a lift that has ended
 _COMMITS = 0.1  # seconds before it lands in which a toe goes straight to its place
-_LASTS = 0.2  # seconds that a character drifts on as it does
-_SHARE = 1.0
-_WORTH = 0.9
-EARLY = 0.0
-NEAR=0.75
-STANCE=0.15
-_TRIES, _LONGER = 16, 1.2
+_DRIFTS = 0.15  # seconds that a character goes on to drift as it does
+# how far from where the motion has it a toe may land, as a share of the unlock radius: the rest is
+# for what the body moves while it stands
+_NEARNESS = 0.75
+_TRIES, _LONGER = 16, 1.2  # times that a landing is put off, and how much longer it takes each time
 _AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
 
 
@@ -112,9 +110,9 @@ class ContactLock:
                 fall = pz + bz - height, vz + bw
                 missed = self._left <= 0.5 * dt and not contact and played.until > 1.5 * dt
                 if played.jumped or self._left < 0.0 or missed:
-                    self._plan(played, state, fall, settings, dt, _SHARE * hardest)
+                    self._plan(played, state, fall, settings, dt, hardest)
                 sx, sy, wx, wy, left = self._swing(
-                    played, state, fall, settings, dt, _SHARE * hardest
+                    played, state, fall, settings, dt, hardest
                 )
                 ox, oy, ux, uy = sx - x, sy - y, wx - vx, wy - vy
                 if self._commits:
@@ -163,14 +161,14 @@ class ContactLock:
         It does on the ground that it is on as it is played, if it can stand there for long enough.
         """
         self._commits = False
-        near = NEAR * settings.unlock_radius
+        near = _NEARNESS * settings.unlock_radius
         if played.stays:
-            aim = _predict(played.x, played.y, played, 0.5*played.stays)
+            aim = _foresee(played.x, played.y, played)
             left, place = _find_landing(state, fall, aim, dt, near, hardest)
-            if left < _WORTH * played.stays:
+            if left < played.stays:
                 self._commits, self._left, self.plant = True, left, (*place, self.plant[2])
                 return
-        self._left = played.until + EARLY * dt
+        self._left = played.until
 
     def _swing(
         self,
@@ -185,9 +183,9 @@ class ContactLock:
         x, y, vx, vy = state
         left = self._left
         if not self._commits:
-            aim = _predict(played.land_x, played.land_y, played, played.until + STANCE)
+            aim = _foresee(played.land_x, played.land_y, played)
             if left <= _COMMITS:
-                near = NEAR * settings.unlock_radius
+                near = _NEARNESS * settings.unlock_radius
                 left, aim = _find_landing(
                     state, fall, aim, max(left, dt), near, hardest
                 )
@@ -253,10 +251,9 @@ class ContactLock:
         return e * (ox + jx * dt), e * (oy + jy * dt), e * (oz + jz * dt), ux, uy, uz
 
 
-def _predict(x: float, y: float, played: PlayedToe, seconds: float) -> tuple[float, float]:
-    """Return where a place on the ground of a motion is in some seconds."""
-    ahead = _LASTS * (1.0 - math.exp(-seconds / _LASTS)) if _LASTS else 0.0
-    return x + played.drift_x * ahead, y + played.drift_y * ahead
+def _foresee(x: float, y: float, played: PlayedToe) -> tuple[float, float]:
+    """Return where a place on the ground of a motion will be, as the character drifts on."""
+    return x + _DRIFTS * played.drift_x, y + _DRIFTS * played.drift_y
 
 
 def _approach(x: float, v: float, goal: float, left: float, dt: float) -> tuple[float, float]:

@@ -38,6 +38,8 @@ from .stepping import Stepping
 LegJoints = tuple[Joint, ...]
 
 _LIFTING = 0.04  # seconds: halflife with which a foot comes up that started below the floor
+# of the hardest that toes and ankles accelerate: the knee between moves more than they do
+_EASY = 0.8
 _DRIFTING = 0.05  # seconds: halflife of the drift
 
 
@@ -189,7 +191,7 @@ class FootLock:
         """
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
-        buffer, turned, most = settings.stretch_buffer, [], hardest * dt * dt
+        buffer, turned, most = settings.stretch_buffer, [], _EASY * hardest * dt * dt
         legs_joints = [get(joints) for get in self._joint_getters]
         if stands:
             self._begin_step(legs_joints, contacts.tolist(), dt)

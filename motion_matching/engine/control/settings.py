@@ -387,7 +387,7 @@ class PerformerSettings:
         "bend more",
     )
     unlock_radius: float = _metres(
-        0.4,
+        0.45,
         "Unlock Radius",
         "A planted toe is released once the motion takes it farther away; larger: legs bend more",
         soft_most=0.5,
