@@ -1,8 +1,8 @@
 """Place one toe: where the data has it, or where it was planted as its contact began.
 
-Source: article 002, Sliding and Foot Locking. Three additions: a landing toe comes to rest directly
-instead of sliding out and back; until then, it moves as that of the frame which is played; and a
-toe that moves over the floor is lifted off it.
+Source: article 002, Sliding and Foot Locking. Three additions: a toe in the air is aimed at where
+the motion that is played lands it, and stands there at once; one whose landing is not known comes
+to rest directly, instead of sliding out and back; and a toe that moves over the floor is lifted.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Vector
 from ..maths.springs import LN2, compute_decay, spring
+from .landing import RULES, Flight, Place, find_landing, foresee
 from .legs import CLOSE
-from .played_toes import NEVER, PlayedToe
+from .played_toes import PlayedToe
 from .settings import PerformerSettings
 
 _CREEPING, _SWINGING = 0.1, 0.5  # m/s over the floor at which lifting a toe starts, and is complete
@@ -23,12 +24,7 @@ _AHEAD = 0.04  # seconds that sinking is predicted ahead
 # metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
 LANDING = 0.08
 _LEVEL = (0.0, 0.0)  # a lift that has ended
-_COMMITS = 0.1  # seconds before it lands in which a toe goes straight to its place
-_DRIFTS = 0.15  # seconds that a character goes on to drift as it does
-# how far from where the motion has it a toe may land, as a share of the unlock radius: the rest is
-# for what the body moves while it stands
-_NEARNESS = 0.75
-_TRIES, _LONGER = 16, 1.2  # times that a landing is put off, and how much longer it takes each time
+_UNKNOWN = -1.0  # seconds until a landing that is not planned yet
 _AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
 
 
@@ -56,9 +52,8 @@ class ContactLock:
         self.offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector | None = None
-        # seconds until it lands, below 0 if no landing is planned; and whether it goes straight to
-        # its plant already
-        self._left, self._commits = -1.0, False
+        # seconds until it lands, and whether it goes straight to its plant already
+        self._left, self._commits = _UNKNOWN, False
         # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
@@ -86,43 +81,37 @@ class ContactLock:
     ) -> Vector:
         """Return the toe's position from that in the data; `height` is that of a planted toe.
 
-        A toe off the ground goes where it lands as it is `played`. It accelerates no harder than
-        the `hardest` in m/s² for that, if it has the time.
+        A toe off the ground goes where it lands as it is `played`, and accelerates no harder than
+        the `hardest` in m/s² on its way.
         """
+        before, offset = self._data or data, self.offset
         x, y, z = data
-        px, py, pz = self._data or data
-        vx, vy, vz = (x - px) / dt, (y - py) / dt, (z - pz) / dt
+        vx, vy, vz = (x - before[0]) / dt, (y - before[1]) / dt, (z - before[2]) / dt
         self._data = data
-        bx, by, bz, bu, bv, bw = self.offset
         ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)
         if self.locked:
             tx, ty, tz = self.plant
             sx, sy, sz = tx + ox, ty + oy, tz + oz
             if not contact or self._is_too_far(x, y, settings):
-                self.locked = False
+                self.locked, self._left, self._commits = False, _UNKNOWN, False
                 ox, oy, oz, ux, uy, uz = sx - x, sy - y, sz - z, ux - vx, uy - vy, uz - vz
-                self._left, self._commits = -1.0, False
         else:
-            sz = z + oz
-            lands = contact and not self._in_contact
             if played:
-                state = px + bx, py + by, vx + bu, vy + bv
-                fall = pz + bz - height, vz + bw
-                missed = self._left <= 0.5 * dt and not contact and played.until > 1.5 * dt
-                if played.jumped or self._left < 0.0 or missed:
-                    self._plan(played, state, fall, settings, dt, hardest)
-                sx, sy, wx, wy, left = self._swing(
-                    played, state, fall, settings, dt, hardest
+                bx, by, bz, bu, bv, bw = offset
+                flight = Flight(
+                    *(before[0] + bx, before[1] + by, before[2] + bz - height),
+                    *(vx + bu, vy + bv, vz + bw),
                 )
-                ox, oy, ux, uy = sx - x, sy - y, wx - vx, wy - vy
+                flight = self._fly(flight, played, contact, settings, dt, hardest)
+                ox, oy, ux, uy = flight.x - x, flight.y - y, flight.vx - vx, flight.vy - vy
                 if self._commits:
-                    sz, wz = _approach(pz + bz, vz + bw, height, left, dt)
-                    oz, uz = sz - z, wz - vz
-                lands = contact and self._left <= 0.5 * dt
+                    oz, uz = flight.z + height - z, flight.vz - vz
+                lands = contact and self._left < 0.5 * dt
             else:
-                sx, sy, self._left = x + ox, y + oy, -1.0
-            if not played and sz - height > LANDING:
-                contact = lands = False
+                self._left, self._commits = _UNKNOWN, False
+                contact = contact and z + oz - height <= LANDING
+                lands = contact and not self._in_contact
+            sx, sy, sz = x + ox, y + oy, z + oz
             if lands:
                 self.locked = True
                 ux, uy, uz = ux + vx, uy + vy, uz + vz
@@ -140,69 +129,64 @@ class ContactLock:
                 self._in_contact = False
             share = compute_lift_share(speed)
             if self._commits:
-                share = min(share, self._left / _COMMITS)
+                share = min(share, self._left / RULES.straight)
             lowest += settings.swing_clearance * share
         lift = max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0)
         if lift or self._lift != _LEVEL:
             self._lift = _raise(self._lift, lift, dt)
         return sx, sy, max(sz + self._lift[0], height)
 
-    def _plan(
+    def _fly(
         self,
+        flight: Flight,
         played: PlayedToe,
-        state: tuple[float, float, float, float],
-        fall: tuple[float, float],
+        contact: bool,
         settings: PerformerSettings,
         dt: float,
         hardest: float,
-    ) -> None:
-        """Choose when and where a toe lands that moves as in its `state`, `high` above the floor.
-
-        It does on the ground that it is on as it is played, if it can stand there for long enough.
-        """
-        self._commits = False
-        near = _NEARNESS * settings.unlock_radius
-        if played.stays:
-            aim = _foresee(played.x, played.y, played)
-            left, place = _find_landing(state, fall, aim, dt, near, hardest)
-            if left < played.stays:
-                self._commits, self._left, self.plant = True, left, (*place, self.plant[2])
-                return
-        self._left = played.until
-
-    def _swing(
-        self,
-        played: PlayedToe,
-        state: tuple[float, float, float, float],
-        fall: tuple[float, float],
-        settings: PerformerSettings,
-        dt: float,
-        hardest: float,
-    ) -> tuple[float, float, float, float, float]:
-        """Return place and velocity on the ground of a toe in the air, a tick later."""
-        x, y, vx, vy = state
+    ) -> Flight:
+        """Return the flight of a toe a tick later; its height counts where it goes straight."""
+        radius = RULES.near * settings.unlock_radius
+        missed = self._left < 0.5 * dt and not contact and played.until > 1.5 * dt
+        if played.jumped or self._left < 0.0 or missed:
+            self._left, self._commits = played.until, False
+            if played.stays:  # it stands where it is already, if that is worth it
+                aim = foresee(played.x, played.y, played)
+                left, place = find_landing(flight, aim, dt, radius, hardest)
+                if left < played.stays:
+                    self._commit(left, place)
+        aim = foresee(played.land_x, played.land_y, played)
+        if not self._commits and self._left <= RULES.straight:
+            self._commit(*find_landing(flight, aim, max(self._left, dt), radius, hardest))
         left = self._left
-        if not self._commits:
-            aim = _foresee(played.land_x, played.land_y, played)
-            if left <= _COMMITS:
-                near = _NEARNESS * settings.unlock_radius
-                left, aim = _find_landing(
-                    state, fall, aim, max(left, dt), near, hardest
-                )
-                self._commits, self.plant = True, (*aim, self.plant[2])
         self._left = max(left - dt, 0.0)
         if self._commits:
-            px, py, _ = self.plant
-            (x, vx), (y, vy) = _approach(x, vx, px, left, dt), _approach(y, vy, py, left, dt)
-            return x, y, vx, vy, left
-        bx = aim[0] + played.x - played.land_x
-        by = aim[1] + played.y - played.land_y
-        wx, wy = played.vx, played.vy
-        (ex, ux), (ey, uy) = (
-            spring(e, u, 0.0, settings.foot_halflife, dt)
-            for e, u in ((x - bx + wx * dt, vx - wx), (y - by + wy * dt, vy - wy))
+            return flight.approach(self.plant[:2], left, dt)
+        return self._follow(flight, aim, played, settings, dt)
+
+    def _commit(self, left: float, place: Place) -> None:
+        """Land at a place in so many seconds, whatever the body does until then."""
+        self._left, self._commits, self.plant = left, True, (*place, self.plant[2])
+
+    def _follow(
+        self,
+        flight: Flight,
+        aim: Place,
+        played: PlayedToe,
+        settings: PerformerSettings,
+        dt: float,
+    ) -> Flight:
+        """Return the flight a tick later of a toe that moves as it is played, but to its aim."""
+        x, y = aim[0] + played.x - played.land_x, aim[1] + played.y - played.land_y
+        vx, vy = played.vx, played.vy
+        (ox, ux), (oy, uy) = (
+            spring(o, u, 0.0, settings.foot_halflife, dt)
+            for o, u in (
+                (flight.x - x + vx * dt, flight.vx - vx),
+                (flight.y - y + vy * dt, flight.vy - vy),
+            )
         )
-        return bx + ex, by + ey, wx + ux, wy + uy, left
+        return flight._replace(x=x + ox, y=y + oy, vx=vx + ux, vy=vy + uy)
 
     @property
     def is_firm(self) -> bool:
@@ -249,50 +233,6 @@ class ContactLock:
         jx, jy, jz = ux + ox * rate, uy + oy * rate, uz + oz * rate
         ux, uy, uz = e * (ux - jx * step), e * (uy - jy * step), e * (uz - jz * step)
         return e * (ox + jx * dt), e * (oy + jy * dt), e * (oz + jz * dt), ux, uy, uz
-
-
-def _foresee(x: float, y: float, played: PlayedToe) -> tuple[float, float]:
-    """Return where a place on the ground of a motion will be, as the character drifts on."""
-    return x + _DRIFTS * played.drift_x, y + _DRIFTS * played.drift_y
-
-
-def _approach(x: float, v: float, goal: float, left: float, dt: float) -> tuple[float, float]:
-    """Return place and velocity a tick later of what comes to rest at a goal, evenly, in time."""
-    if left <= dt:
-        return goal, 0.0
-    e, s = x - goal, dt / left
-    r = 1.0 - s
-    return (
-        goal + r * r * (e * (1.0 + 2.0 * s) + v * dt),
-        r * (v * (1.0 - 3.0 * s) - 6.0 * e * s / left),
-    )
-
-
-def _find_landing(
-    state: tuple[float, float, float, float],
-    fall: tuple[float, float],
-    aim: tuple[float, float],
-    least: float,
-    near: float,
-    hardest: float,
-) -> tuple[float, tuple[float, float]]:
-    """Return in how many seconds, `least` or more, a toe lands, and where: as near the aim as it can.
-
-    It comes `near` at least, in metres, and accelerates no harder than `hardest` in m/s².
-    """
-    x, y, vx, vy = state
-    speed, seconds = math.hypot(vx, vy), least
-    for _ in range(_TRIES):
-        # where it comes to rest by itself, and how far it can get aside of that
-        sx, sy = x + vx * seconds / 3.0, y + vy * seconds / 3.0
-        dx, dy = aim[0] - sx, aim[1] - sy
-        away, most = math.hypot(dx, dy), hardest * seconds * seconds / 6.0
-        high = abs(fall[0] + fall[1] * seconds / 3.0)
-        if away - near <= most and high <= most and 2.0 * speed <= hardest * seconds:
-            break
-        seconds *= _LONGER
-    share = min(most / (away + 1e-9), 1.0)
-    return seconds, (sx + share * dx, sy + share * dy)
 
 
 def compute_lift_share(speed: Any) -> Any:

@@ -19,6 +19,7 @@ from .contact_lock import ContactLock
 from .feet_apart import FeetApart
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .knee_limit import KneeLimit
+from .landing import RULES
 from .leap_limit import LeapLimit
 from .legs import (
     CLOSE,
@@ -38,9 +39,7 @@ from .stepping import Stepping
 LegJoints = tuple[Joint, ...]
 
 _LIFTING = 0.04  # seconds: halflife with which a foot comes up that started below the floor
-# of the hardest that toes and ankles accelerate: the knee between moves more than they do
-_EASY = 0.8
-_DRIFTING = 0.05  # seconds: halflife of the drift
+_DRIFTING = 0.05  # seconds: halflife of how fast a character drifts, as single ticks are uneven
 
 
 class FootLock:
@@ -191,7 +190,7 @@ class FootLock:
         """
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
-        buffer, turned, most = settings.stretch_buffer, [], _EASY * hardest * dt * dt
+        buffer, turned, most = settings.stretch_buffer, [], RULES.ease * hardest * dt * dt
         legs_joints = [get(joints) for get in self._joint_getters]
         if stands:
             self._begin_step(legs_joints, contacts.tolist(), dt)
@@ -297,8 +296,10 @@ class FootLock:
         """
         lock, ground, toe_height = self._locks[k], self._ground, self._legs[k].toe_height
         x, y, z = toe
-        floor = compute_step_height(ground, x, y, stands)
-        below = compute_step_height(ground, *lock.plant[:2], stands) if lock.locked else floor
+        ox, oy, *_ = lock.offset
+        shown = lock.plant[:2] if lock.locked else (x + ox, y + oy)
+        floor = compute_step_height(ground, *shown, stands)
+        below = compute_step_height(ground, *lock.plant[:2], stands) if lock.is_firm else floor
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
         sunk = self._sunk[k]
