@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .played_toes import PlayedToe
 
-_TRIES, _LONGER = 16, 1.2  # times that a landing is put off, and how much longer it takes each time
+_TRIES, _LONGER = 24, 1.2  # times that a landing is put off, and how much longer it takes each time
 
 Place = tuple[float, float]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +12,20 @@ from motion_matching.engine.control.contact_lock import ContactLock
 from motion_matching.engine.control.foot_lock import FootLock
 from motion_matching.engine.control.ground import FLAT
 from motion_matching.engine.control.legs import bend, measure_legs
-from motion_matching.engine.control.played_toes import PlayedToes, measure_toes
+from motion_matching.engine.control.planting import plant_feet
+from motion_matching.engine.control.landing import Flight, find_landing
+from motion_matching.engine.control.played_toes import (
+    NEVER,
+    PlayedToe,
+    PlayedToes,
+    measure_toes,
+)
 from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.control.start_state import compose_places
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.runs import find_runs
 from motion_matching.engine.takes import takes
 from tests.engine import rigs
 from tests.engine.feet.planted import plant
@@ -117,79 +127,186 @@ def test_a_released_toe_is_planted_where_it_rests_again():
     assert where[0] == pytest.approx(0.3, abs=0.03)
 
 
-def land_dragged(drag: float, *, knows_played: bool, **changes) -> tuple[list, list, ContactLock]:
+def land_dragged(
+    drag: float, *, knows_played: bool, turned: float = 0.0, hardest: float = np.inf, **changes
+) -> tuple[list, list, ContactLock]:
     """Return where a toe is played (T,) and shown (T,) that comes down as its body is dragged on.
 
-    It is played to slow down, and to stand from tick 20 on; `drag` is in m/s along x.
+    It is played to slow down, and to stand from tick 20 on; `drag` is in m/s along x. From tick 12
+    on it is played farther by `turned` metres, as after a jump.
     """
     lock, settings = ContactLock(), make_lock_settings(**changes)
+    speeds = [max(2.0 * (1.0 - k / 18.0), 0.0) for k in range(30)]
+    places = np.concatenate([[0.0], np.cumsum(speeds[1:]) * DT])
     played, shown = [], []
-    for k in range(30):
-        speed = max(2.0 * (1.0 - k / 18.0), 0.0)
-        played.append(played[-1] + speed * DT if played else 0.0)
-        share = float(np.clip((k - 13) / 6.0, 0.0, 1.0))
-        toe = (share, played[-1], 0.0, speed, 0.0, False) if share and knows_played else None
-        data = (played[-1] + drag * k * DT, 0.0, 0.02 + 0.004 * max(20 - k, 0))
-        shown.append(lock.update(data, k >= 20, 0.02, settings, DT, toe)[0])
+    for k, (place, speed) in enumerate(zip(places.tolist(), speeds, strict=True)):
+        jump = turned if k >= 12 else 0.0
+        body = drag * k * DT + jump
+        x, lands = place + body, float(places[-1]) + body
+        stays, until = max(30 - k, 0) * DT if k >= 20 else 0.0, (20 - k) * DT if k < 20 else NEVER
+        toe = PlayedToe(x, 0.0, speed, 0.0, stays, until, lands, 0.0, drag, 0.0, k == 12)
+        data = (place + drag * k * DT + jump * min((k - 11) / 8.0, 1.0), 0.0)
+        height = 0.02 + 0.004 * max(20 - k, 0)
+        aimed = toe if knows_played else None
+        played.append(x)
+        shown.append(lock.update((*data, height), k >= 20, 0.02, settings, DT, aimed, hardest)[0])
     return played, shown, lock
 
 
 def test_a_landing_toe_is_not_dragged_along_by_a_fading_jump():
-    """It lands beside where it is played, as far away as it was before."""
+    """It stands at once, near where its motion lands it."""
     slides = []
     for knows_played in (False, True):
         played, shown, lock = land_dragged(0.6, knows_played=knows_played)
         assert lock.locked
-        slides.append(shown[29] - shown[19])
-        before = shown[13] - played[13]
-        assert (abs(shown[29] - played[29] - before) < 0.04) == knows_played
-    assert slides[1] < 0.25 * slides[0]
+        slides.append(abs(shown[29] - shown[19]))
+        assert abs(shown[29] - played[20]) < 0.12
+    assert slides[1] < 0.001 < 0.02 < slides[0]
+
+
+def test_a_toe_lands_where_its_new_motion_lands_it_after_a_jump():
+    """Its motion has it half a step farther, a moment before it comes down."""
+    played, shown, lock = land_dragged(0.0, knows_played=True, turned=0.2)
+    assert lock.locked
+    assert shown[29] == pytest.approx(played[29], abs=0.01)
+    assert abs(shown[29] - shown[20]) < 0.001
+
+
+def test_a_toe_without_the_time_to_get_there_lands_nearer():
+    """It stands within an eighth of a second, and goes hardly harder than its motion."""
+    _, shown, lock = land_dragged(0.0, knows_played=True, turned=0.3, hardest=40.0)
+    assert lock.locked
+    assert np.abs(np.diff(shown[12:22], n=2)).max() < 1.1 * 40.0 * DT**2
+    assert abs(shown[29] - shown[27]) < 0.001
 
 
 def test_a_toe_that_begins_to_land_moves_smoothly():
-    _, shown, _ = land_dragged(0.6, knows_played=True)
     _, usual, _ = land_dragged(0.6, knows_played=False)
-    hardest = [np.abs(np.diff(each, n=2)).max() / DT**2 for each in (usual, shown)]
-    assert hardest[1] < 1.2 * hardest[0]
+    hardest = np.abs(np.diff(usual, n=2)).max() / DT**2
+    _, shown, _ = land_dragged(0.6, knows_played=True, hardest=hardest)
+    # it is aimed from the first tick on, and lands in the last tenth of a second before tick 20
+    assert np.abs(np.diff(shown[10:], n=2)).max() / DT**2 < 1.2 * hardest
 
 
-def test_a_toe_that_is_played_out_of_reach_lands_where_it_is():
-    _, shown, lock = land_dragged(0.6, knows_played=True, unlock_radius=0.1)
-    _, usual, _ = land_dragged(0.6, knows_played=False, unlock_radius=0.1)
-    assert lock.locked
-    assert shown == usual
+def test_a_landing_is_near_its_aim_and_no_harder_than_the_motion():
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        place, speed = rng.uniform(-1.0, 1.0, 2), rng.uniform(-4.0, 4.0, 3)
+        toe = Flight(*place, rng.uniform(0.0, 0.3), *speed)
+        aim, hardest = tuple(rng.uniform(-1.0, 1.0, 2).tolist()), rng.uniform(20.0, 200.0)
+        left, lands = find_landing(toe, aim, DT, 0.2, hardest)
+        assert math.dist(lands, aim) < 0.2 + 1e-6
+        ticks = 100
+        dt, shown = left / ticks, [toe]
+        for tick in range(ticks):
+            shown.append(shown[-1].approach(lands, left - tick * dt, dt))
+        np.testing.assert_allclose(shown[-1], (*lands, 0.0, 0.0, 0.0, 0.0), atol=1e-9)
+        pushes = np.diff([each[3:] for each in shown[:-1]], axis=0) / dt
+        # at most one to stop it, and one to lead it aside
+        assert np.linalg.norm(pushes[:, :2], axis=1).max() < 2.0 * hardest
+        assert np.abs(pushes[:, 2]).max() < 2.0 * hardest
+
+
+def measure_rows(database) -> np.ndarray:
+    moves = database.toes, database.track, np.asarray(database.contacts)
+    loops = [each.loop for each in database.ranges]
+    return measure_toes(*moves, database.stops, loops, database.fps)
 
 
 def test_the_toes_of_a_database_stand_where_its_contacts_are(demo_database):
     """Seen from the simulation bone they move, but not over the ground."""
-    contacts = np.asarray(demo_database.contacts)
-    moves = demo_database.toes, demo_database.track, contacts
-    rows = measure_toes(*moves, demo_database.stops, demo_database.fps)
+    contacts, rows = np.asarray(demo_database.contacts), measure_rows(demo_database)
     frame = int(np.flatnonzero(contacts.all(axis=1))[0])
     pose = demo_database.poses[frame]
     _, positions = compute_world(pose, demo_database.skeleton.parents)
-    in_world = PlayedToes(rows[frame], False).to_world(pose[:, 0].tolist())
-    for (_, x, y, *_), leg in zip(in_world, demo_database.roles.legs, strict=True):
-        np.testing.assert_allclose((x, y), positions[leg.toe, :2], atol=1e-4)
-    speeds = np.linalg.norm(rows[..., 3:], axis=-1)
+    played = PlayedToes(rows[frame], np.zeros(3), False)
+    in_world = played.to_world(pose[:, 0].tolist(), (0.0, 0.0, 0.0))
+    for toe, leg in zip(in_world, demo_database.roles.legs, strict=True):
+        np.testing.assert_allclose((toe.x, toe.y), positions[leg.toe, :2], atol=1e-4)
+    speeds = np.linalg.norm(rows[..., 2:4], axis=-1)
     assert speeds[contacts].mean() < 0.05
     assert speeds[~contacts].mean() > 1.0
-    assert (rows[contacts, 0] == 1.0).all()
-    assert 0.05 < (rows[~contacts, 0] > 0.0).mean() < 0.6
+    np.testing.assert_array_equal(rows[..., 4] > 0.0, contacts)
 
 
-def test_a_foot_of_a_small_creature_lands_in_less_time():
+def test_a_foot_lands_where_it_was_foretold(demo_database):
+    """Every frame in the air knows where and when its toes come down, loops on their way around."""
+    rows, contacts = measure_rows(demo_database), np.asarray(demo_database.contacts)
+    followers, motion = demo_database.followers, demo_database.root_motion / demo_database.fps
+    checked = 0
+    for frame in range(0, demo_database.frame_count, 37):
+        for leg in np.flatnonzero(~contacts[frame] & (rows[frame, :, 5] < NEVER)):
+            ticks = round(float(rows[frame, leg, 5]) * demo_database.fps)
+            place, at = (0.0, 0.0, 0.0), frame
+            for _ in range(ticks):
+                assert not contacts[at, leg]
+                place, at = compose_places(place, tuple(motion[at])), int(followers[at])
+            assert contacts[at, leg]
+            x, y, _ = compose_places(place, (*demo_database.toes[at, leg, :2].tolist(), 0.0))
+            np.testing.assert_allclose((x, y), rows[frame, leg, 6:], atol=2e-3)
+            checked += 1
+    assert checked > 50
+
+
+@pytest.mark.parametrize("gait", ["walk", "run"])
+def test_a_foot_that_lands_in_turns_stands_where_it_came_down(demo_database, gait):
+    """Turns are where a fading jump drags a body most."""
+    take = perform_script(demo_database, "turns", seconds=20.0, gait=gait, seed=2)
+    toes = [leg.toe for leg in demo_database.roles.legs]
+    places = demo_database.skeleton.compute_bone_positions(toes, take.poses)[..., :2]
+    slides = []
+    for leg in range(len(toes)):
+        for start, stop in find_runs(take.locked[:, leg]):
+            own = places[start:stop, leg]
+            slides.append(np.linalg.norm(own - own[0], axis=-1).max())
+    assert len(slides) > 30
+    assert np.median(slides) < 0.002
+    assert np.percentile(slides, 80) < 0.015
+    assert take.locked[take.contacts].mean() > 0.97
+
+
+def test_a_heel_comes_up_where_a_leg_is_too_short_for_its_planted_toe(demo_database, legs):
+    """A body that moves on leaves its toe where it stands, and the foot rolls over it."""
+    pose = np.array(demo_database.poses[0], np.float64)
+    pose[:, 0] = (0, 0, 0, 1, 0, 0, 0)
+    feet, settings = FootLock(legs), make_lock_settings(unlock_radius=1.0)
+    leg = legs[0]
+    toes, heels = [], []
+    for k in range(90):
+        shown = pose.copy()
+        shown[1, 0] = -0.006 * max(k - 20, 0)
+        feet.apply(shown, np.ones(2, bool), settings, DT)
+        _, positions = compute_world(shown, demo_database.skeleton.parents)
+        toes.append(positions[leg.chain[-1]])
+        heels.append(positions[leg.chain[leg.foot]])
+    away = np.linalg.norm((np.array(toes) - toes[20])[:, :2], axis=-1)
+    lifted = np.array(heels)[:, 2] - heels[20][2]
+    assert lifted.max() > 0.03
+    assert away[lifted < 0.05].max() < 0.01
+    assert np.abs(np.diff(heels, n=2, axis=0)).max() < 0.003
+
+
+def test_landings_are_those_of_their_own_range():
     contacts = np.zeros((60, 1), bool)
     contacts[40:] = True
+    still = np.zeros((60, 1, 3)), np.zeros((60, 3)), contacts
 
-    def find_landings(stops, pace=1.0):
-        rows = measure_toes(np.zeros((60, 1, 3)), np.zeros((60, 3)), contacts, stops, 60.0, pace)
-        return rows[:, 0, 0]
+    def find_landings(stops, loops):
+        return measure_toes(*still, np.array(stops), loops, 60.0)[:, 0, 5]
 
-    for pace, ticks in ((1.0, 6), (0.5, 3)):
-        assert np.flatnonzero(find_landings(np.array([60]), pace))[0] == 40 - ticks + 1
-    # the next range is another motion
-    assert not find_landings(np.array([40, 60]))[:40].any()
+    whole = find_landings([60], [False])
+    np.testing.assert_allclose(whole[:40], np.arange(40, 0, -1) / 60.0, rtol=1e-6)
+    assert (whole[40:] == NEVER).all()
+    assert (find_landings([40, 60], [False, False]) == NEVER).all()
+    around = find_landings([60], [True])
+    np.testing.assert_allclose(around[40:], np.arange(60, 40, -1) / 60.0, rtol=1e-6)
+
+
+def test_toes_of_a_small_creature_are_those_of_people_in_less_time():
+    row = np.array([[0.1, 0.2, 1.0, 2.0, 0.3, 0.4, 0.5, 0.6]])
+    toes = PlayedToes(row, np.array([1.0, 2.0, 3.0]), False).divide(0.25, 0.5)
+    np.testing.assert_allclose(toes.rows[0], [0.4, 0.8, 2.0, 4.0, 0.6, 0.8, 2.0, 2.4])
+    np.testing.assert_allclose(toes.root, [2.0, 4.0, 1.5])
 
 
 def test_only_toes_that_swing_low_are_lifted():
