@@ -84,8 +84,10 @@ class ContactLock:
         A toe off the ground goes where it lands as it is `played`, and accelerates no harder than
         the `hardest` in m/s² on its way.
         """
-        before, offset = self._data or data, self.offset
         x, y, z = data
+        before, offset = self._data or data, self.offset
+        if self._data is None and played:
+            before = x - played.vx * dt, y - played.vy * dt, z
         vx, vy, vz = (x - before[0]) / dt, (y - before[1]) / dt, (z - before[2]) / dt
         self._data = data
         ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)

@@ -137,9 +137,11 @@ class Plant(Protocol):
     """A toe that may be locked, as by `ContactLock`."""
 
     locked: bool
-    is_firm: bool
     plant: Vector
     offset: tuple[float, float, float, float, float, float]
+
+    @property
+    def is_firm(self) -> bool: ...
 
 
 class FeetApart:
@@ -253,7 +255,7 @@ class FeetApart:
     def find_room(
         self, k: int, legs: Sequence[LegJoints], locks: Sequence[Plant]
     ) -> tuple[float, float]:
-        """Return how far, x and y, a foot that lands has to land beside those that stand."""
+        """Return how far, x and y, a foot that lands has to land beside those that do or stand."""
         x = y = 0.0
         for i, beside, *shares in self._pairs:
             j = beside.leg
@@ -279,7 +281,7 @@ class FeetApart:
 def _find_foot(
     lock: Plant, toe: Vector, ankle: Vector, tip_share: float, is_landing: bool = False
 ) -> tuple[Foot, float, float]:
-    """Return a foot where it would be, or will stand if it `is_landing`; and its speed, x and y.
+    """Return a foot where it would be, or where it lands if it `is_landing`; and its speed, x and y.
 
     The speed lacks that of the data.
     """
@@ -287,10 +289,10 @@ def _find_foot(
     ax, ay, az = ankle
     ax, ay, az = ax - x, ay - y, az - z
     ox, oy, _, ux, uy, _ = lock.offset
+    if is_landing:
+        ox = oy = 0.0
     if is_landing or lock.locked:
         x, y, _ = lock.plant
-        if is_landing:
-            ox = oy = 0.0
     return (x + ox, y + oy, z, ax, ay, az, tip_share), ux, uy
 
 

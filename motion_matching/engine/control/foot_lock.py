@@ -82,6 +82,8 @@ class FootLock:
             leap.reset()
         self._apart.reset()
         self._steps.reset()
+        self._root: tuple[float, float, float] | None = None  # a tick ago
+        self._drift = (0.0, 0.0, 0.0)  # m/s and rad/s
 
     def reset(self) -> None:
         self.release()
@@ -91,8 +93,6 @@ class FootLock:
         self._sunk = [0.0] * len(self._locks)
         self._height: float | None = None
         self._climb = 0.0
-        self._root: tuple[float, float, float] | None = None
-        self._drift = (0.0, 0.0, 0.0)
 
     def start_from(
         self, pose: np.ndarray, before: np.ndarray, settings: PerformerSettings, dt: float
@@ -303,7 +303,8 @@ class FootLock:
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
         sunk = self._sunk[k]
-        target = lock.update(data, contact, below + toe_height - sunk, settings, dt, played, hardest)
+        lowest = below + toe_height - sunk
+        target = lock.update(data, contact, lowest, settings, dt, played, hardest)
         ankle, own = joints[-3][0], joints[-1][0]
         ex, ey = ankle[0] - own[0], ankle[1] - own[1]
         heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)
@@ -371,9 +372,7 @@ def _solve_leg(
             now, *lengths, room, dt
         )
     if moves:
-        whole, lower = bend(
-            hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, spare
-        )
+        whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, spare)
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
         thigh = inv_mul(above_hip[1], mul(whole, hip[1]))

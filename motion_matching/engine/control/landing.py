@@ -69,9 +69,9 @@ def find_landing(
 ) -> tuple[float, Place]:
     """Return in how many seconds, `least` or more, a toe lands, and where.
 
-    It gets within a `radius` of its aim, and beyond that as near as it can without accelerating
-    harder than `hardest` in m/s². A toe with a velocity v comes to rest by itself after v T / 3 in
-    T seconds, and 6 d / T² takes it farther by d.
+    It gets within a `radius` of its aim, and then as near as it can. It stops no harder than
+    `hardest` in m/s², and goes aside no harder: one with a velocity v comes to rest by itself after
+    v T / 3 in T seconds at 2 v / T, and 6 d / T² takes it farther by d.
     """
     x, y, z, vx, vy, vz = flight
     speed, seconds = math.hypot(vx, vy), least

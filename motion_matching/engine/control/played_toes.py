@@ -6,7 +6,6 @@ The frames themselves hold a foot still that stands, and tell where it comes dow
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -22,9 +21,9 @@ class PlayedToe(NamedTuple):
     """A toe of the frame that is played, as it would be in the world from there on.
 
     It is at `x`, `y` on the ground, and moves at `vx`, `vy`. It stands for another `stays` seconds,
-    0 in the air, and lands `until` seconds from now, at `land_x`, `land_y`. `jumped`: the frame
-    before was of another motion. The character moves the ground under it by `drift`, which it is
-    led to do beyond the motion, as m/s at the landing.
+    0 in the air, and lands `until` seconds from now, at `land_x`, `land_y`. Beside its motion, the
+    character carries that place along at `drift_x`, `drift_y`. `jumped`: the frame before was of
+    another motion.
     """
 
     x: float
@@ -42,16 +41,22 @@ class PlayedToe(NamedTuple):
 
 def move_aside(toe: PlayedToe, aside: tuple[float, float, float, float]) -> PlayedToe:
     """Return a toe that goes as far and as fast aside, x and y, and lands there."""
-    x, y, vx, vy, stays, until, px, py, *others = toe
-    ax, ay, ux, uy = aside
-    return PlayedToe(x + ax, y + ay, vx + ux, vy + uy, stays, until, px + ax, py + ay, *others)
+    x, y, vx, vy = aside
+    return toe._replace(
+        x=toe.x + x,
+        y=toe.y + y,
+        vx=toe.vx + vx,
+        vy=toe.vy + vy,
+        land_x=toe.land_x + x,
+        land_y=toe.land_y + y,
+    )
 
 
 class PlayedToes(NamedTuple):
     """The toes of the frame that is played, as the character sees them.
 
-    `rows` (L, 8): where each is on the ground, in metres; how it moves over the ground, in m/s; for
-    how many seconds it still stands; in how many it lands next, and where, as if the motion went on.
+    `rows` (L, 8): where each is on the ground, in metres; how it moves over the ground, in m/s; how
+    many seconds it still stands; in how many it lands next, and where, as the motion goes on.
     `root` (3,): how the motion moves the character, in its own axes: m/s and rad/s. `jumped`: the
     frame before was of another motion.
     """
@@ -66,9 +71,7 @@ class PlayedToes(NamedTuple):
         rows = self.rows / (size, size, speed, speed, slowness, slowness, size, size)
         return self._replace(rows=rows, root=self.root / (speed, speed, 1.0 / slowness))
 
-    def to_world(
-        self, root: Sequence[float], drift: tuple[float, float, float]
-    ) -> list[PlayedToe]:
+    def to_world(self, root: Sequence[float], drift: tuple[float, float, float]) -> list[PlayedToe]:
         """Return toes in the world of a character's pose (7,) that drifts: m/s and rad/s."""
         x, y, _, w, _, _, k = root
         c, s = w * w - k * k, 2.0 * w * k
@@ -148,7 +151,8 @@ def _go_on(track: np.ndarray) -> np.ndarray:
     """Return the track (F, 3) of a loop's next time; its last step repeats the one before."""
     (x, y, yaw), step = track[-1], track[-1] - track[-2]
     forward = planar.rotate(step[:2], -float(track[-2, 2]))
-    start = np.append(planar.rotate(forward, float(yaw)) + (x, y), yaw + step[2])
+    dx, dy = planar.rotate(forward, float(yaw))
+    start = np.array([x + dx, y + dy, yaw + step[2]])
     turn = start[2] - track[0, 2]
     result = track - track[0]
     result[:, :2] = planar.rotate(result[:, :2], float(turn))

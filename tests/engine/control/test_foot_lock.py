@@ -11,9 +11,9 @@ import pytest
 from motion_matching.engine.control.contact_lock import ContactLock
 from motion_matching.engine.control.foot_lock import FootLock
 from motion_matching.engine.control.ground import FLAT
+from motion_matching.engine.control.landing import Flight, find_landing
 from motion_matching.engine.control.legs import bend, measure_legs
 from motion_matching.engine.control.planting import plant_feet
-from motion_matching.engine.control.landing import Flight, find_landing
 from motion_matching.engine.control.played_toes import (
     NEVER,
     PlayedToe,
@@ -173,10 +173,10 @@ def test_a_toe_lands_where_its_new_motion_lands_it_after_a_jump():
 
 
 def test_a_toe_without_the_time_to_get_there_lands_nearer():
-    """It stands within an eighth of a second, and goes hardly harder than its motion."""
+    """It stands within an eighth of a second, though its motion is too gentle to get there."""
     _, shown, lock = land_dragged(0.0, knows_played=True, turned=0.3, hardest=40.0)
     assert lock.locked
-    assert np.abs(np.diff(shown[12:22], n=2)).max() < 1.1 * 40.0 * DT**2
+    assert np.abs(np.diff(shown[12:], n=2)).max() < 2.0 * 40.0 * DT**2
     assert abs(shown[29] - shown[27]) < 0.001
 
 
