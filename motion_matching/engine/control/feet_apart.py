@@ -281,7 +281,7 @@ class FeetApart:
 def _find_foot(
     lock: Plant, toe: Vector, ankle: Vector, tip_share: float, is_landing: bool = False
 ) -> tuple[Foot, float, float]:
-    """Return a foot where it would be, or where it lands if it `is_landing`; and its speed, x and y.
+    """Return a foot where it would be, or lands if it `is_landing`; and its speed, x and y.
 
     The speed lacks that of the data.
     """
