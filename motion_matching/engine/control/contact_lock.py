@@ -163,7 +163,7 @@ class ContactLock:
         left = self._left
         self._left = max(left - dt, 0.0)
         if self._commits:
-            return flight.approach(self.plant[:2], left, dt)
+            return flight.approach(self.plant, left, dt)
         return self._follow(flight, aim, played, settings, dt)
 
     def _commit(self, left: float, place: Place) -> None:
@@ -180,15 +180,10 @@ class ContactLock:
     ) -> Flight:
         """Return the flight a tick later of a toe that moves as it is played, but to its aim."""
         x, y = aim[0] + played.x - played.land_x, aim[1] + played.y - played.land_y
-        vx, vy = played.vx, played.vy
-        (ox, ux), (oy, uy) = (
-            spring(o, u, 0.0, settings.foot_halflife, dt)
-            for o, u in (
-                (flight.x - x + vx * dt, flight.vx - vx),
-                (flight.y - y + vy * dt, flight.vy - vy),
-            )
-        )
-        return flight._replace(x=x + ox, y=y + oy, vx=vx + ux, vy=vy + uy)
+        vx, vy, halflife = played.vx, played.vy, settings.foot_halflife
+        ox, ux = spring(flight.x - x + vx * dt, flight.vx - vx, 0.0, halflife, dt)
+        oy, uy = spring(flight.y - y + vy * dt, flight.vy - vy, 0.0, halflife, dt)
+        return Flight(x + ox, y + oy, flight.z, vx + ux, vy + uy, flight.vz)
 
     @property
     def is_firm(self) -> bool:

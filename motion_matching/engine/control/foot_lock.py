@@ -200,7 +200,7 @@ class FootLock:
         drift = self._measure_drift(root, toes, dt)
         all_played: Sequence[PlayedToe | None] = self._unknown
         if toes and not self._steps.is_active:
-            all_played = toes.to_world(root, drift)
+            all_played = toes.to_world(root, drift, [not lock.locked for lock in self._locks])
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
             own, lock = legs_joints[k], self._locks[k]
             was_firm, lock.is_held = lock.is_firm, stands
@@ -356,8 +356,9 @@ def _solve_leg(
         room = 0.0
     if now < leg.folded_length:
         goal = _unfold_goal(leg, hip[0], knee, ankle[0], goal, room)
-    rolled, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, lock.spare)
-    roll = None
+    rolled, spare, roll = goal, lock.spare, None
+    if math.dist(hip[0], goal) > now + spare:
+        rolled, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, spare)
     if rolled is not goal:
         rx, ry, rz = goal[0] - x, goal[1] - y, goal[2] - z
         sx, sy, sz = rolled[0] - x, rolled[1] - y, rolled[2] - z

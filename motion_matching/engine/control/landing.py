@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,16 +47,12 @@ class Flight(NamedTuple):
     vy: float
     vz: float
 
-    def approach(self, place: Place, seconds: float, dt: float) -> Flight:
+    def approach(self, place: Sequence[float], seconds: float, dt: float) -> Flight:
         """Return the flight a tick later of a toe that stands at a place in some seconds."""
-        (x, vx), (y, vy), (z, vz) = (
-            _approach(*each, seconds, dt)
-            for each in (
-                (self.x, self.vx, place[0]),
-                (self.y, self.vy, place[1]),
-                (self.z, self.vz, 0.0),
-            )
-        )
+        x, y, z, vx, vy, vz = self
+        x, vx = _approach(x, vx, place[0], seconds, dt)
+        y, vy = _approach(y, vy, place[1], seconds, dt)
+        z, vz = _approach(z, vz, 0.0, seconds, dt)
         return Flight(x, y, z, vx, vy, vz)
 
 

@@ -71,29 +71,26 @@ class PlayedToes(NamedTuple):
         rows = self.rows / (size, size, speed, speed, slowness, slowness, size, size)
         return self._replace(rows=rows, root=self.root / (speed, speed, 1.0 / slowness))
 
-    def to_world(self, root: Sequence[float], drift: tuple[float, float, float]) -> list[PlayedToe]:
-        """Return toes in the world of a character's pose (7,) that drifts: m/s and rad/s."""
+    def to_world(
+        self, root: Sequence[float], drift: tuple[float, float, float], wanted: Sequence[bool]
+    ) -> list[PlayedToe | None]:
+        """Return the toes wanted in the world of a character's pose (7,) that drifts, None else.
+
+        The drift is in m/s and rad/s.
+        """
         x, y, _, w, _, _, k = root
         c, s = w * w - k * k, 2.0 * w * k
         dx, dy, turn = drift
-        result = []
-        for a, b, u, v, stays, until, p, q in self.rows.tolist():
+        result: list[PlayedToe | None] = []
+        for row, is_wanted in zip(self.rows, wanted, strict=True):
+            if not is_wanted:
+                result.append(None)
+                continue
+            a, b, u, v, stays, until, p, q = row.tolist()
             px, py = c * p - s * q, s * p + c * q
-            result.append(
-                PlayedToe(
-                    x + c * a - s * b,
-                    y + s * a + c * b,
-                    c * u - s * v,
-                    s * u + c * v,
-                    stays,
-                    until,
-                    x + px,
-                    y + py,
-                    dx - turn * py,
-                    dy + turn * px,
-                    self.jumped,
-                )
-            )
+            place = x + c * a - s * b, y + s * a + c * b, c * u - s * v, s * u + c * v
+            lands = stays, until, x + px, y + py, dx - turn * py, dy + turn * px
+            result.append(PlayedToe(*place, *lands, self.jumped))
         return result
 
 

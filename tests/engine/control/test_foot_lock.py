@@ -220,7 +220,7 @@ def test_the_toes_of_a_database_stand_where_its_contacts_are(demo_database):
     pose = demo_database.poses[frame]
     _, positions = compute_world(pose, demo_database.skeleton.parents)
     played = PlayedToes(rows[frame], np.zeros(3), False)
-    in_world = played.to_world(pose[:, 0].tolist(), (0.0, 0.0, 0.0))
+    in_world = played.to_world(pose[:, 0].tolist(), (0.0, 0.0, 0.0), (True, True))
     for toe, leg in zip(in_world, demo_database.roles.legs, strict=True):
         np.testing.assert_allclose((toe.x, toe.y), positions[leg.toe, :2], atol=1e-4)
     speeds = np.linalg.norm(rows[..., 2:4], axis=-1)
