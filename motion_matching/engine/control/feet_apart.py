@@ -22,7 +22,7 @@ _NEAR = 0.3  # metres: feet of people that are never nearer need not be kept apa
 _LINE = 0.02  # metres that hips are apart at least, for the feet to have a side
 _ASIDE = 0.13  # seconds: halflife with which a foot goes aside
 _AHEAD = 0.25  # seconds that feet are foreseen
-_REST = 0.03  # seconds after which feet that keep apart are compared again
+_REST = 0.06  # seconds after which feet that keep apart are compared again
 _MARGIN = 0.01  # metres that feet are kept farther apart than in the data, as they come too late
 _SMALL = 1e-4  # metres
 
