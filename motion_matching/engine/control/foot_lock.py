@@ -357,7 +357,8 @@ def _solve_leg(
     if now < leg.folded_length:
         goal = _unfold_goal(leg, hip[0], knee, ankle[0], goal, room)
     rolled, spare, roll = goal, lock.spare, None
-    if math.dist(hip[0], goal) > now + spare:
+    # a body that stands comes to be above its feet by itself
+    if not lock.is_held and math.dist(hip[0], goal) > now + spare:
         rolled, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, spare)
     if rolled is not goal:
         rx, ry, rz = goal[0] - x, goal[1] - y, goal[2] - z
