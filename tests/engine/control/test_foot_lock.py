@@ -13,7 +13,6 @@ from motion_matching.engine.control.foot_lock import FootLock
 from motion_matching.engine.control.ground import FLAT
 from motion_matching.engine.control.landing import Flight, find_landing
 from motion_matching.engine.control.legs import bend, measure_legs
-from motion_matching.engine.control.planting import plant_feet
 from motion_matching.engine.control.played_toes import (
     NEVER,
     PlayedToe,
