@@ -227,7 +227,7 @@ def _hold_foot(
     above_knee, knee = now[leg.shin], now[leg.shin + 1]
     above_ankle, ankle = now[leg.foot], now[leg.foot + 1]
     goal, attitude = before[leg.foot + 1]
-    whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
+    whole, lower, _ = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
     shin = mul(lower, knee[1])
     above = shin if leg.foot == leg.shin + 1 else mul(lower, above_ankle[1])
     thigh, shin_bone, foot = (leg.chain[k] for k in (leg.thigh, leg.shin, leg.foot))

@@ -232,7 +232,7 @@ class FootLock:
             knee.hardest = hardest
             turned += _solve_leg(
                 *(leg, own, before, target, floors, buffer, lock, knee, dt),
-                *(self._ankle_leaps[k], most),
+                *(self._toe_leaps[k], self._ankle_leaps[k], most),
             )
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
 
@@ -323,6 +323,7 @@ def _solve_leg(
     lock: ContactLock,
     limit: KneeLimit,
     dt: float,
+    toe_leap: LeapLimit,
     leap: LeapLimit,
     most: float,
 ) -> list[float]:
@@ -374,7 +375,14 @@ def _solve_leg(
             now, *lengths, room, dt
         )
     if moves:
-        whole, lower = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, spare)
+        whole, lower, short = bend(
+            hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, spare
+        )
+        if short > CLOSE or short < -CLOSE:
+            share = -short / math.dist(hip[0], goal)
+            missed = tuple([share * (g - h) for g, h in zip(goal, hip[0], strict=True)])
+            toe_leap.settle(*missed)
+            leap.settle(*missed)
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
         thigh = inv_mul(above_hip[1], mul(whole, hip[1]))

@@ -57,3 +57,12 @@ class LeapLimit:
                 goal = goal if math.dist(place, goal) < _SMALL else place
         self._place, self._step = goal, (sx, sy, sz)
         return goal
+
+    def settle(self, dx: float, dy: float, dz: float) -> None:
+        """Go on from where the joint is shown, which is elsewhere than it was brought."""
+        place = self._place
+        if place is not None:
+            self._place = place[0] + dx, place[1] + dy, place[2] + dz
+            if self._step is not None:
+                sx, sy, sz = self._step
+                self._step = sx + dx, sy + dy, sz + dz

@@ -203,11 +203,11 @@ def bend(
     room: float = 0.0,
     dt: float = 0.0,
     spare: float = 0.0,
-) -> tuple[Quaternion, Quaternion]:
+) -> tuple[Quaternion, Quaternion, float]:
     """Solve two-bone inverse kinematics that brings the ankle to the goal.
 
     Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
-    leg about the knee. The knee bends in its own plane. A leg that cannot reach the goal gives way
+    leg about the knee; and how many metres the leg is too short. The knee bends in its own plane. A leg that cannot reach the goal gives way
     softly, once it is longer than now by `spare` metres, and stays `buffer` metres short of
     straight. One that is bent backward is straightened. One without length is not turned. `limit`
     changes the reach that this comes to.
@@ -221,7 +221,7 @@ def bend(
     square, desired = sx * sx + sy * sy + sz * sz, gx * gx + gy * gy + gz * gz
     a, b, now, reach = math.sqrt(aa), math.sqrt(bb), math.sqrt(square), math.sqrt(desired)
     if a * b * now < _NO_LENGTH:  # as when all bones are in one place: no angle means anything
-        return _UNTURNED, _UNTURNED
+        return _UNTURNED, _UNTURNED, 0.0
     # the normal of a bent leg's plane, and the hinge of a straight one or one bent backward
     kx, ky, kz = mul_vec(attitude, hinge)
     nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
@@ -230,7 +230,7 @@ def bend(
     if backward < 0.0 and square > aa + bb:
         # not forward as far as backward: a knee that passes straight for a moment would swing back
         reach, now = min(reach + whole - now, whole), whole
-    free = now + spare
+    free, wanted = now + spare, reach
     if reach > free:
         reach = free + _soften(reach, whole, buffer) - _soften(free, whole, buffer)
         reach = min(reach, max(whole - buffer, free))
@@ -249,7 +249,7 @@ def bend(
     s = math.sin(half)
     at_knee = (math.cos(half), kx * s, ky * s, kz * s)
     lx, ly, lz = mul_vec(at_knee, (lx, ly, lz))
-    return between(ux + lx, uy + ly, uz + lz, gx, gy, gz), at_knee
+    return between(ux + lx, uy + ly, uz + lz, gx, gy, gz), at_knee, wanted - reach
 
 
 def roll_foot(
