@@ -124,14 +124,21 @@ WRONG = {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_a_table_of_wrong_content_is_made_anew(footage, table, tmp_path, wrong):
-    path = tmp_path / "walk.jumps.npz"
+def test_a_table_of_wrong_content_is_not_taken(footage, table, tmp_path, wrong):
+    assert load_table(footage, save_wrong_table(footage, table, tmp_path, wrong)) is None
+
+
+def save_wrong_table(footage, table, folder, wrong):
+    path = folder / "walk.jumps.npz"
     save_table(table, footage, path)
     arrays = dict(np.load(path)) | WRONG[wrong](table)
     kept = {name: np.asarray(each) for name, each in arrays.items() if each is not None}
     save_arrays(path, kept, DatabaseError)
-    assert load_table(footage, path) is None
-    found = load_or_build_table(footage, path)
+    return path
+
+
+def test_a_table_of_wrong_content_is_made_anew(footage, table, tmp_path):
+    found = load_or_build_table(footage, save_wrong_table(footage, table, tmp_path, "texts"))
     assert np.array_equal(found.targets, table.targets)
     assert np.array_equal(found.prices, table.prices)
 
