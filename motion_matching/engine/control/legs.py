@@ -207,10 +207,10 @@ def bend(
     """Solve two-bone inverse kinematics that brings the ankle to the goal.
 
     Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
-    leg about the knee; and how many metres the leg is too short. The knee bends in its own plane. A leg that cannot reach the goal gives way
-    softly, once it is longer than now by `spare` metres, and stays `buffer` metres short of
-    straight. One that is bent backward is straightened. One without length is not turned. `limit`
-    changes the reach that this comes to.
+    leg about the knee; and by how many metres the leg is too short. The knee bends in its own
+    plane. A leg that cannot reach the goal gives way softly, once it is longer than now by `spare`
+    metres, and stays `buffer` metres short of straight. One that is bent backward is straightened.
+    One without length is not turned. `limit` changes the reach that this comes to.
     """
     (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
     ux, uy, uz = kx - hx, ky - hy, kz - hz
