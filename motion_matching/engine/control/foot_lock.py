@@ -357,17 +357,18 @@ def _solve_leg(
         room = 0.0
     if now < leg.folded_length:
         goal = _unfold_goal(leg, hip[0], knee, ankle[0], goal, room)
-    rolled, spare, roll = goal, lock.spare, None
+    wanted, spare, roll = goal, lock.spare, None
     # a body that stands comes to be above its feet by itself
     if not lock.is_held and math.dist(hip[0], goal) > now + spare:
-        rolled, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, spare)
-    if rolled is not goal:
-        rx, ry, rz = goal[0] - x, goal[1] - y, goal[2] - z
-        sx, sy, sz = rolled[0] - x, rolled[1] - y, rolled[2] - z
-        roll = between(rx, ry, rz, sx, sy, sz)
+        goal, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, spare)
+    limited = leap.limit(goal, floors[1] + leg.foot_height, most)
+    if limited is not goal:
+        goal = _keep_length(target, wanted, limited)
+        leap.settle(goal[0] - limited[0], goal[1] - limited[1], goal[2] - limited[2])
+    if goal is not wanted:
+        rx, ry, rz = wanted[0] - x, wanted[1] - y, wanted[2] - z
+        roll = between(rx, ry, rz, goal[0] - x, goal[1] - y, goal[2] - z)
         attitude = mul(roll, attitude)
-        goal = rolled
-    goal = leap.limit(goal, floors[1] + leg.foot_height, most)
     moves = pitch is not None or roll is not None or math.dist(goal, ankle[0]) > CLOSE
     if not moves:
         lengths = math.dist(hip[0], knee[0]), math.dist(knee[0], ankle[0])
@@ -403,6 +404,16 @@ def _solve_leg(
         else:
             turned += bones[3][3:] if roll is None else inv_mul(above, own)
     return turned
+
+
+def _keep_length(toe: Vector, ankle: Vector, elsewhere: Vector) -> Vector:
+    """Return an ankle as far from its toe as it was, on the way from there to another place."""
+    away = math.dist(toe, elsewhere)
+    if away < CLOSE:
+        return ankle
+    share = math.dist(toe, ankle) / away
+    (x, y, z), (ex, ey, ez) = toe, elsewhere
+    return x + share * (ex - x), y + share * (ey - y), z + share * (ez - z)
 
 
 def _unfold_goal(

@@ -475,7 +475,7 @@ def test_the_knee_of_a_leg_that_bends_does_not_leap_as_its_plane_is_known():
         ankle = knee + 0.5 * (sine * side - np.array([0.0, 0.0, np.sqrt(1 - sine**2)]))
         joint = tuple(knee), (1.0, 0.0, 0.0, 0.0)
         goal = tuple(0.85 * ankle)
-        whole, lower = bend((0.0, 0.0, 0.0), joint, tuple(ankle), goal, (1.0, 0.0, 0.0), 0.0)
+        whole, lower, _ = bend((0.0, 0.0, 0.0), joint, tuple(ankle), goal, (1.0, 0.0, 0.0), 0.0)
         shin = quat.mul_vec(np.array(lower), ankle - knee)
         knees.append(quat.mul_vec(np.array(whole), knee))
         reached = knees[-1] + quat.mul_vec(np.array(whole), shin)
@@ -577,7 +577,7 @@ def test_a_knee_that_passes_straight_for_a_moment_does_not_swing_back():
     for angle in 0.45 - 0.7 * np.sin(np.linspace(0.0, np.pi, 13)):
         ankle = knee + 0.45 * np.array([0.0, -np.sin(angle), -np.cos(angle)])
         joint = tuple(knee), (np.cos(-angle / 2), np.sin(-angle / 2), 0.0, 0.0)
-        whole, lower = bend((0.0,) * 3, joint, tuple(ankle), tuple(ankle), hinge, 0.01)
+        whole, lower, _ = bend((0.0,) * 3, joint, tuple(ankle), tuple(ankle), hinge, 0.01)
         shin = quat.mul_vec(np.array(lower), ankle - knee)
         shown.append(quat.mul_vec(np.array(whole), np.array([knee, knee + shin])))
         raw.append(ankle)
