@@ -141,14 +141,12 @@ class _Constraints:
         """Return how far (M,) what is beyond its bounds is pulled back: with its force at most."""
         vectors, length, beyond = self._find_beyond(now)
         beyond = np.clip(beyond, -self._force, self._force)
-        share, single = np.split(beyond, [self._vectors])
-        share = share / np.maximum(length, 1e-12)
-        return np.concatenate([(share[:, None] * vectors).ravel(), single])
+        share = beyond[: self._vectors] / np.maximum(length, 1e-12)
+        return np.concatenate([(share[:, None] * vectors).ravel(), beyond[self._vectors :]])
 
     def _find_beyond(self, now: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the vectors in what is `now` (M,), their lengths, and how far all are beyond."""
-        vectors, sums = np.split(now, [3 * self._vectors])
-        vectors = vectors.reshape(-1, 3)
+        vectors = now[: 3 * self._vectors].reshape(-1, 3)
         length = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
-        value = np.concatenate([length, sums])
+        value = np.concatenate([length, now[3 * self._vectors :]])
         return vectors, length, value - np.clip(value, self._least, self._most)

@@ -130,7 +130,7 @@ class EvenKnees:
     def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         even = (NUMBERS.knee * feet.plan.fps) ** 2
         for k, foot in enumerate(feet.feet):
-            length, reach = near.find_length(k), near.measure_reach(k)
+            length, reach = near.find_length(k), near.reaches[k]
             wanted = foot.extension[:, None] - reach[:, None] + length.evaluate(near.values)
             bent = np.maximum(1.0 - (reach / foot.length) ** 2, NUMBERS.knee_gain**-2)
             change = np.diff(wanted, 2, axis=0)
