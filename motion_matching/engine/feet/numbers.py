@@ -26,7 +26,7 @@ class FeetNumbers:
     )
     ease: float = number(0.5, "s", "a step: farther from any contact a foot stays as it is")
     stand: float = number(
-        60.0, "1/s²", "a plant moves by two centimetres to where both of its ends reach it"
+        90.0, "1/s²", "a plant moves by a centimetre or two to where both of its ends reach it"
     )
     firm: float = number(1e8, "1/s²", "nothing else moves a foot that a person placed")
     stay: float = number(1e5, "1/s²", "far from contacts a foot moves for limits alone")
