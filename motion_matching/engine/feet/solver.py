@@ -94,7 +94,7 @@ def _project(
         wanted = constraints.step * (kept - pulls - constraints.constant)
         after = system.solve(constraints.matrix.T @ wanted).reshape(values.shape)
         now = constraints.measure(after)
-        missing = np.where(constraints.step > 0.0, now - kept, 0.0)
+        missing = constraints.moved * (now - kept)
         change = max(np.abs(after - values).max(), np.abs(missing).max())
         now = relaxation * now + (1.0 - relaxation) * kept + pulls
         pulls[:] = constraints.pull(now)
@@ -126,6 +126,7 @@ class _Constraints:
             for name in ("least", "most", "force")
         )
         # what no pass moves is not pulled either
+        self.moved = (self.step > 0.0).astype(np.float64)
         self._force = np.where(step > 0.0, force / np.maximum(step, 1e-12), 0.0)
 
     def measure(self, values: np.ndarray) -> np.ndarray:
