@@ -107,7 +107,8 @@ def _format(name: str, value: float) -> str:
 
 
 def _format_sets(results: Results) -> str:
-    names = list(dict.fromkeys(job.set for job in results))
+    found = {job.set for job in results}
+    names = [name for name in SETS if name in found]
     columns = [("figure", *(figure.title for figure in FIGURES.values()))]
     for name in names:
         takes = [told[""] for job, told in results.items() if job.set == name]
