@@ -15,16 +15,19 @@ import bpy
 import numpy as np
 
 from ..engine.body.rig import Roles
+from ..engine.control.contact_ranges import ContactRange
 from ..engine.control.take import Take
 from ..engine.database.database import Database
-from ..engine.errors import RigError
+from ..engine.errors import RigError, SettingsError
 from ..engine.motion.clip import Clip
 from ..engine.motion.resampling import resample
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
 from ..engine.takes.baking import bake_feet
 from ..engine.takes.comparison import MEASURES
+from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
+from ..scene.reading import contact_markers
 from ..scene.reading.sampling import sample
 from ..scene.rig.armature import to_blender_names
 from .build import load_or_build_steps
@@ -130,6 +133,7 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
         text = f"The take '{name}' cannot be measured, as the armature has lost the bone"
         raise RigError(f"{text} '{min(missing)}' of its database; build that again.")
     methods = [part.performance.method for part in parts]
+    ranges = _read_contacts(action, first, take, database)
 
     def measure(_: ReportProgress) -> TakeMeasures:
         report = takes.report_clip(clip, bone_names, take, database)
@@ -137,10 +141,10 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
         # without its values a take goes elsewhere too, whatever became of its database
         if [each.performance.method for each in made] != methods:
             notes.append("values gone")
-        elif _has_diverged(take, clip, bone_names, database.roles) and _has_diverged(
-            bake_feet(take, database), clip, bone_names, database.roles
-        ):
-            notes.append("goes elsewhere")
+        else:
+            shown = bake_feet(take, database, ranges) if ranges else take
+            if _has_diverged(shown, clip, bone_names, database.roles):
+                notes.append("goes elsewhere")
         if notes:
             per_frame = {measure.name for measure in MEASURES if measure.is_per_frame}
             measures = {key: value for key, value in measures.items() if key not in per_frame}
@@ -153,6 +157,23 @@ def _sample_action(obj: bpy.types.Object, action: bpy.types.Action, first: int) 
     """Sample an action from a frame to its end."""
     last = max(int(action.frame_range[1]), first + 1)
     return sample(obj, [action], bones=get_bone_choice(obj), frames=(first, last))[0].clip
+
+
+def _read_contacts(
+    action: bpy.types.Action, first: int, take: Take, database: Database
+) -> list[ContactRange]:
+    """Return when the feet of a take's action were planted, none if they are as performed.
+
+    Markers that do not pair up count as none: *Bake Again* tells what is wrong with them.
+    """
+    if not take.settings["foot_lock"]:
+        return []
+    rate = get_scene_fps(bpy.context.scene) / take.fps
+    try:
+        ranges = contact_markers.read_markers(action, database.roles.leg_names, first, rate)
+    except SettingsError:
+        return []
+    return [r for r in ranges if r.start < take.frame_count]
 
 
 def _has_diverged(take: Take, clip: Clip, names: Mapping[str, str], roles: Roles) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 
 from motion_matching.engine.errors import MotionMatchingError
 from tests.benchmarks.report import describe_machine
@@ -68,14 +70,16 @@ def _run_quality(parser: argparse.ArgumentParser, chosen: argparse.Namespace) ->
     minutes, seeds = (1.0, 1) if chosen.quick else (chosen.minutes, chosen.seeds)
     kinds = (names, quality.GAITS, chosen.scripts, chosen.methods, range(seeds))
     jobs = [Job(*parts) for parts in product(*kinds)]
-    results = running.measure(
-        jobs,
-        quality.measure_job,
-        running.summarize_quality,
-        60.0 * minutes,
-        chosen.workers,
-        fields="field" in chosen.methods,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        results = running.measure(
+            jobs,
+            quality.measure_job,
+            running.summarize_quality,
+            Path(folder),
+            60.0 * minutes,
+            chosen.workers,
+            fields="field" in chosen.methods,
+        )
     rows = quality.combine_rows(results)
     print(f"\n{report.format_figures(rows)}\n")
     whole = set(jobs) == {

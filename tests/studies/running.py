@@ -38,24 +38,12 @@ def measure(
     jobs: Sequence[OwnJob],
     work: Callable[[OwnJob, Path, float], tuple[OwnJob, Measured]],
     summarize: Callable[[OwnJob, Measured], str],
+    folder: Path,
     seconds: float,
     workers: int,
     fields: bool = False,
 ) -> dict[OwnJob, Measured]:
-    """Do the `work` of all jobs with the databases of their sets, and print each as it is done."""
-    with tempfile.TemporaryDirectory() as folder:
-        return _measure_in(Path(folder), jobs, work, summarize, seconds, workers, fields)
-
-
-def _measure_in(
-    folder: Path,
-    jobs: Sequence[OwnJob],
-    work: Callable[[OwnJob, Path, float], tuple[OwnJob, Measured]],
-    summarize: Callable[[OwnJob, Measured], str],
-    seconds: float,
-    workers: int,
-    fields: bool,
-) -> dict[OwnJob, Measured]:
+    """Do the `work` of all jobs with databases built in `folder`, and print each as it is done."""
     names = list(dict.fromkeys(job.set for job in jobs))
     results: dict[OwnJob, Measured] = {}
     started = time.perf_counter()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motion_matching.engine.control.feet_apart import measure_nearest
+from motion_matching.engine.control.feet_apart import get_line, measure_nearest
 from motion_matching.engine.control.legs import LegGeometry
 from motion_matching.engine.control.take import Take
 from motion_matching.engine.database.database import Database, measure_character_legs
@@ -39,7 +39,7 @@ FIGURES = {
     "hardest": Figure("hardest, of the played", 1.0, 2),
     "knees": Figure("knees, of the data's", 1.0, 2),
     "backward": Figure("knees bent backward, %", 100.0),
-    "crossed": Figure("crossed beyond the played, %", 100.0, 2),
+    "crossed": Figure("crossed beyond the clips, %", 100.0, 2),
     "overlap": Figure("feet overlap, mm", 1000.0),
     "toes": Figure("toes deep, mm", 1000.0),
     "tips": Figure("tips deep, mm", 1000.0),
@@ -145,16 +145,10 @@ def _measure_overlap(legs: Sequence[LegGeometry], positions: np.ndarray) -> floa
     most = 0.0
     for leg in legs:
         for beside in leg.beside:
-            lines = [_find_line(each, positions) for each in (leg, legs[beside.leg])]
+            lines = [get_line(each, positions) for each in (leg, legs[beside.leg])]
             apart = np.linalg.norm(measure_nearest(*lines[0], *lines[1]), axis=-1)
             most = max(most, float((beside.apart - apart).max()))
     return most
-
-
-def _find_line(leg: LegGeometry, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ankles and tips (T, 3)."""
-    ankle, toe = positions[:, leg.chain[leg.foot]], positions[:, leg.chain[-1]]
-    return ankle, toe + leg.tip_share * (toe - ankle)
 
 
 def _measure_backward(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from statistics import fmean
 
 from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
@@ -46,7 +48,11 @@ def run(chosen: argparse.Namespace) -> int:
     """Return 0 once everything is measured."""
     names = chosen.sets or list(find_sets())
     jobs = [Job(*parts, chosen.seed) for parts in product(names, GAITS, SCRIPTS)]
-    results = running.measure(jobs, measure_job, _summarize, 60.0 * chosen.minutes, chosen.workers)
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = 60.0 * chosen.minutes
+        results = running.measure(
+            jobs, measure_job, _summarize, Path(folder), seconds, chosen.workers
+        )
     output = chosen.output or (DOCUMENT if set(names) == set(SETS) else None)
     page = format_page(results, chosen.minutes)
     if output:
@@ -67,7 +73,7 @@ def format_page(results: Results, minutes: float) -> str:
     """Return the page about all takes."""
     return f"""# What keeps feet in place
 
-Written by `python3 build.py study stages`.
+Written by `python3 build.py study stages --minutes {minutes:g}`.
 {describe_machine()}
 
 [Bakes](takes-and-comparing.md#feet) place feet by one problem of tasks, which are weighed, and limits, which are kept.
@@ -107,7 +113,8 @@ def _format(name: str, value: float) -> str:
 
 
 def _format_sets(results: Results) -> str:
-    names = list(dict.fromkeys(job.set for job in results))
+    found = {job.set for job in results}
+    names = [name for name in SETS if name in found]
     columns = [("figure", *(figure.title for figure in FIGURES.values()))]
     for name in names:
         takes = [told[""] for job, told in results.items() if job.set == name]

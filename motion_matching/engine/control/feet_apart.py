@@ -39,7 +39,7 @@ def measure_feet_apart(
 ) -> tuple[LegGeometry, ...]:
     """Return legs with how near their feet come to each other, of places of bones (F, B, 3)."""
     legs = [replace(leg, tip_share=_measure_tip_share(leg, positions)) for leg in legs]
-    lines = [_get_line(leg, positions) for leg in legs]
+    lines = [get_line(leg, positions) for leg in legs]
     result = []
     for i, leg in enumerate(legs):
         # only a pair, left and right: a hind foot often lands where the forefoot stood
@@ -60,7 +60,7 @@ def _measure_tip_share(leg: LegGeometry, positions: np.ndarray) -> float:
     return math.hypot(*leg.tip) / length if length > _SMALL else 0.0
 
 
-def _get_line(leg: LegGeometry, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def get_line(leg: LegGeometry, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return ankles and tips (F, 3)."""
     ankles, toes = positions[:, leg.chain[leg.foot]], positions[:, leg.chain[-1]]
     return ankles, toes + leg.tip_share * (toes - ankles)

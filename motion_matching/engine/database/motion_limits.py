@@ -31,17 +31,14 @@ class MotionLimits:
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        # the largest accelerations (2, B) of bones in their parents' frames, in m/s² and rad/s²
+        self.bones = np.array(database.limits)
+        self._parents = database.skeleton.parents
         self._poses, self._ranges = np.asarray(database.poses), database.range_of_frame
         self._starts, self._stops = np.asarray(database.starts), np.asarray(database.stops)
-        self._fps, self._joints = database.fps, Joints(database.skeleton.parents)
+        self._fps, self._joints = database.fps, Joints(self._parents)
         self._block, self._around = (round(s * database.fps) for s in (_BLOCK, _AROUND))
         self._known = np.full(database.frame_count, np.nan)  # until they are measured
-
-    @property
-    def bones(self) -> np.ndarray:
-        """The largest accelerations (2, B) of bones in their parents' frames, in SI units."""
-        return np.array(self._database.limits)
 
     def find_peak(self, frame: int) -> float:
         """Return the largest acceleration of a joint in the world around a frame, in m/s².
@@ -67,10 +64,8 @@ class MotionLimits:
         """
         which = self._ranges[frames]
         inner = np.clip(frames, self._starts[which] + 1, self._stops[which] - 2)
-        parents = self._database.skeleton.parents
         before, now, after = (
-            quat.compute_world(self._database.poses[inner + k], parents)[1][:, 1:]
-            for k in (-1, 0, 1)
+            quat.compute_world(self._poses[inner + k], self._parents)[1][:, 1:] for k in (-1, 0, 1)
         )
         each = np.linalg.norm(after - 2.0 * now + before, axis=-1).max(axis=1) * self._fps**2
         return max(float(np.percentile(each, MARGINS.played)), MARGINS.fall)

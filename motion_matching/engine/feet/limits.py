@@ -85,7 +85,7 @@ class LegLengths:
         up = np.maximum(near.floors[k] - feet.stands, 0.0)
         least = np.minimum(foot.leg.folded_length, foot.extension) - up
         ankle = near.find_ankle(k)
-        constant = _find_constant(ankle, near.measure_way(k), near)
+        constant = _find_constant(ankle, near.ways[k], near)
         return Bound(ankle, constant, least, most, _get_place_step(feet))
 
 
@@ -137,7 +137,7 @@ class KneeRates:
             length = near.find_length(k)._replace(order=1)
             stretch = near.measure_stretch(k)
             most = foot.leg.knee_rate / feet.plan.fps * np.minimum(stretch[1:], stretch[:-1])
-            now = np.diff(near.measure_reach(k))[:, None]
+            now = np.diff(near.reaches[k])[:, None]
             bounds.append(Bound(length, _find_constant(length, now, near), -most, most, step))
         return bounds
 

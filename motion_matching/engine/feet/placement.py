@@ -21,10 +21,14 @@ class FeetPlacement:
     """
 
     def __init__(self, feet: Feet, values: np.ndarray) -> None:
-        self.values, self._feet = values, feet.feet
-        self.drop = values[:, 0]
+        self.values, self._feet, self.drop = values, feet.feet, values[:, 0]
         self.toes = [values[:, foot.column : foot.column + 3] for foot in feet.feet]
         self.arms = [self._pitch(foot) for foot in feet.feet]
+        # the ways (T, 3) from hips to ankles, and their lengths (T,)
+        self.ways = [self._measure_way(k) for k in range(len(feet.feet))]
+        self.reaches = [np.maximum(np.linalg.norm(way, axis=-1), 1e-6) for way in self.ways]
+        # how far (T, 3, 5) ankles move for the hips' fall, the toe and its pitch
+        self._gains = [self._compute_gains(k) for k in range(len(feet.feet))]
         self.floors = [
             compute_step_heights(feet.plan.ground, toe[:, :2], feet.stands) for toe in self.toes
         ]
@@ -33,23 +37,17 @@ class FeetPlacement:
         angle = self.values[:, foot.column + 3] / foot.size
         return quat.mul_vec(quat.from_angle_axis(angle, foot.axis), foot.arm)
 
-    def measure_way(self, k: int) -> np.ndarray:
-        """Return the ways (T, 3) from the hip to the ankle of a foot."""
+    def _measure_way(self, k: int) -> np.ndarray:
         way = self.toes[k] + self.arms[k] - self._feet[k].hip
         way[:, 2] += self.drop
         return way
 
-    def measure_reach(self, k: int) -> np.ndarray:
-        """Return how far (T,) the ankle of a foot is from its hip."""
-        return np.maximum(np.linalg.norm(self.measure_way(k), axis=-1), 1e-6)
-
     def find_ankle(self, k: int) -> Quantity:
         """Return an ankle's way from its hip, as it changes with the unknowns near here."""
         column = self._feet[k].column
-        return Quantity(np.array([0, *range(column, column + 4)]), self._compute_gains(k))
+        return Quantity(np.array([0, *range(column, column + 4)]), self._gains[k])
 
     def _compute_gains(self, k: int) -> np.ndarray:
-        """Return how far (T, 3, 5) an ankle moves for the hips' fall, the toe and its pitch."""
         foot = self._feet[k]
         gains = np.zeros((len(foot.toe), 3, 5))
         gains[:, 2, 0] = 1.0
@@ -60,14 +58,12 @@ class FeetPlacement:
     def find_length(self, k: int) -> Quantity:
         """Return how far an ankle is from its hip, as `find_ankle`."""
         ankle = self.find_ankle(k)
-        along = self.measure_way(k) / self.measure_reach(k)[:, None]
-        return Quantity(
-            ankle.columns, np.einsum("td,tdc->tc", along, self._compute_gains(k))[:, None, :]
-        )
+        along = self.ways[k] / self.reaches[k][:, None]
+        return Quantity(ankle.columns, np.einsum("td,tdc->tc", along, self._gains[k])[:, None, :])
 
     def measure_stretch(self, k: int) -> np.ndarray:
         """Return how much longer (T,) in metres a leg gets for a radian of its knee."""
-        foot, reach = self._feet[k], self.measure_reach(k)
+        foot, reach = self._feet[k], self.reaches[k]
         a, b = foot.upper, foot.lower
         cosine = (reach**2 - a**2 - b**2) / (2.0 * a * b)
         sine = np.sqrt(np.maximum(1.0 - cosine**2, NUMBERS.knee_gain**-2))
@@ -75,8 +71,8 @@ class FeetPlacement:
 
     def find_knee(self, k: int) -> tuple[Quantity, np.ndarray]:
         """Return a knee in the world, as `find_ankle`, and where (T, 3) it is."""
-        foot, ankle, reach = self._feet[k], self.find_ankle(k), self.measure_reach(k)
-        along = self.measure_way(k) / reach[:, None]
+        foot, ankle, reach = self._feet[k], self.find_ankle(k), self.reaches[k]
+        along = self.ways[k] / reach[:, None]
         ahead = np.cross(foot.hinge, along)
         ahead -= np.sum(ahead * along, axis=-1, keepdims=True) * along
         ahead = quat.normalize_vectors(ahead)
@@ -91,7 +87,7 @@ class FeetPlacement:
         change = (a * cosine / inner - 1.0) / np.maximum(sine, NUMBERS.knee_gain**-2)
         bend = change[:, None] * (cosine[:, None] * ahead - sine[:, None] * along)
         gains = np.einsum(
-            "tij,tjc->tic", turn + bend[:, :, None] * along[:, None, :], self._compute_gains(k)
+            "tij,tjc->tic", turn + bend[:, :, None] * along[:, None, :], self._gains[k]
         )
         gains[:, 2, 0] -= 1.0  # hips take their joints with them
         knee = foot.hip + x[:, None] * along + y[:, None] * ahead

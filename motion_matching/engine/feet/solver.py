@@ -8,9 +8,11 @@ it gives way where more than that is asked of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from ..control.ground import compute_step_heights, is_flat
 from ..maths.runs import find_runs
 from .banded import BandedSystem, gather_rows
 from .body import Feet
@@ -20,6 +22,7 @@ from .placement import FeetPlacement
 from .tasks import TASKS
 
 _SPAN = 3  # frames of the window before that tell where feet are, and how fast and how they turn
+_LOOKS = 33  # at the ground between where a plant is to stand and where it would go
 
 
 def solve(feet: Feet) -> FeetPlacement:
@@ -77,7 +80,28 @@ def _solve_window(feet: Feet) -> FeetPlacement:
         pulls = pulls if len(pulls) else np.zeros(len(constraints.constant))
         passes = NUMBERS.passes if n + 1 < NUMBERS.rounds else NUMBERS.last
         near = FeetPlacement(feet, _project(system, constraints, pulls, near.values, passes))
+        feet = _keep_on_steps(feet, near)
     return near
+
+
+def _keep_on_steps(feet: Feet, near: FeetPlacement) -> Feet:
+    """Return feet whose plants stand firm at the edge that a placement would take them over."""
+    ground = feet.plan.ground
+    if is_flat(ground):
+        return feet
+    kept = []
+    for foot, toe, floor in zip(feet.feet, near.toes, near.floors, strict=True):
+        firm, stand = foot.firm.copy(), foot.stand.copy()
+        leaves = np.abs(floor - compute_step_heights(ground, stand, feet.stands)) > NUMBERS.low
+        for start, stop in find_runs(foot.planted):
+            if leaves[start:stop].any() and not firm[start:stop].any():
+                at = start + int(np.argmax(leaves[start:stop]))
+                way = np.linspace(stand[at], toe[at, :2], _LOOKS)
+                heights = compute_step_heights(ground, way, np.repeat(feet.stands[at], _LOOKS))
+                last = np.flatnonzero(np.abs(heights - heights[0]) <= NUMBERS.low)[-1]
+                stand[start:stop], firm[start:stop] = way[last], True
+        kept.append(replace(foot, firm=firm, stand=stand))
+    return feet._replace(feet=kept)
 
 
 def _project(
@@ -94,7 +118,7 @@ def _project(
         wanted = constraints.step * (kept - pulls - constraints.constant)
         after = system.solve(constraints.matrix.T @ wanted).reshape(values.shape)
         now = constraints.measure(after)
-        missing = np.where(constraints.step > 0.0, now - kept, 0.0)
+        missing = constraints.moved * (now - kept)
         change = max(np.abs(after - values).max(), np.abs(missing).max())
         now = relaxation * now + (1.0 - relaxation) * kept + pulls
         pulls[:] = constraints.pull(now)
@@ -126,6 +150,7 @@ class _Constraints:
             for name in ("least", "most", "force")
         )
         # what no pass moves is not pulled either
+        self.moved = (self.step > 0.0).astype(np.float64)
         self._force = np.where(step > 0.0, force / np.maximum(step, 1e-12), 0.0)
 
     def measure(self, values: np.ndarray) -> np.ndarray:
@@ -141,14 +166,12 @@ class _Constraints:
         """Return how far (M,) what is beyond its bounds is pulled back: with its force at most."""
         vectors, length, beyond = self._find_beyond(now)
         beyond = np.clip(beyond, -self._force, self._force)
-        share, single = np.split(beyond, [self._vectors])
-        share = share / np.maximum(length, 1e-12)
-        return np.concatenate([(share[:, None] * vectors).ravel(), single])
+        share = beyond[: self._vectors] / np.maximum(length, 1e-12)
+        return np.concatenate([(share[:, None] * vectors).ravel(), beyond[self._vectors :]])
 
     def _find_beyond(self, now: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the vectors in what is `now` (M,), their lengths, and how far all are beyond."""
-        vectors, sums = np.split(now, [3 * self._vectors])
-        vectors = vectors.reshape(-1, 3)
+        vectors = now[: 3 * self._vectors].reshape(-1, 3)
         length = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
-        value = np.concatenate([length, sums])
+        value = np.concatenate([length, now[3 * self._vectors :]])
         return vectors, length, value - np.clip(value, self._least, self._most)

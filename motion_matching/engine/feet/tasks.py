@@ -73,12 +73,14 @@ class Heights:
     """A toe swings as high as in the data and clear of the floor, and stands on it."""
 
     def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
-        swing = 1.0 / (NUMBERS.rise * feet.plan.fps) ** 2
+        fps = feet.plan.fps
+        swing, firm = 1.0 / (NUMBERS.rise * fps) ** 2, NUMBERS.firm / fps**2
         for k, foot in enumerate(feet.feet):
             clear = find_clearance(feet, foot, near.toes[k], near.floors[k])
             wanted = np.maximum(foot.toe[:, 2], foot.heights + near.floors[k])
             wanted = np.where(foot.planted, clear, np.maximum(wanted, clear))
             weight = np.where(foot.planted, NUMBERS.level * swing, swing)
+            weight = np.where(foot.planted & foot.firm, firm, weight)
             system.add(foot.select(2, 1), wanted[:, None], weight)
 
 
@@ -130,7 +132,7 @@ class EvenKnees:
     def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         even = (NUMBERS.knee * feet.plan.fps) ** 2
         for k, foot in enumerate(feet.feet):
-            length, reach = near.find_length(k), near.measure_reach(k)
+            length, reach = near.find_length(k), near.reaches[k]
             wanted = foot.extension[:, None] - reach[:, None] + length.evaluate(near.values)
             bent = np.maximum(1.0 - (reach / foot.length) ** 2, NUMBERS.knee_gain**-2)
             change = np.diff(wanted, 2, axis=0)

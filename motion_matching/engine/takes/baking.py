@@ -28,6 +28,7 @@ FEET = ("baked", "live", "off")
 _STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
 _IN_AIR = 0.4  # metres above where it stands at which a fading jump holds a toe in the air
 _SLOW = 0.5  # m/s up to which heels come down
+_FADED = 1e-6  # share of a jump that is nothing any more
 _LOCKED_SPEED = 0.01  # m/s: a slower planted toe is locked
 
 
@@ -81,7 +82,7 @@ def bake_feet(
         baked = bake_feet(*sizes.divide(take, database, size), small, left_out)
         return sizes.restore(baked, take, size)
     found = find_contact_ranges(take, database)
-    ranges = found if ranges is None else ranges
+    ranges, known = found if ranges is None else ranges, set(found)
     settings, starts = take.performer_settings, None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
@@ -93,7 +94,7 @@ def bake_feet(
         buffer=settings.stretch_buffer,
         data=measure_toe_motion(take, database),
         ground=take.performance.ground,
-        firm=[r for r in ranges if r not in found],
+        firm=[r for r in ranges if r not in known],
         starts=starts,
         hardest=database.motion_limits.measure_played(take.frames),
         left_out=left_out,
@@ -187,9 +188,11 @@ def _smooth_jumps(heights: np.ndarray, take: Take) -> np.ndarray:
     """Smooth heights (T, L) of toes after jumps, as inertialization smooths poses."""
     shape, time = choose_fade(take.performer_settings)
     fading = shape.compute_share(time, np.arange(take.frame_count)[:, None] / take.fps)
+    fading = fading[: np.flatnonzero(np.abs(fading) > _FADED).max(initial=-1) + 1]
     result = heights.copy()
     for tick in np.flatnonzero(take.jumped[1:]) + 1:
-        result[tick:] += (heights[tick - 1] - heights[tick]) * fading[: take.frame_count - tick]
+        rest = result[tick : tick + len(fading)]
+        rest += (heights[tick - 1] - heights[tick]) * fading[: len(rest)]
     return result
 
 

@@ -83,7 +83,7 @@ def test_it_is_alive_on_toes_that_stay_in_place(held, restless, bakes):
         moved = np.linalg.norm(np.diff(joints[hold], axis=0), axis=-1).max(axis=1)
         seconds = moved[: len(moved) // 30 * 30].reshape(-1, 30).sum(axis=1)
         assert seconds.min() > 0.001, "a second in which it is frozen"
-        assert np.ptp(joints[hold][:, 1:], axis=0).max() < 0.031, "it wobbles"
+        assert np.ptp(joints[hold][:, 1:], axis=0).max() < 0.03, "it wobbles"
 
 
 def perform_stops(database, stops, seed):

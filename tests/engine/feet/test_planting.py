@@ -53,7 +53,7 @@ def test_a_planted_toe_stands_still_at_the_median_of_its_drag():
     path = compute_path(toe, ranges)
     for r in ranges:
         own = path[r.start : r.stop]
-        assert np.abs(np.diff(own, axis=0)).max() < 1e-6
+        assert np.abs(np.diff(own, axis=0)).max() < 1e-12
         assert own[0, 2] == pytest.approx(STANDING, abs=1e-4)
         assert own[0, :2] == pytest.approx(np.median(toe[r.start : r.stop, :2], axis=0), abs=0.02)
 

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import standing
+from motion_matching.app import comparing, standing
 from motion_matching.app import warnings as app_warnings
 from motion_matching.app.live import host, performing, steering
 from motion_matching.app.runtime import runtime
@@ -299,3 +299,16 @@ def test_a_take_without_its_text_is_reported_and_can_be_discarded(obj):
     assert [take.action for take in settings.takes] == [kept]
     assert name not in bpy.data.actions
     assert [text.name for text in bpy.data.texts] == [f"{kept.name}.performance.json"]
+
+
+def test_a_take_whose_contacts_were_edited_goes_the_same_way(obj):
+    settings = obj.motion_matching
+    ops.bake_script(script="figure_eight", seconds=4.0)
+    first = settings.takes[0].action
+    for marker in [m for m in first.pose_markers if m.name.startswith("left foot")]:
+        first.pose_markers.remove(marker)
+    for name, frame in (("left foot plant", 1), ("left foot lift", 90)):
+        first.pose_markers.new(name).frame = frame
+    assert ops.bake_again() == {"FINISHED"}
+    edited = settings.takes[1].action
+    assert run_steps(comparing.compare_steps(obj, edited, edited)).warnings == ()
