@@ -54,8 +54,7 @@ class FootLock:
         self._steps = Stepping(len(legs))
         self._apart = FeetApart(legs)
         self._knees = tuple(KneeLimit(leg) for leg in legs)
-        self._toe_leaps = tuple(LeapLimit() for _ in legs)
-        self._ankle_leaps = tuple(LeapLimit() for _ in legs)
+        self._leaps = tuple(LeapLimit() for _ in legs)
         # the bones of all legs, shared ones once; joint 0 is the root, these are the others
         bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
         paths = [(0, *(bones.index(bone) + 1 for bone in leg.chain)) for leg in legs]
@@ -75,11 +74,8 @@ class FootLock:
 
     def release(self) -> None:
         """Leave the toes where the data has them."""
-        for lock, knee in zip(self._locks, self._knees, strict=True):
-            lock.reset()
-            knee.reset()
-        for leap in (*self._toe_leaps, *self._ankle_leaps):
-            leap.reset()
+        for each in (*self._locks, *self._knees, *self._leaps):
+            each.reset()
         self._apart.reset()
         self._steps.reset()
         self._root: tuple[float, float, float] | None = None  # a tick ago
@@ -224,15 +220,13 @@ class FootLock:
                     k, own, toe, root[2], contact, settings, dt, played, hardest
                 )
                 self._floors[k] = min(floors[:2])
-            target = self._toe_leaps[k].limit(target, floors[0] + leg.toe_height, most)
             if lock.is_firm and not was_firm:
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks))
             before = self._bone_getters[k](bones)
             knee = self._knees[k]
             knee.hardest = hardest
             turned += _solve_leg(
-                *(leg, own, before, target, floors, buffer, lock, knee, dt),
-                *(self._toe_leaps[k], self._ankle_leaps[k], most),
+                *(leg, own, before, target, floors, buffer, lock, knee, dt, self._leaps[k], most),
             )
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
 
@@ -323,7 +317,6 @@ def _solve_leg(
     lock: ContactLock,
     limit: KneeLimit,
     dt: float,
-    toe_leap: LeapLimit,
     leap: LeapLimit,
     most: float,
 ) -> list[float]:
@@ -357,18 +350,20 @@ def _solve_leg(
         room = 0.0
     if now < leg.folded_length:
         goal = _unfold_goal(leg, hip[0], knee, ankle[0], goal, room)
+        target = x, y, z = goal[0] - ex, goal[1] - ey, goal[2] - ez
     wanted, spare, roll = goal, lock.spare, None
     # a body that stands comes to be above its feet by itself
     if not lock.is_held and math.dist(hip[0], goal) > now + spare:
         goal, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, spare)
-    limited = leap.limit(goal, floors[1] + leg.foot_height, most)
-    if limited is not goal:
-        goal = _keep_length(target, wanted, limited)
-        leap.settle(goal[0] - limited[0], goal[1] - limited[1], goal[2] - limited[2])
-    if goal is not wanted:
-        rx, ry, rz = wanted[0] - x, wanted[1] - y, wanted[2] - z
-        roll = between(rx, ry, rz, goal[0] - x, goal[1] - y, goal[2] - z)
+    arm = goal[0] - x, goal[1] - y, goal[2] - z
+    lowest = floors[0] + leg.toe_height, floors[1] + leg.foot_height
+    target, limited = leap.limit(target, arm, lowest, most)
+    x, y, z = target
+    if limited is not arm or goal is not wanted:
+        roll = between(ex, ey, ez, *limited)
         attitude = mul(roll, attitude)
+    goal = x + limited[0], y + limited[1], z + limited[2]
+    room = max(min(z - lowest[0], goal[2] - lowest[1]), 0.0)
     moves = pitch is not None or roll is not None or math.dist(goal, ankle[0]) > CLOSE
     if not moves:
         lengths = math.dist(hip[0], knee[0]), math.dist(knee[0], ankle[0])
@@ -382,7 +377,6 @@ def _solve_leg(
         if short > CLOSE or short < -CLOSE:
             share = -short / math.dist(hip[0], goal)
             missed = tuple([share * (g - h) for g, h in zip(goal, hip[0], strict=True)])
-            toe_leap.settle(*missed)
             leap.settle(*missed)
         shin = mul(lower, knee[1])
         above = shin if above_ankle is knee else mul(lower, above_ankle[1])
@@ -404,16 +398,6 @@ def _solve_leg(
         else:
             turned += bones[3][3:] if roll is None else inv_mul(above, own)
     return turned
-
-
-def _keep_length(toe: Vector, ankle: Vector, elsewhere: Vector) -> Vector:
-    """Return an ankle as far from its toe as it was, on the way from there to another place."""
-    away = math.dist(toe, elsewhere)
-    if away < CLOSE:
-        return ankle
-    share = math.dist(toe, ankle) / away
-    (x, y, z), (ex, ey, ez) = toe, elsewhere
-    return x + share * (ex - x), y + share * (ey - y), z + share * (ez - z)
 
 
 def _unfold_goal(
