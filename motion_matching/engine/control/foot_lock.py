@@ -370,10 +370,33 @@ def _solve_leg(
         moves = is_bent_backward(hip[0], knee, ankle[0], leg.hinge) or limit.holds(
             now, *lengths, room, dt
         )
+    place = knee[0]
     if moves:
-        whole, lower, short = bend(
-            hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, spare
-        )
+
+        def bend_to(goal: Vector) -> tuple[Quaternion, Quaternion, float, Vector]:
+            """Return as `bend`, and where the knee comes."""
+            limit.state = state
+            whole, lower, short = bend(
+                hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, spare
+            )
+            (hx, hy, hz), (kx, ky, kz) = hip[0], knee[0]
+            ux, uy, uz = mul_vec(whole, (kx - hx, ky - hy, kz - hz))
+            return whole, lower, short, (hx + ux, hy + uy, hz + uz)
+
+        state = limit.state
+        whole, lower, short, place = bend_to(goal)
+        hardest = most / RULES.ease
+        if leap.is_leap(place, hardest):
+            way = leap.go_on(target)
+            calm = tuple([g + w for g, w in zip(goal, way, strict=True)])
+            *_, calm_place = bend_to(calm)
+            share = 1.0 - leap.find_calm_share(place, calm_place, hardest)
+            moved = share * way[0], share * way[1], share * way[2]
+            lift = max(lowest[0] - z - moved[2], lowest[1] - goal[2] - moved[2], 0.0)
+            moved = moved[0], moved[1], moved[2] + lift
+            goal = goal[0] + moved[0], goal[1] + moved[1], goal[2] + moved[2]
+            leap.settle(*moved)
+            whole, lower, short, place = bend_to(goal)
         if short > CLOSE or short < -CLOSE:
             share = -short / math.dist(hip[0], goal)
             missed = tuple([share * (g - h) for g, h in zip(goal, hip[0], strict=True)])
@@ -385,6 +408,7 @@ def _solve_leg(
         turned = [*thigh, *inv_mul(above_knee[1], shin), *foot]
     else:
         turned = [*bones[0][3:], *bones[1][3:], *bones[2][3:]]
+    leap.bend_knee(place)
     if leg.tip is not None:
         above, own = above_toe[1], toe[1]
         if pitch is not None:

@@ -6,18 +6,15 @@ import math
 
 import numpy as np
 
-from ..maths.springs import spring
 from .legs import LegGeometry
 from .margins import MARGINS
 
-_LAG = 0.05  # seconds: halflife with which a knee that was held back catches up
 _SUNK = 0.010  # metres that a foot may sink into the floor before its leg folds faster
 _AHEAD = 0.06  # seconds that a foot's way to the floor is foreseen
 _CALM = 0.6  # of the knee's acceleration that is counted on to bend it before a foot is there
 _OPEN = 0.5  # cosine of the bend up to which a knee has far to go as its foot meets the floor
 _UNBOUND = -math.inf  # rad/s
 _NO_LENGTH = 1e-12  # square metres
-_CAUGHT_UP = 1e-4  # radians
 
 
 def compute_bends(hips: np.ndarray, knees: np.ndarray, ankles: np.ndarray) -> np.ndarray:
@@ -36,7 +33,7 @@ def _compute_fastest(bend: float, most: float, dt: float) -> float:
 
 
 class KneeLimit:
-    """Holds a knee back that would bend or stretch faster than in the data, and lets it catch up.
+    """Holds a knee back that would bend or stretch faster than in the data.
 
     Where the floor bends it, it accelerates no harder than the `hardest` motion that was played.
 
@@ -54,11 +51,17 @@ class KneeLimit:
     def reset(self) -> None:
         # unknown at first: any comparison with these fails
         self._bend = self._speed = math.nan
-        self._goal = math.nan
-        # how far the knee is bent beyond its goal, and the velocity of that
-        self._lag = self._lag_speed = 0.0
         # how far the floor is from the hip along the leg, and by how much that changes a tick
         self._longest = self._fall = math.nan
+
+    @property
+    def state(self) -> tuple[float, float, float, float]:
+        """What it knows of the ticks before: bend and speed, and where the floor is."""
+        return self._bend, self._speed, self._longest, self._fall
+
+    @state.setter
+    def state(self, state: tuple[float, float, float, float]) -> None:
+        self._bend, self._speed, self._longest, self._fall = state
 
     def start_from(
         self, reach: float, before: float, upper: float, lower: float, dt: float
@@ -72,7 +75,7 @@ class KneeLimit:
             math.acos(min(max((each * each - squares) / double, -1.0), 1.0))
             for each in (reach, before)
         )
-        self._bend = self._goal = bend
+        self._bend = bend
         self._speed = min(max((bend - was) / dt, -self._rate), self._rate)
 
     def limit_reach(
@@ -94,14 +97,12 @@ class KneeLimit:
             self._longest, self._fall = longest, fall
         else:
             self._longest = math.nan
-        if not self._lag:
-            speed, rate, most = (goal - self._bend) / dt, self._rate, self._acceleration * dt
-            fits = -rate <= speed <= rate and -most <= speed - self._speed <= most
-            fits = fits and speed >= least
-            if fits and (speed >= 0.0 or speed >= _compute_fastest(self._bend, most, dt)):
-                self._bend = self._goal = goal
-                self._speed = speed
-                return reach
+        speed, rate, most = (goal - self._bend) / dt, self._rate, self._acceleration * dt
+        fits = -rate <= speed <= rate and -most <= speed - self._speed <= most
+        fits = fits and speed >= least
+        if fits and (speed >= 0.0 or speed >= _compute_fastest(self._bend, most, dt)):
+            self._bend, self._speed = goal, speed
+            return reach
         return self._hold_back(goal, reach, squares, double, room, least, dt)
 
     def _foresee_floor(
@@ -138,19 +139,12 @@ class KneeLimit:
         least: float,
         dt: float,
     ) -> float:
-        """Return the reach of a knee that is held back, catches up, or bends at `least` so fast."""
+        """Return the reach of a knee that is held back, or bends at `least` so fast."""
         before = self._bend
         if math.isnan(before):
-            self._bend = self._goal = goal
+            self._bend = goal
             return reach
-        bend, lag = goal, self._lag
-        if lag:
-            lag, lag_speed = spring(lag, self._lag_speed, 0.0, _LAG, dt)
-            if -_CAUGHT_UP < lag < _CAUGHT_UP:
-                lag = 0.0
-            self._lag_speed = lag_speed
-            bend += lag
-        speed, most, rate = (bend - before) / dt, self._acceleration * dt, self._rate
+        speed, most, rate = (goal - before) / dt, self._acceleration * dt, self._rate
         was = speed if math.isnan(self._speed) else self._speed
         fastest = max(-rate, _compute_fastest(before, most, dt))
         limited = max(min(max(speed, least, was - most), was + most, rate), fastest)
@@ -162,12 +156,8 @@ class KneeLimit:
             lever = 0.5 * double / math.sqrt(squares + double)
             fastest = min(rate, was + max(most, MARGINS.knee * self.hardest * dt / lever))
             bend = self._avoid_floor(bend, before + fastest * dt, reach + room, squares, double)
-        shown = (bend - before) / dt
-        if shown != speed:
-            speed, lag = shown, bend - goal
-            self._lag_speed = speed - (goal - self._goal) / dt
-        self._bend, self._goal, self._speed, self._lag = bend, goal, speed, lag
-        return math.sqrt(max(squares + double * math.cos(bend), 0.0)) if lag else reach
+        self._bend, self._speed = bend, (bend - before) / dt
+        return math.sqrt(max(squares + double * math.cos(bend), 0.0)) if bend != goal else reach
 
     def _compute_folding(
         self, goal: float, before: float, squares: float, double: float, most: float, dt: float
@@ -198,8 +188,8 @@ class KneeLimit:
         squares, double = upper * upper + lower * lower, 2.0 * upper * lower
         if double < _NO_LENGTH:
             return False
-        state = vars(self).copy()
+        state = self.state
         if self.limit_reach(reach, squares, double, room, dt) == reach:
             return False
-        vars(self).update(state)
+        self.state = state
         return True

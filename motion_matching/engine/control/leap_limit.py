@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ..maths.scalar_quat import Vector
 
@@ -61,6 +62,8 @@ class LeapLimit:
     def reset(self) -> None:
         """Forget how the foot moved."""
         self._toe, self._arm = _Follower(), _Follower()
+        self._knee, self._knee_step = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        self._way_on: Sequence[float] = _STILL  # of the toe, if it goes on as it did
         self._ticks = 0
 
     def limit(
@@ -77,6 +80,7 @@ class LeapLimit:
             arms.go(arm, arm)
             return toe, arm
         turned = self._turn(arm, most)
+        self._way_on = tuple([p + s for p, s in zip(toes.place, toes.step, strict=True)])
         tx, ty, tz = toes.find_step(toe, most)
         bx, by, bz = toes.step
         toe_change = tx - bx, ty - by, tz - bz
@@ -110,6 +114,41 @@ class LeapLimit:
             return arm
         share = math.sqrt(arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2]) / length
         return share * x, share * y, share * z
+
+    def find_calm_share(
+        self, knee: Vector, calm: Vector, most: float
+    ) -> float:
+        """Return the share of the way from a `calm` place of the knee to another that it can go.
+
+        Its step changes by at most `most` metres, or by the least that there is.
+        """
+        ax, ay, az = self._find_knee_change(calm)
+        bx, by, bz = self._find_knee_change(knee)
+        dx, dy, dz = bx - ax, by - ay, bz - az
+        square, along = dx * dx + dy * dy + dz * dz, ax * dx + ay * dy + az * dz
+        if not square:
+            return 1.0
+        left = along * along - square * (ax * ax + ay * ay + az * az - most * most)
+        share = (math.sqrt(max(left, 0.0)) - along) / square
+        return min(max(share, 0.0), 1.0)
+
+    def is_leap(self, knee: Vector, most: float) -> bool:
+        """Return whether a knee would have to change its step by more than `most` metres."""
+        return self._ticks > 2 and math.hypot(*self._find_knee_change(knee)) > most
+
+    def _find_knee_change(self, knee: Vector) -> Vector:
+        (x, y, z), (sx, sy, sz) = self._knee, self._knee_step
+        return knee[0] - x - sx, knee[1] - y - sy, knee[2] - z - sz
+
+    def bend_knee(self, knee: Vector) -> None:
+        """Go on from where the knee is shown."""
+        x, y, z = self._knee
+        self._knee, self._knee_step = knee, (knee[0] - x, knee[1] - y, knee[2] - z)
+
+    def go_on(self, toe: Vector) -> Vector:
+        """Return how a toe at a place would have to move to go on as it did a tick ago."""
+        x, y, z = toe
+        return self._way_on[0] - x, self._way_on[1] - y, self._way_on[2] - z
 
     def settle(self, dx: float, dy: float, dz: float) -> None:
         """Go on from where the foot is shown, which is elsewhere than it was brought."""
