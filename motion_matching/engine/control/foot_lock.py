@@ -38,6 +38,7 @@ from .stepping import Stepping
 # the joints that a leg turns, each after its parent: hip, knee, ankle, toe
 LegJoints = tuple[Joint, ...]
 
+_TRIES = 3  # times that a foot is moved less, for a knee that would leap
 _LIFTING = 0.04  # seconds: halflife with which a foot comes up that started below the floor
 _DRIFTING = 0.05  # seconds: halflife of how fast a character drifts, as single ticks are uneven
 
@@ -387,16 +388,16 @@ def _solve_leg(
         whole, lower, short, place = bend_to(goal)
         hardest = most / RULES.ease
         if leap.is_leap(place, hardest):
-            way = leap.go_on(target)
-            calm = tuple([g + w for g, w in zip(goal, way, strict=True)])
+            calm = leap.go_on(limited)
             *_, calm_place = bend_to(calm)
-            share = 1.0 - leap.find_calm_share(place, calm_place, hardest)
-            moved = share * way[0], share * way[1], share * way[2]
-            lift = max(lowest[0] - z - moved[2], lowest[1] - goal[2] - moved[2], 0.0)
-            moved = moved[0], moved[1], moved[2] + lift
-            goal = goal[0] + moved[0], goal[1] + moved[1], goal[2] + moved[2]
-            leap.settle(*moved)
-            whole, lower, short, place = bend_to(goal)
+            for _ in range(_TRIES):
+                share = leap.find_calm_share(place, calm_place, hardest)
+                moved = tuple([(1.0 - share) * (c - g) for g, c in zip(goal, calm, strict=True)])
+                leap.settle(*moved)
+                goal = tuple([g + m for g, m in zip(goal, moved, strict=True)])
+                whole, lower, short, place = bend_to(goal)
+                if not leap.is_leap(place, hardest):
+                    break
         if short > CLOSE or short < -CLOSE:
             share = -short / math.dist(hip[0], goal)
             missed = tuple([share * (g - h) for g, h in zip(goal, hip[0], strict=True)])

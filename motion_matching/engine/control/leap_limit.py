@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from ..maths.scalar_quat import Vector
 
@@ -63,7 +62,8 @@ class LeapLimit:
         """Forget how the foot moved."""
         self._toe, self._arm = _Follower(), _Follower()
         self._knee, self._knee_step = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        self._way_on: Sequence[float] = _STILL  # of the toe, if it goes on as it did
+        self._way_on: Vector = _STILL  # of the toe, if it goes on as it did
+        self._lowest = (0.0, 0.0)
         self._ticks = 0
 
     def limit(
@@ -74,15 +74,16 @@ class LeapLimit:
         They stay at or above the heights that are `lowest`, of toe and ankle.
         """
         toes, arms = self._toe, self._arm
+        self._lowest = lowest
         self._ticks += 1
         if self._ticks <= 2 or toes.place is None or arms.place is None:
             toes.go(toe, toe)
             arms.go(arm, arm)
             return toe, arm
         turned = self._turn(arm, most)
-        self._way_on = tuple([p + s for p, s in zip(toes.place, toes.step, strict=True)])
         tx, ty, tz = toes.find_step(toe, most)
-        bx, by, bz = toes.step
+        (x, y, z), (bx, by, bz) = toes.place, toes.step
+        self._way_on = x + bx, y + by, z + bz
         toe_change = tx - bx, ty - by, tz - bz
         (px, py, pz), (qx, qy, qz) = arms.place, arms.step
         ankle_change = (
@@ -91,8 +92,7 @@ class LeapLimit:
             toe_change[2] + turned[2] - pz - qz,
         )
         mx, my, mz = _find_common(toe_change, ankle_change, most)
-        x, y, z = toes.place[0] + tx + mx, toes.place[1] + ty + my, toes.place[2] + tz + mz
-        z = max(z, lowest[0], lowest[1] - turned[2])
+        x, y, z = x + tx + mx, y + ty + my, max(z + tz + mz, lowest[0], lowest[1] - turned[2])
         return toes.go((x, y, z), toe), arms.go(turned, arm)
 
     def _turn(self, arm: Vector, most: float) -> Vector:
@@ -145,10 +145,14 @@ class LeapLimit:
         x, y, z = self._knee
         self._knee, self._knee_step = knee, (knee[0] - x, knee[1] - y, knee[2] - z)
 
-    def go_on(self, toe: Vector) -> Vector:
-        """Return how a toe at a place would have to move to go on as it did a tick ago."""
-        x, y, z = toe
-        return self._way_on[0] - x, self._way_on[1] - y, self._way_on[2] - z
+    def go_on(self, arm: Vector) -> Vector:
+        """Return where an ankle beside the toe would come if the toe went on as a tick ago.
+
+        It stays at or above the lowest heights.
+        """
+        x, y, z = self._way_on
+        z = max(z, self._lowest[0], self._lowest[1] - arm[2])
+        return x + arm[0], y + arm[1], z + arm[2]
 
     def settle(self, dx: float, dy: float, dz: float) -> None:
         """Go on from where the foot is shown, which is elsewhere than it was brought."""
