@@ -186,6 +186,11 @@ class ContactLock:
         return Flight(x + ox, y + oy, flight.z, vx + ux, vy + uy, flight.vz)
 
     @property
+    def left(self) -> float:
+        """Seconds until it lands, 0 if that is not known."""
+        return max(self._left, 0.0)
+
+    @property
     def is_firm(self) -> bool:
         """Whether a toe stands, or goes straight to where it will."""
         return self.locked or (self._commits and self._left >= 0.0)

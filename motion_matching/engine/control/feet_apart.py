@@ -253,10 +253,13 @@ class FeetApart:
         return pushes
 
     def find_room(
-        self, k: int, legs: Sequence[LegJoints], locks: Sequence[Plant]
+        self, k: int, legs: Sequence[LegJoints], locks: Sequence[Plant], turned: float
     ) -> tuple[float, float]:
-        """Return how far, x and y, a foot that lands has to land beside those that do or stand."""
-        x = y = 0.0
+        """Return how far, x and y, a foot that lands has to land beside those that do or stand.
+
+        The body will have `turned` by an angle in radians until then.
+        """
+        x, y, c, s = 0.0, 0.0, math.cos(turned), math.sin(turned)
         for i, beside, *shares in self._pairs:
             j = beside.leg
             if k not in (i, j) or not locks[i + j - k].is_firm:
@@ -265,7 +268,7 @@ class FeetApart:
             width = math.hypot(nx, ny)
             if width < _SMALL:
                 continue
-            nx, ny = nx / width, ny / width
+            nx, ny = (c * nx - s * ny) / width, (s * nx + c * ny) / width
             (a, *_), (b, *_) = (
                 _find_foot(locks[n], legs[n][-1][0], legs[n][-3][0], share, is_landing=True)
                 for n, share in zip((i, j), shares, strict=True)

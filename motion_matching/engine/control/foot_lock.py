@@ -81,6 +81,7 @@ class FootLock:
         self._steps.reset()
         self._root: tuple[float, float, float] | None = None  # a tick ago
         self._drift = (0.0, 0.0, 0.0)  # m/s and rad/s
+        self._turning = 0.0  # rad/s
 
     def reset(self) -> None:
         self.release()
@@ -222,7 +223,8 @@ class FootLock:
                 )
                 self._floors[k] = min(floors[:2])
             if lock.is_firm and not was_firm:
-                lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks))
+                turning = self._turning * lock.left
+                lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks, turning))
             before = self._bone_getters[k](bones)
             knee = self._knees[k]
             knee.hardest = hardest
@@ -237,6 +239,7 @@ class FootLock:
         """Return how the character moves beside the motion that is played, in m/s and rad/s."""
         x, y, yaw = root[0], root[1], 2.0 * math.atan2(root[6], root[3])
         before, self._root = self._root, (x, y, yaw)
+        self._turning = wrap(yaw - before[2]) / dt if before else 0.0
         if toes is None or before is None:
             self._drift = (0.0, 0.0, 0.0)
             return self._drift
@@ -247,7 +250,7 @@ class FootLock:
         self._drift = (
             kept * dx + (1.0 - kept) * ((x - before[0]) / dt - c * vx + s * vy),
             kept * dy + (1.0 - kept) * ((y - before[1]) / dt - s * vx - c * vy),
-            kept * dyaw + (1.0 - kept) * (wrap(yaw - before[2]) / dt - turn),
+            kept * dyaw + (1.0 - kept) * (self._turning - turn),
         )
         return self._drift
 
