@@ -245,7 +245,9 @@ class FeetApart:
             if push:
                 if pushes is None:
                     pushes = [(0.0, 0.0)] * len(legs)
-                share = 1.0 if lock_b.locked else 0.0 if lock_a.locked else 0.5
+                # what stands, or goes straight to its place, does not go aside
+                firm_a, firm_b = lock_a.is_firm, lock_b.is_firm
+                share = 0.5 if firm_a == firm_b else float(firm_b)
                 (ax, ay), (bx, by) = pushes[i], pushes[j]
                 pushes[i] = ax + share * push * nx, ay + share * push * ny
                 share = 1.0 - share

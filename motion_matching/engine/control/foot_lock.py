@@ -179,6 +179,7 @@ class FootLock:
         stands: bool = False,
         toes: PlayedToes | None = None,
         hardest: float = math.inf,
+        calm: float = math.inf,
     ) -> None:
         """Bend the legs of a pose (7, B), placed in the world by bone 0, to their toes' targets.
 
@@ -188,7 +189,7 @@ class FootLock:
         """
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
-        buffer, turned, most = settings.stretch_buffer, [], RULES.ease * hardest * dt * dt
+        buffer, turned = settings.stretch_buffer, []
         legs_joints = [get(joints) for get in self._joint_getters]
         if stands:
             self._begin_step(legs_joints, contacts.tolist(), dt)
@@ -222,14 +223,15 @@ class FootLock:
                     k, own, toe, root[2], contact, settings, dt, played, hardest
                 )
                 self._floors[k] = min(floors[:2])
-            if lock.is_firm and not was_firm:
+            if lock.is_firm and (not was_firm or not lock.locked):
                 turning = self._turning * lock.left
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks, turning))
             before = self._bone_getters[k](bones)
             knee = self._knees[k]
             knee.hardest = hardest
             turned += _solve_leg(
-                *(leg, own, before, target, floors, buffer, lock, knee, dt, self._leaps[k], most),
+                *(leg, own, before, target, floors, buffer, lock, knee, dt, self._leaps[k]),
+                min(hardest, calm) * dt * dt,
             )
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
 
@@ -322,7 +324,7 @@ def _solve_leg(
     limit: KneeLimit,
     dt: float,
     leap: LeapLimit,
-    most: float,
+    hardest: float,
 ) -> list[float]:
     """Return the local rotations of thigh, shin, foot and toe that bring the toe to the target.
 
@@ -359,6 +361,8 @@ def _solve_leg(
     # a body that stands comes to be above its feet by itself
     if not lock.is_held and math.dist(hip[0], goal) > now + spare:
         goal, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, spare)
+    hardest = leap.find_hardest((knee[0], ankle[0], toe[0]), hardest)
+    most = RULES.ease * hardest
     arm = goal[0] - x, goal[1] - y, goal[2] - z
     lowest = floors[0] + leg.toe_height, floors[1] + leg.foot_height
     target, limited = leap.limit(target, arm, lowest, most)
@@ -389,7 +393,6 @@ def _solve_leg(
 
         state = limit.state
         whole, lower, short, place = bend_to(goal)
-        hardest = most / RULES.ease
         if leap.is_leap(place, hardest):
             calm = leap.go_on(limited)
             *_, calm_place = bend_to(calm)

@@ -107,6 +107,7 @@ class Performer:
         self._look.reset()
         self._labels.reset()
         self._hardest = MARGINS.fall
+        self._around_jump: list[tuple[bool, float]] = []  # of the last ticks
         x, y = self.ground.slide(position, position, self.settings.collision_radius)
         self._placement = (x, y, facing)
         self.last_transition: Transition | None = None
@@ -165,6 +166,7 @@ class Performer:
         self._look.reset()
         self._labels.reset()
         self._hardest = MARGINS.fall
+        self._around_jump: list[tuple[bool, float]] = []  # of the last ticks
         self._enter(jump)
         self._stands = False
         self._placement = place
@@ -326,16 +328,25 @@ class Performer:
             self._feet.allow_stretch(self._breathing.spare)
             self._turn_head(pose, intent)
         unlocked, locked = pose, (False,) * len(motion.contacts)
-        self._hardest = max(self._hardest, motion.hardest)
+        calm = self._find_hardest(motion)
         if self.settings.foot_lock:
             pose = unlocked.copy()
             self._feet.apply(
                 *(pose, motion.contacts, self.settings, self.dt),
-                *(self._stands, motion.toes, self._hardest),
+                *(self._stands, motion.toes, self._hardest, calm),
             )
             locked = self._feet.locked
             motion = self._leave_step_out(motion)
         return self._make_frame(motion, pose, unlocked, locked)
+
+    def _find_hardest(self, motion: Motion) -> float:
+        """Return how hard feet may accelerate: as any motion so far, beside a jump as its own."""
+        self._hardest = max(self._hardest, motion.hardest)
+        self._around_jump = [*self._around_jump[-2:], (motion.jump is not None, motion.hardest)]
+        if any(jumped for jumped, _ in self._around_jump[-2:]):
+            played = max(hardest for _, hardest in self._around_jump)
+            return max(MARGINS.leap * played, MARGINS.fall)
+        return self._hardest
 
     def _leave_step_out(self, motion: Motion) -> Motion:
         """Return the motion without the contact of a foot that steps on its own."""

@@ -69,11 +69,12 @@ class SizedFootLock(FootLock):
         stands: bool = False,
         toes: PlayedToes | None = None,
         hardest: float = math.inf,
+        calm: float = math.inf,
     ) -> None:
         size, slowness = self._size, self._slowness
         scaled, small = self._divide(pose), toes and toes.divide(size, slowness)
-        most = hardest * slowness * slowness / size
-        super().apply(scaled, contacts, settings, self._slow(dt), stands, small, most)
+        most, at_most = (each * slowness * slowness / size for each in (hardest, calm))
+        super().apply(scaled, contacts, settings, self._slow(dt), stands, small, most, at_most)
         pose[3:] = scaled[3:]
 
     def _divide(self, pose: np.ndarray) -> np.ndarray:
