@@ -224,7 +224,7 @@ class FootLock:
                 )
                 self._floors[k] = min(floors[:2])
             if lock.is_firm and (not was_firm or not lock.locked):
-                turning = self._turning * lock.left
+                turning = self._turning * (lock.left + RULES.beside)
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks, turning))
             before = self._bone_getters[k](bones)
             knee = self._knees[k]
@@ -361,7 +361,6 @@ def _solve_leg(
     # a body that stands comes to be above its feet by itself
     if not lock.is_held and math.dist(hip[0], goal) > now + spare:
         goal, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, spare)
-    hardest = leap.find_hardest((knee[0], ankle[0], toe[0]), hardest)
     most = RULES.ease * hardest
     arm = goal[0] - x, goal[1] - y, goal[2] - z
     lowest = floors[0] + leg.toe_height, floors[1] + leg.foot_height
@@ -372,6 +371,7 @@ def _solve_leg(
         attitude = mul(roll, attitude)
     goal = x + limited[0], y + limited[1], z + limited[2]
     room = max(min(z - lowest[0], goal[2] - lowest[1]), 0.0)
+    limit.lean = math.dist(hip[0], goal) / max(hip[0][2] - goal[2], CLOSE)
     moves = pitch is not None or roll is not None or math.dist(goal, ankle[0]) > CLOSE
     if not moves:
         lengths = math.dist(hip[0], knee[0]), math.dist(knee[0], ankle[0])

@@ -44,6 +44,7 @@ class KneeLimit:
     def __init__(self, leg: LegGeometry) -> None:
         self._rate = MARGINS.knee_rate * leg.knee_rate
         self._acceleration = leg.knee_acceleration
+        self.lean = 1.0  # metres that the leg is long for one that it reaches down
         self.hardest = math.inf  # m/s² that a joint accelerates in the motion that has been played
         self._folded = leg.folded_length
         self.reset()
@@ -90,7 +91,7 @@ class KneeLimit:
         cosine = (reach * reach - squares) / double
         goal = math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
         longest, least = reach + room, _UNBOUND
-        if room and cosine > _OPEN:
+        if cosine > _OPEN:
             fall = longest - self._longest
             if fall < 0.0:
                 least = self._foresee_floor(reach, longest, fall, squares, double, dt)
@@ -174,7 +175,7 @@ class KneeLimit:
 
         Up to the bend that is `fastest` it does not touch the floor; faster, it may sink a little.
         """
-        for sunk, most in ((0.0, fastest), (_SUNK, math.pi)):
+        for sunk, most in ((0.0, fastest), (_SUNK * self.lean, math.pi)):
             cosine = ((longest + sunk) ** 2 - squares) / double
             if cosine < 1.0:
                 bend = max(bend, min(math.acos(max(cosine, -1.0)), most))

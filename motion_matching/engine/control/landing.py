@@ -20,6 +20,8 @@ class LandingRules:
 
     `straight`: seconds before it lands in which a toe goes straight to its place. Its motion slows
     it down in about that time, and until then the drift is not known well enough.
+    `beside`: seconds after a landing in which a body turns over both feet: until then it lands on
+    its own side of the other one.
     `drift`: seconds that a character goes on to drift as it does now, beside its motion. Most of it
     is what fades after a jump.
     `near`: how far from where the motion has it a toe may land, as a share of the unlock radius.
@@ -29,6 +31,7 @@ class LandingRules:
     """
 
     straight: float = 0.1
+    beside: float = 0.05
     drift: float = 0.15
     near: float = 0.75
     ease: float = 0.8

@@ -1,9 +1,8 @@
-"""Keep a foot from leaping: its joints accelerate no harder than the motion that has been played."""
+"""Keep a foot from leaping: its joints accelerate no harder than the motion that was played."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from ..maths.scalar_quat import Vector
 
@@ -65,26 +64,7 @@ class LeapLimit:
         self._knee, self._knee_step = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         self._way_on: Vector = _STILL  # of the toe, if it goes on as it did
         self._lowest = (0.0, 0.0)
-        self._own: Sequence[Vector] = ()  # joints as the motion has them
-        self._own_steps: Sequence[Vector] = ()
         self._ticks = 0
-
-    def find_hardest(self, joints: Sequence[Vector], usual: float) -> float:
-        """Return by how much steps may change in metres: as `usual`, or as those of the motion.
-
-        `joints` are where the motion has knee, ankle and toe.
-        """
-        hardest = usual
-        if self._own:
-            steps = [
-                (x - a, y - b, z - c)
-                for (x, y, z), (a, b, c) in zip(joints, self._own, strict=True)
-            ]
-            for step, before in zip(steps, self._own_steps, strict=False):
-                hardest = max(hardest, math.dist(step, before))
-            self._own_steps = steps
-        self._own = joints
-        return hardest
 
     def limit(
         self, toe: Vector, arm: Vector, lowest: tuple[float, float], most: float
@@ -135,9 +115,7 @@ class LeapLimit:
         share = math.sqrt(arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2]) / length
         return share * x, share * y, share * z
 
-    def find_calm_share(
-        self, knee: Vector, calm: Vector, most: float
-    ) -> float:
+    def find_calm_share(self, knee: Vector, calm: Vector, most: float) -> float:
         """Return the share of the way from a `calm` place of the knee to another that it can go.
 
         Its step changes by at most `most` metres, or by the least that there is.

@@ -10,6 +10,7 @@ import pytest
 
 from motion_matching.engine.control.foot_lock import FootLock
 from motion_matching.engine.control.knee_limit import KneeLimit, compute_bends
+from motion_matching.engine.control.leap_limit import LeapLimit
 from motion_matching.engine.control.legs import Beside
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.sized_feet import SizedFootLock
@@ -161,12 +162,18 @@ def test_a_foot_that_meets_the_floor_hardly_sinks_into_it(demo_database, legs):
 
 
 def sink(leg, heights: np.ndarray, bend: float = 0.03) -> tuple[np.ndarray, np.ndarray]:
-    """Return bends and reaches of a leg bent by `bend` whose hip is so high above its floor."""
-    knee, own = KneeLimit(leg), float(compute_reaches(np.array(bend)))
+    """Return bends and reaches of a leg bent by `bend` whose hip is so high above its floor.
+
+    Its foot hangs below the hip, goes on from where it is shown, and comes down no harder than the
+    motion.
+    """
+    knee, foot, own = KneeLimit(leg), LeapLimit(), float(compute_reaches(np.array(bend)))
     reaches = []
     for height in heights.tolist():
-        asked = min(own, height)
-        reaches.append(knee.limit_reach(asked, *LENGTHS, height - asked, 1.0 / FPS))
+        wanted = 0.0, 0.0, max(-own, -height)
+        (_, _, z), _ = foot.limit(wanted, (0.0, 0.0, 0.0), (-height, -height), 60.0 / FPS**2)
+        reaches.append(knee.limit_reach(-z, *LENGTHS, height + z, 1.0 / FPS))
+        foot.settle(0.0, 0.0, -z - reaches[-1])
     return compute_knees(np.array(reaches)), np.array(reaches)
 
 

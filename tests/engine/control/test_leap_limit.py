@@ -53,13 +53,37 @@ def test_ordinary_feet_are_where_they_were(demo_database, legs):
     np.testing.assert_array_equal(places, show_leaping_body(demo_database, legs, math.inf))
 
 
-def test_a_joint_that_is_held_back_stays_above_the_floor():
-    """It falls too fast to come to rest by its own acceleration."""
+def show_foot(toes, arms, most, lowest=(-math.inf, -math.inf)) -> np.ndarray:
+    """Return toes and ankles (T, 2, 3) of a foot that is to be at toes, and arms beside them."""
     limit, shown = LeapLimit(), []
-    for height in np.maximum(0.5 - 0.05 * np.arange(30), 0.02).tolist():
-        shown.append(limit.limit((0.0, 0.0, height), 0.02, 0.001)[2])
-    assert min(shown) == pytest.approx(0.02, abs=1e-9)
-    assert shown[-1] == pytest.approx(0.02, abs=1e-9)
+    for toe, arm in zip(toes.tolist(), arms.tolist(), strict=True):
+        place, way = limit.limit(tuple(toe), tuple(arm), lowest, most)
+        shown.append([place, np.add(place, way)])
+    return np.array(shown)
+
+
+def test_a_foot_that_is_held_back_stays_above_the_floor():
+    """It falls too fast to come to rest by its own acceleration."""
+    heights = np.maximum(0.5 - 0.05 * np.arange(30), 0.02)
+    toes, arms = np.outer(heights, [0.0, 0.0, 1.0]), np.tile([0.0, 0.12, 0.06], (30, 1))
+    shown = show_foot(toes, arms, 0.001, (0.02, 0.08))
+    assert shown[:, 0, 2].min() == pytest.approx(0.02, abs=1e-9)
+    assert shown[-1, 0, 2] == pytest.approx(0.02, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_foot_that_leaps_and_turns_keeps_its_length_and_comes_there(seed):
+    """Toe and ankle accelerate no harder than is allowed, and arrive without swinging past."""
+    generator, most = np.random.default_rng(seed), 0.004
+    toes, turns = np.zeros((120, 3)), np.zeros(120)
+    toes[20:], turns[20:] = generator.uniform(-0.3, 0.3, 3), generator.uniform(-1.0, 1.0)
+    arms = 0.15 * np.column_stack([np.cos(turns), np.zeros(120), np.sin(turns)])
+    shown = show_foot(toes, arms, most)
+    assert np.linalg.norm(np.diff(shown, 2, axis=0), axis=-1).max() < 1.01 * most
+    np.testing.assert_allclose(np.linalg.norm(shown[:, 1] - shown[:, 0], axis=-1), 0.15, atol=1e-6)
+    np.testing.assert_allclose(shown[-1], [toes[-1], toes[-1] + arms[-1]], atol=1e-6)
+    along = shown[:, 0] @ toes[-1] / (toes[-1] @ toes[-1])
+    assert along.max() < 1.15
 
 
 def test_sharp_turns_pop_nowhere(lafan1):
