@@ -45,7 +45,7 @@ class FeetNumbers:
     highest: float = tune(0.05, "m", "a hurried foot clears the ground and does not stamp")
     drop: float = tune(400.0, "1/s²", "hips come down before a plant gives way or a heel comes up")
     drop_even: float = tune(0.2, "s", "half a step, in which hips come down")
-    knee: float = tune(0.08, "s", "as `even`: a leg gets longer as evenly as its foot moves")
+    knee: float = tune(0.075, "s", "about `even`: a leg gets longer as evenly as its foot moves")
     knee_gain: float = tune(8.0, "1", "straighter than 7°, the angle of a knee is noise")
     pitch: float = tune(0.06, "s", "a heel comes up once hips are down and a leg is at its end")
     # limits
