@@ -13,32 +13,18 @@ from operator import itemgetter
 import numpy as np
 
 from ..maths.planar import wrap
-from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
+from ..maths.scalar_quat import Vector, mul_vec
 from ..maths.springs import compute_remainder, spring
 from .contact_lock import ContactLock
 from .feet_apart import FeetApart
 from .ground import FLAT, Ground, compute_step_height, is_flat
-from .knee_limit import KneeLimit
 from .landing import RULES
-from .leap_limit import LeapLimit
-from .legs import (
-    CLOSE,
-    Joint,
-    LegGeometry,
-    bend,
-    compute_world_joints,
-    is_bent_backward,
-    roll_foot,
-    unfold,
-)
+from .leg_solver import LegJoints, LegSolver, Tick
+from .legs import Joint, LegGeometry, compute_world_joints
 from .played_toes import PlayedToe, PlayedToes, move_aside
 from .settings import PerformerSettings
 from .stepping import Stepping
 
-# the joints that a leg turns, each after its parent: hip, knee, ankle, toe
-LegJoints = tuple[Joint, ...]
-
-_TRIES = 3  # times that a foot is moved less, for a knee that would leap
 _LIFTING = 0.04  # seconds: halflife with which a foot comes up that started below the floor
 _DRIFTING = 0.05  # seconds: halflife of how fast a character drifts, as single ticks are uneven
 
@@ -54,8 +40,7 @@ class FootLock:
         self._unknown: list[PlayedToe | None] = [None] * len(legs)
         self._steps = Stepping(len(legs))
         self._apart = FeetApart(legs)
-        self._knees = tuple(KneeLimit(leg) for leg in legs)
-        self._leaps = tuple(LeapLimit() for _ in legs)
+        self._solvers = tuple(map(LegSolver, legs, self._locks))
         # the bones of all legs, shared ones once; joint 0 is the root, these are the others
         bones = list(dict.fromkeys(bone for leg in legs for bone in leg.chain))
         paths = [(0, *(bones.index(bone) + 1 for bone in leg.chain)) for leg in legs]
@@ -75,8 +60,9 @@ class FootLock:
 
     def release(self) -> None:
         """Leave the toes where the data has them."""
-        for each in (*self._locks, *self._knees, *self._leaps):
-            each.reset()
+        for lock, solver in zip(self._locks, self._solvers, strict=True):
+            lock.reset()
+            solver.reset()
         self._apart.reset()
         self._steps.reset()
         self._root: tuple[float, float, float] | None = None  # a tick ago
@@ -114,14 +100,7 @@ class FootLock:
                 below.append(leg.tip_height - z - mul_vec(attitude, leg.tip)[2])
             self._sunk[k] = max(0.0, max(below) + floor)
             was = self._joint_getters[k](then)
-            _, hip, _, knee, _, ankle, *_ = own
-            self._knees[k].start_from(
-                math.dist(hip[0], ankle[0]),
-                math.dist(was[1][0], was[5][0]),
-                math.dist(hip[0], knee[0]),
-                math.dist(knee[0], ankle[0]),
-                dt,
-            )
+            self._solvers[k].start_from(own, was, dt)
             lock.start_from(toe, was[-1][0], floor + leg.toe_height, settings, dt)
             self._floors[k] = floor
             if lock.locked:
@@ -184,12 +163,13 @@ class FootLock:
         """Bend the legs of a pose (7, B), placed in the world by bone 0, to their toes' targets.
 
         Where it `stands`, feet that are planted elsewhere than in the pose step there. Feet about
-        to land move as the `toes` of the frame that is played, if these are known. Toes and ankles
-        accelerate no harder than the `hardest` in m/s².
+        to land move as the `toes` of the frame that is played, if these are known. Legs accelerate
+        no harder than the `hardest` in m/s², and than is `calm` in this tick.
         """
         root, *bones = pose.take(self._bones, 1).T.tolist()
         joints = compute_world_joints(root, bones, self._parents)
-        buffer, turned = settings.stretch_buffer, []
+        tick = Tick(dt, settings.stretch_buffer, hardest, min(hardest, calm) * dt * dt)
+        turned: list[float] = []
         legs_joints = [get(joints) for get in self._joint_getters]
         if stands:
             self._begin_step(legs_joints, contacts.tolist(), dt)
@@ -227,12 +207,7 @@ class FootLock:
                 turning = self._turning * (lock.left + RULES.beside)
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks, turning))
             before = self._bone_getters[k](bones)
-            knee = self._knees[k]
-            knee.hardest = hardest
-            turned += _solve_leg(
-                *(leg, own, before, target, floors, buffer, lock, knee, dt, self._leaps[k]),
-                min(hardest, calm) * dt * dt,
-            )
+            turned += self._solvers[k].solve(own, before, target, floors, tick)
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
 
     def _measure_drift(
@@ -311,156 +286,3 @@ class FootLock:
         tip = compute_step_height(ground, target[0] - ex, target[1] - ey, stands)
         floor = compute_step_height(ground, *target[:2], stands)
         return target, (floor - sunk, heel - sunk, tip - sunk)
-
-
-def _solve_leg(
-    leg: LegGeometry,
-    joints: LegJoints,
-    bones: Sequence[list[float]],
-    target: Vector,
-    floors: Vector,
-    buffer: float,
-    lock: ContactLock,
-    limit: KneeLimit,
-    dt: float,
-    leap: LeapLimit,
-    hardest: float,
-) -> list[float]:
-    """Return the local rotations of thigh, shin, foot and toe that bring the toe to the target.
-
-    Heel and tip of the foot stay on or above the floor. The step of the ankle changes by at most
-    `most` metres. `bones` are the same four before; where foot and toe are one bone, its rotation
-    is returned once.
-    """
-    above_hip, hip, above_knee, knee, above_ankle, ankle, above_toe, toe = joints
-    (ax, ay, az), attitude = ankle
-    tx, ty, tz = toe[0]
-    x, y, z = target
-    # the foot keeps its attitude to the floor, but its heel is not pushed into it
-    ex, ey, ez = ax - tx, ay - ty, az - tz
-    rise = max(ez + floors[1] - floors[0], floors[1] + leg.foot_height - z)
-    pitch = None
-    if leg.tip is not None and abs(rise - ez) > CLOSE:
-        level, length = math.hypot(ex, ey), math.sqrt(ex * ex + ey * ey + ez * ez)
-        rise = max(-length, min(length, rise))
-        share = math.sqrt(length * length - rise * rise) / (level + 1e-9)
-        pitch = between(-ex, -ey, -ez, -ex * share, -ey * share, -rise)
-        ex, ey, ez = ex * share, ey * share, rise
-        attitude = mul(pitch, attitude)
-    goal = (x + ex, y + ey, z + ez)
-    now = math.dist(hip[0], ankle[0])
-    room, below_heel = z - floors[0] - leg.toe_height, z + ez - floors[1] - leg.foot_height
-    if below_heel < room:
-        room = below_heel
-    if room < 0.0:
-        room = 0.0
-    if now < leg.folded_length:
-        goal = _unfold_goal(leg, hip[0], knee, ankle[0], goal, room)
-        target = x, y, z = goal[0] - ex, goal[1] - ey, goal[2] - ez
-    wanted, spare, roll = goal, lock.spare, None
-    # a body that stands comes to be above its feet by itself
-    if not lock.is_held and math.dist(hip[0], goal) > now + spare:
-        goal, spare = roll_foot(hip[0], knee[0], ankle[0], target, goal, buffer, spare)
-    most = RULES.ease * hardest
-    arm = goal[0] - x, goal[1] - y, goal[2] - z
-    lowest = floors[0] + leg.toe_height, floors[1] + leg.foot_height
-    target, limited = leap.limit(target, arm, lowest, most)
-    x, y, z = target
-    if limited is not arm or goal is not wanted:
-        roll = between(ex, ey, ez, *limited)
-        attitude = mul(roll, attitude)
-    goal = x + limited[0], y + limited[1], z + limited[2]
-    room = max(min(z - lowest[0], goal[2] - lowest[1]), 0.0)
-    limit.lean = math.dist(hip[0], goal) / max(hip[0][2] - goal[2], CLOSE)
-    moves = pitch is not None or roll is not None or math.dist(goal, ankle[0]) > CLOSE
-    if not moves:
-        lengths = math.dist(hip[0], knee[0]), math.dist(knee[0], ankle[0])
-        moves = is_bent_backward(hip[0], knee, ankle[0], leg.hinge) or limit.holds(
-            now, *lengths, room, dt
-        )
-    place = knee[0]
-    if moves:
-
-        def bend_to(goal: Vector) -> tuple[Quaternion, Quaternion, float, Vector]:
-            """Return as `bend`, and where the knee comes."""
-            limit.state = state
-            whole, lower, short = bend(
-                hip[0], knee, ankle[0], goal, leg.hinge, buffer, limit, room, dt, spare
-            )
-            (hx, hy, hz), (kx, ky, kz) = hip[0], knee[0]
-            ux, uy, uz = mul_vec(whole, (kx - hx, ky - hy, kz - hz))
-            return whole, lower, short, (hx + ux, hy + uy, hz + uz)
-
-        state = limit.state
-        whole, lower, short, place = bend_to(goal)
-        if leap.is_leap(place, hardest):
-            calm = leap.go_on(limited)
-            *_, calm_place = bend_to(calm)
-            for _ in range(_TRIES):
-                share = leap.find_calm_share(place, calm_place, hardest)
-                moved = tuple([(1.0 - share) * (c - g) for g, c in zip(goal, calm, strict=True)])
-                leap.settle(*moved)
-                goal = tuple([g + m for g, m in zip(goal, moved, strict=True)])
-                whole, lower, short, place = bend_to(goal)
-                if not leap.is_leap(place, hardest):
-                    break
-        if short > CLOSE or short < -CLOSE:
-            share = -short / math.dist(hip[0], goal)
-            missed = tuple([share * (g - h) for g, h in zip(goal, hip[0], strict=True)])
-            leap.settle(*missed)
-        shin = mul(lower, knee[1])
-        above = shin if above_ankle is knee else mul(lower, above_ankle[1])
-        thigh = inv_mul(above_hip[1], mul(whole, hip[1]))
-        foot = inv_mul(mul(whole, above), attitude)
-        turned = [*thigh, *inv_mul(above_knee[1], shin), *foot]
-    else:
-        turned = [*bones[0][3:], *bones[1][3:], *bones[2][3:]]
-    leap.bend_knee(place)
-    if leg.tip is not None:
-        above, own = above_toe[1], toe[1]
-        if pitch is not None:
-            above = mul(pitch, above)
-            own = mul(pitch, own)
-        if roll is not None:
-            above = mul(roll, above)
-        raised = _raise_tip(leg.tip, own, floors[2] + leg.tip_height - z, lock, dt)
-        if raised is not None:
-            turned += inv_mul(above, raised)
-        else:
-            turned += bones[3][3:] if roll is None else inv_mul(above, own)
-    return turned
-
-
-def _unfold_goal(
-    leg: LegGeometry, hip: Vector, knee: Joint, ankle: Vector, goal: Vector, room: float
-) -> Vector:
-    """Return a goal for an ankle at most `room` lower, so that the leg folds as in the data."""
-    x, y, z = unfold(hip, knee, ankle, leg.hinge, leg.folded_length)
-    fall = min(max(-z, 0.0), room)
-    goal = goal[0] + x, goal[1] + y, goal[2] + (z if z > 0.0 else -fall)
-    further = leg.folded_length - math.dist(hip, goal)
-    return _lengthen(hip, goal, further, room - fall) if further > 0.0 else goal
-
-
-def _lengthen(hip: Vector, goal: Vector, further: float, room: float) -> Vector:
-    """Return a goal that is `further` from the hip, and at most `room` lower: a leg folds less."""
-    x, y, z = goal[0] - hip[0], goal[1] - hip[1], goal[2] - hip[2]
-    length, level = math.sqrt(x * x + y * y + z * z), math.hypot(x, y)
-    height = z + max(z * further / (length + 1e-9), -room)
-    # what the floor takes of the length goes aside
-    share = math.sqrt(max((length + further) ** 2 - height * height, 0.0)) / (level + 1e-9)
-    return hip[0] + x * share, hip[1] + y * share, hip[2] + height
-
-
-def _raise_tip(
-    tip: Vector, attitude: Quaternion, lowest: float, lock: ContactLock, dt: float
-) -> Quaternion | None:
-    """Return a toe's attitude with its tip raised to `lowest` above the joint; None if it is."""
-    tx, ty, tz = mul_vec(attitude, tip)
-    lifted = lock.raise_tip(lowest - tz, dt)
-    if lifted < CLOSE:
-        return None
-    length = math.sqrt(tx * tx + ty * ty + tz * tz)
-    rise = min(tz + lifted, length)
-    share = math.sqrt(length * length - rise * rise) / (math.hypot(tx, ty) + 1e-9)
-    return mul(between(tx, ty, tz, tx * share, ty * share, rise), attitude)

@@ -166,7 +166,7 @@ class Performer:
         self._look.reset()
         self._labels.reset()
         self._hardest = MARGINS.fall
-        self._around_jump: list[tuple[bool, float]] = []  # of the last ticks
+        self._around_jump = []
         self._enter(jump)
         self._stands = False
         self._placement = place
