@@ -173,34 +173,36 @@ class LegSolver:
             leap.bend_knee(knee[0])
             return None
         state = limit.state
-
-        def bend_to(goal: Vector) -> _Bent:
-            limit.state = state
-            whole, lower, short = bend(
-                *(hip, knee, ankle, goal, self._leg.hinge),
-                *(tick.buffer, limit, room, tick.dt, spare),
-            )
-            (hx, hy, hz), (kx, ky, kz) = hip, knee[0]
-            thigh = mul_vec(whole, (kx - hx, ky - hy, kz - hz))
-            return _Bent(whole, lower, short, _add(hip, thigh))
-
-        bent, most = bend_to(goal), tick.most
-        if leap.is_leap(bent.knee, most):
+        bent = self._bend_to(joints, goal, room, spare, tick)
+        if leap.is_leap(bent.knee, tick.most):
             calm = leap.go_on(arm)
-            calmest = bend_to(calm).knee
+            limit.state = state
+            calmest = self._bend_to(joints, calm, room, spare, tick).knee
             for _ in range(_TRIES):
-                share = leap.find_calm_share(bent.knee, calmest, most)
+                share = leap.find_calm_share(bent.knee, calmest, tick.most)
                 x, y, z = ((1.0 - share) * (c - g) for g, c in zip(goal, calm, strict=True))
                 leap.settle(x, y, z)
-                goal = _add(goal, (x, y, z))
-                bent = bend_to(goal)
-                if not leap.is_leap(bent.knee, most):
+                goal, limit.state = _add(goal, (x, y, z)), state
+                bent = self._bend_to(joints, goal, room, spare, tick)
+                if not leap.is_leap(bent.knee, tick.most):
                     break
         if not -CLOSE <= bent.short <= CLOSE:
             share = -bent.short / math.dist(hip, goal)
             leap.settle(*(share * (g - h) for g, h in zip(goal, hip, strict=True)))
         leap.bend_knee(bent.knee)
         return bent
+
+    def _bend_to(
+        self, joints: LegJoints, goal: Vector, room: float, spare: float, tick: Tick
+    ) -> _Bent:
+        hip, knee, ankle = joints[1][0], joints[3], joints[5][0]
+        whole, lower, short = bend(
+            *(hip, knee, ankle, goal, self._leg.hinge, tick.buffer, self.knee, room, tick.dt),
+            spare,
+        )
+        (hx, hy, hz), (kx, ky, kz) = hip, knee[0]
+        x, y, z = mul_vec(whole, (kx - hx, ky - hy, kz - hz))
+        return _Bent(whole, lower, short, (hx + x, hy + y, hz + z))
 
     def _is_moved(
         self, hip: Vector, knee: Joint, ankle: Vector, goal: Vector, room: float, dt: float
