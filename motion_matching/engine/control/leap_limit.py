@@ -11,7 +11,7 @@ _PASSES = 4  # between toe and ankle, until neither accelerates too hard
 _STILL = (0.0, 0.0, 0.0)
 
 
-class _Follower:
+class _LimitedPlace:
     """What comes to where it is wanted, a little later if it would have to leap there.
 
     What is behind catches up no faster than it can brake.
@@ -60,7 +60,7 @@ class LeapLimit:
 
     def reset(self) -> None:
         """Forget how the foot moved."""
-        self._toe, self._arm = _Follower(), _Follower()
+        self._toe, self._arm = _LimitedPlace(), _LimitedPlace()
         self._knee, self._knee_step = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         self._way_on: Vector = _STILL  # of the toe, if it goes on as it did
         self._lowest = (0.0, 0.0)
