@@ -1,4 +1,4 @@
-"""What became of marks and pins in the last solve, stored on them until they change."""
+"""What became of marks in the last solve, stored on them until they change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ASKED = (
         "pose_fade",
         "part",
         "use_height",
-        "limb",
+        "leads",
         "frame_end",
         "rate",
     ),

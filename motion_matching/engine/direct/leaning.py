@@ -92,13 +92,9 @@ def _make_reaching(
         return None
     goals = {}
     for mark in marks:
-        hand = take.skeleton.compute_bone_positions([body.arms[mark.part].end], take.poses[ticks])[
-            :, 0
-        ]
-        hand[:, :2] = mark.position
-        if mark.height is not None:
-            hand[:, 2] = mark.height
-        goals[mark.part] = hand
+        end = body.arms[mark.part].end
+        hand = take.skeleton.compute_bone_positions([end], take.poses[ticks])[:, 0]
+        goals[mark.part] = mark.find_goals(hand)
     return _Reaching(ticks, goals)
 
 
