@@ -16,7 +16,6 @@ import bpy
 from . import direct
 from .typed import settings_of
 
-_PIN = "PIN"  # kind of marks that earlier versions told apart
 _ROUNDING = 1e-6  # by which a number in 32 bits may be beyond a limit, as a part of it
 
 
@@ -25,8 +24,8 @@ def repair_all() -> None:
     for obj in bpy.data.objects:
         if obj.is_property_set("motion_matching"):
             repair(settings_of(obj))
-            if settings_of(obj).mark.kind == _PIN:
-                direct.marks.update_pin(obj)
+            if settings_of(obj).mark.kind == "PIN":  # of earlier versions
+                direct.updating.update_pin(obj)
 
 
 def repair(group: Any) -> None:

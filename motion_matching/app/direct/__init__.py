@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         shots,
         solving,
         tracing,
+        updating,
     )
 else:
     __getattr__ = load_on_use(__name__)

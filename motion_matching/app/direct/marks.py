@@ -124,20 +124,13 @@ def add_pin(
     """Add a mark that a limb of an armature is brought to for a second, and that leads nobody."""
     name = limb.replace("_", " ").title()
     empty = empties.add_sphere(_ensure_collection(obj), name, point)
-    _bring(empty, limb, _PIN_SECONDS)
+    bring_limb(empty, limb, _PIN_SECONDS)
     _claim(empty, obj, MARK, frame)
     refresh_markers(obj)
     return empty
 
 
-def update_pin(empty: bpy.types.Object) -> None:
-    """Make a mark of a pin as files of earlier versions have them."""
-    mark = mark_of(empty)
-    frames = max(mark.frame_end - mark.stored_frame, 0)
-    _bring(empty, mark.limb, frames / get_scene_fps(bpy.context.scene))
-
-
-def _bring(empty: bpy.types.Object, limb: str, seconds: float) -> None:
+def bring_limb(empty: bpy.types.Object, limb: str, seconds: float) -> None:
     """Have a mark bring a limb to it for some seconds, and lead nobody.
 
     It is not named after a marker that the timeline has for something else.
