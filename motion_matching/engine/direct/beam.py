@@ -181,7 +181,8 @@ class Beam:
         self._looks = [round(t * footage.fps) for t in _LOOKS]
         self._futures = [footage.get_ahead(look) for look in self._looks]
         turning = np.abs(footage.root[:, 2])
-        self._drift = np.minimum(footage.speed + _TURNING * turning, 1.0)
+        drift = np.maximum(footage.speed + _TURNING * turning, footage.foot_speed)
+        self._drift = np.minimum(drift, 1.0)
         self._can_play = footage.left >= self.stride
         self._gap = max(round(_APART / self._seconds), 1)
         self._gains = self._compute_gains()

@@ -60,6 +60,16 @@ class Footage:
         return np.asarray(np.hypot(self.root[:, 0], self.root[:, 1]), np.float32)
 
     @cached_property
+    def foot_speed(self) -> np.ndarray:
+        """How fast the fastest foot goes (N,) in the world, in m/s."""
+        toes = self.contacts.shape[1]
+        aside = self.root[:, 2, None] * self.places[:, :toes, 1]
+        ahead = self.root[:, 2, None] * self.places[:, :toes, 0]
+        x = self.root[:, 0, None] - aside + self.speeds[:, :toes, 0]
+        y = self.root[:, 1, None] + ahead + self.speeds[:, :toes, 1]
+        return np.asarray(np.hypot(x, y).max(axis=1, initial=0.0), np.float32)
+
+    @cached_property
     def farthest(self) -> np.ndarray:
         """The farthest that the data goes in metres (S,) within each quarter of a second more."""
         candidates = np.flatnonzero(self.candidates)

@@ -8,9 +8,11 @@ it gives way where more than that is asked of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from ..control.ground import compute_step_heights, is_flat
 from ..maths.runs import find_runs
 from .banded import BandedSystem, gather_rows
 from .body import Feet
@@ -20,6 +22,7 @@ from .placement import FeetPlacement
 from .tasks import TASKS
 
 _SPAN = 3  # frames of the window before that tell where feet are, and how fast and how they turn
+_LOOKS = 33  # at the ground between where a plant is to stand and where it would go
 
 
 def solve(feet: Feet) -> FeetPlacement:
@@ -77,7 +80,28 @@ def _solve_window(feet: Feet) -> FeetPlacement:
         pulls = pulls if len(pulls) else np.zeros(len(constraints.constant))
         passes = NUMBERS.passes if n + 1 < NUMBERS.rounds else NUMBERS.last
         near = FeetPlacement(feet, _project(system, constraints, pulls, near.values, passes))
+        feet = _keep_on_steps(feet, near)
     return near
+
+
+def _keep_on_steps(feet: Feet, near: FeetPlacement) -> Feet:
+    """Return feet whose plants stand firm at the edge that a placement would take them over."""
+    ground = feet.plan.ground
+    if is_flat(ground):
+        return feet
+    kept = []
+    for foot, toe, floor in zip(feet.feet, near.toes, near.floors, strict=True):
+        firm, stand = foot.firm.copy(), foot.stand.copy()
+        leaves = np.abs(floor - compute_step_heights(ground, stand, feet.stands)) > NUMBERS.low
+        for start, stop in find_runs(foot.planted):
+            if leaves[start:stop].any() and not firm[start:stop].any():
+                at = start + int(np.argmax(leaves[start:stop]))
+                way = np.linspace(stand[at], toe[at, :2], _LOOKS)
+                heights = compute_step_heights(ground, way, np.repeat(feet.stands[at], _LOOKS))
+                last = np.flatnonzero(np.abs(heights - heights[0]) <= NUMBERS.low)[-1]
+                stand[start:stop], firm[start:stop] = way[last], True
+        kept.append(replace(foot, firm=firm, stand=stand))
+    return feet._replace(feet=kept)
 
 
 def _project(

@@ -73,12 +73,14 @@ class Heights:
     """A toe swings as high as in the data and clear of the floor, and stands on it."""
 
     def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
-        swing = 1.0 / (NUMBERS.rise * feet.plan.fps) ** 2
+        fps = feet.plan.fps
+        swing, firm = 1.0 / (NUMBERS.rise * fps) ** 2, NUMBERS.firm / fps**2
         for k, foot in enumerate(feet.feet):
             clear = find_clearance(feet, foot, near.toes[k], near.floors[k])
             wanted = np.maximum(foot.toe[:, 2], foot.heights + near.floors[k])
             wanted = np.where(foot.planted, clear, np.maximum(wanted, clear))
             weight = np.where(foot.planted, NUMBERS.level * swing, swing)
+            weight = np.where(foot.planted & foot.firm, firm, weight)
             system.add(foot.select(2, 1), wanted[:, None], weight)
 
 
