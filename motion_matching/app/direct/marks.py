@@ -240,18 +240,19 @@ def describe(empty: bpy.types.Object) -> str:
     mark: Any = mark_of(empty)
     if mark.kind == TEMPO:
         return f"to {mark.frame_end}, {mark.rate:.0%}"
+    limb = mark.part.replace("_", " ").title() if is_of_part(empty) else ""
+    stay, pose = f"{mark.hold:.1f} s" if mark.hold else "", "Pose" if mark.use_pose else ""
     wanted = {(True, True): "", (True, False): "Place", (False, True): "Facing"}
-    told = wanted.get((mark.use_place, mark.use_facing), "" if _asks_more(mark) else "Nothing")
     parts = [
-        mark.part.replace("_", " ").title() if is_of_part(empty) else "",
-        told if mark.leads else "",
-        f"{mark.hold:.1f} s" if mark.hold else "",
-        mark.moment if mark.leads else "",
-        "Pose" if mark.use_pose else "",
-        "" if mark.gait == "SAME" or not mark.leads else mark.gait.title(),
-        (mark.tags or "No Tags") if mark.use_tags and mark.leads else "",
+        limb,
+        wanted.get((mark.use_place, mark.use_facing), "" if _asks_more(mark) else "Nothing"),
+        stay,
+        mark.moment,
+        pose,
+        "" if mark.gait == "SAME" else mark.gait.title(),
+        (mark.tags or "No Tags") if mark.use_tags else "",
     ]
-    return ", ".join(part for part in parts if part)
+    return ", ".join(part for part in (parts if mark.leads else (limb, stay, pose)) if part)
 
 
 def _asks_more(mark: Any) -> bool:

@@ -6,6 +6,7 @@ from ..lazy import load_on_use
 
 if TYPE_CHECKING:
     from . import (
+        aims,
         anchors,
         beam,
         blocked,
@@ -29,12 +30,9 @@ if TYPE_CHECKING:
         nearness,
         obstruction,
         outcomes,
-        part_aims,
         part_closing,
-        part_track,
         parts,
         playing,
-        pose_aims,
         poses,
         reach,
         revising,

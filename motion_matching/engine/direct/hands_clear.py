@@ -35,8 +35,7 @@ def keep_hands_out(
             held = np.zeros(take.frame_count, bool)
             for mark in marks:
                 if mark.part == name:
-                    first = round((mark.time - begins) * take.fps)
-                    last = round((mark.time + mark.hold - begins) * take.fps)
+                    first, last = mark.find_span(take.fps, begins)
                     held[max(first, 0) : max(last + 1, 0)] = True
             poses = _keep_hand_out(replace(take, poses=poses), limb, held, obstruction)
     return replace(take, poses=poses)

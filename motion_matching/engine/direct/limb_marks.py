@@ -36,13 +36,6 @@ _RISEN = 0.7  # share of its way's time in which a hand rises to a surface, or l
 _ENOUGH = 1e-5  # metres that are not worth bending a limb for
 
 
-class _Stay(NamedTuple):
-    """The first and last tick at which a limb is at its mark."""
-
-    first: int
-    last: int
-
-
 class _Span(NamedTuple):
     """The ticks at which a limb is moved all of the way, and how long that takes on both sides."""
 
@@ -86,18 +79,17 @@ def reach_marks(
     It `begins` at a second of the shot. A limb that is much too far from a mark that leads, or too
     near, is left as it is. Hands come to surfaces of an obstruction from above.
     """
-    leading, others = ([each for each in marks if each.leads is leads] for leads in (True, False))
+    leading = [mark for mark in marks if mark.leads]
     take = lean_to_marks(take, leading, database, begins, obstruction)
-    leading, others = (
-        sorted((each for each in listed if each.is_limb), key=lambda mark: mark.time)
-        for listed in (leading, others)
-    )
-    for mark in leading:
-        take = _reach(take, mark, database, begins, obstruction)
+    of_limbs = sorted((mark for mark in marks if mark.is_limb), key=lambda mark: mark.time)
+    for mark in of_limbs:
+        if mark.leads:
+            take = _reach(take, mark, database, begins, obstruction)
     if obstruction:
         take = keep_hands_out(take, leading, obstruction, begins)
-    for mark in others:
-        take = _reach(take, mark, database, begins, None)
+    for mark in of_limbs:
+        if not mark.leads:
+            take = _reach(take, mark, database, begins, obstruction)
     return take
 
 
@@ -116,11 +108,11 @@ def _reach(
     if np.abs(metres).max(initial=0.0) <= _ENOUGH:
         return take
     linear = span.compute_shares(ticks)
-    is_over = leg is None and _is_over(mark, take, stay.first, obstruction)
-    goal = _find_ends(take, limb, ticks) + _ease(linear, is_over) * metres
-    bend = None
+    is_over, bend = False, None
     if mark.leads and leg is None:
+        is_over = _is_over(mark, take, stay[0], obstruction)
         bend = Bend(_find_elbow_side(take, limb, ticks), smoothstep(linear / _TURNED))
+    goal = _find_ends(take, limb, ticks) + _ease(linear, is_over) * metres
     return replace(take, poses=bend_limb(take.poses, ticks, take.skeleton, limb, goal, bend))
 
 
@@ -137,15 +129,15 @@ def _measure_away(take: Take, mark: Mark, limb: LimbChain, ticks: np.ndarray) ->
 
 def _find_stay(
     take: Take, mark: Mark, limb: LimbChain, begins: float, is_leg: bool
-) -> _Stay | None:
-    """Return when a limb is to be at its mark; None if that is not within the take and its reach.
+) -> tuple[int, int] | None:
+    """Return the ticks from which to which a limb is at its mark, None if it cannot be.
 
     Where the motion goes on during a hold of a mark that leads, the limb is there for a moment, and
     is not dragged.
     """
-    first, last = (round((time - begins) * take.fps) for time in (mark.time, mark.time + mark.hold))
+    first, last = mark.find_span(take.fps, begins)
     if not mark.leads:
-        return _Stay(first, last)
+        return first, last
     first = first if begins else min(first, take.frame_count - 1)
     poses = take.poses[first : last + 1]
     if first < 0 or not len(poses):
@@ -159,10 +151,12 @@ def _find_stay(
     far = reach > _BEYOND
     dragged = np.linalg.norm((metres - metres[0])[:, :2], axis=1) > _DRAGGED * length
     is_left = far[1:] & ~far[0] | dragged[1:] & is_leg
-    return _Stay(first, first if np.any(is_left) else first + len(metres) - 1)
+    return first, first if np.any(is_left) else first + len(metres) - 1
 
 
-def _find_span(take: Take, mark: Mark, stay: _Stay, limb: LimbChain, database: Database) -> _Span:
+def _find_span(
+    take: Take, mark: Mark, stay: tuple[int, int], limb: LimbChain, database: Database
+) -> _Span:
     """Return when a limb is moved for a mark: a foot that stands as long as it stands.
 
     Then it does not slide, and neither does it where it stood before and stands after that. One

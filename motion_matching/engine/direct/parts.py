@@ -126,9 +126,7 @@ def place_roots(shot: Shot, footage: Footage) -> tuple[Shot, Mapping[int, float]
             continue
         if i in leaders:
             marks[leaders[i]] = _lead(marks[leaders[i]], mark)
-            marks[i] = replace(
-                mark, position=None, facing=None, hold=0.0, part=CHARACTER, height=None
-            )
+            marks[i] = mark.free()
             continue
         way = np.subtract(mark.position, place)
         if mark.facing is not None:

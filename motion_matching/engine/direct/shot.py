@@ -86,6 +86,14 @@ class Mark:
         is_asked = self.position is not None or self.facing is not None or self.hold > 0.0
         return self.leads and is_asked
 
+    def free(self) -> Mark:
+        """Return the same without a place, a heading and a hold."""
+        return replace(self, position=None, facing=None, hold=0.0, part=CHARACTER, height=None)
+
+    def find_span(self, fps: float, begins: float = 0.0) -> tuple[int, int]:
+        """Return its first and last tick in a take that `begins` at a second of the shot."""
+        return round((self.time - begins) * fps), round((self.time + self.hold - begins) * fps)
+
     def find_goals(self, places: np.ndarray) -> np.ndarray:
         """Return where (K, 3) its part is to be that is at places now: as high if that is free."""
         height = places[:, 2] if self.height is None else np.full(len(places), self.height)
