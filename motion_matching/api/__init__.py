@@ -51,7 +51,7 @@ from .motion import load, make_demo_clips, read_actions, write_bvh
 from .retargeting import retarget_action, retarget_file
 from .takes import make_performance, measure, perform
 
-Pin = Mark.from_pin  # what scripts called a mark that leads nobody
+Pin = Mark.from_pin  # what scripts called a mark that does not lead
 
 __all__ = (
     "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "Database",

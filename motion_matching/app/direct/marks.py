@@ -121,7 +121,7 @@ def add_mark(obj: bpy.types.Object, frame: int, placement: Placement) -> bpy.typ
 def add_pin(
     obj: bpy.types.Object, limb: str, frame: int, point: tuple[float, float, float]
 ) -> bpy.types.Object:
-    """Add a mark that a limb of an armature is brought to for a second, and that leads nobody."""
+    """Add a mark that only brings a limb of an armature to it, for a second."""
     name = limb.replace("_", " ").title()
     empty = empties.add_sphere(_ensure_collection(obj), name, point)
     bring_limb(empty, limb, _PIN_SECONDS)
@@ -131,7 +131,7 @@ def add_pin(
 
 
 def bring_limb(empty: bpy.types.Object, limb: str, seconds: float) -> None:
-    """Have a mark bring a limb to it for some seconds, and lead nobody.
+    """Have a mark bring a limb to it for some seconds, without leading the character.
 
     It is not named after a marker that the timeline has for something else.
     """

@@ -1,4 +1,4 @@
-"""Marks of files of earlier versions, which had another kind for those that lead nobody: pins."""
+"""Marks of files of earlier versions, which had another kind for those that do not lead: pins."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Bring limbs to their marks: bend them by what the motion lacks, so that it stays as it is.
 
 A mark that leads is passed: all that is added is how far the limb is from it then, which fades in
-and out. One that leads nobody is wherever the motion is not, and draws its limb out of it.
+and out. One that does not lead may be far from the motion, and draws its limb to it and back.
 """
 
 from __future__ import annotations
@@ -136,9 +136,9 @@ def _find_stay(
     is not dragged.
     """
     first, last = mark.find_span(take.fps, begins)
+    first = first if begins else min(first, take.frame_count - 1)
     if not mark.leads:
         return first, last
-    first = first if begins else min(first, take.frame_count - 1)
     poses = take.poses[first : last + 1]
     if first < 0 or not len(poses):
         return None

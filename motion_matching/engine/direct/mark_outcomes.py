@@ -27,7 +27,7 @@ _LEANT_OVER = 0.75  # metres from an obstacle within which a limb is led over it
 
 @dataclass(frozen=True)
 class MarkMeasures:
-    """What the outcomes of marks are measured from; the shot is without those that lead nobody."""
+    """What the outcomes of marks are measured from; the shot is without those that do not lead."""
 
     take: Take
     shot: Shot

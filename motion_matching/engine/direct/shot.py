@@ -66,7 +66,7 @@ class Mark:
     def from_pin(
         cls, limb: str, start: float, stop: float, position: tuple[float, float, float]
     ) -> Mark:
-        """Return a mark that leads nobody, for a limb to be at a point from `start` to `stop`."""
+        """Return a mark that does not lead, for a limb to be at a point from `start` to `stop`."""
         x, y, z = position
         return cls(start, (x, y), hold=stop - start, part=limb, height=z, leads=False)
 
@@ -174,7 +174,7 @@ class Shot:
 
     @property
     def leading(self) -> Shot:
-        """What way and motion are chosen for: the shot without the marks that lead nobody."""
+        """What way and motion are chosen for: the shot without the marks that do not lead."""
         return replace(self, marks=tuple(mark for mark in self.marks if mark.leads))
 
     @property

@@ -251,7 +251,7 @@ def _read_path(data: Any, where: str, seconds: float) -> TimedPath:
 
 
 def _read_pin(data: Any, where: str, seconds: float) -> Mark:
-    """Read a mark that leads nobody as files of earlier versions have it."""
+    """Read a mark that does not lead as files of earlier versions have it."""
     expect_object(data, where, ("limb", "start", "stop", "position"))
     start, stop = _read_span(data, where, seconds)
     listed = expect_list(data.get("position"), f"'position' of {where}", 3)

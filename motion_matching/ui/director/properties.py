@@ -26,7 +26,7 @@ _METRES: Any = {"subtype": "DISTANCE", "unit": "LENGTH", "precision": 3}
 VARIATIONS: Any = {"min": 2, "max": 20, "soft_max": 6}
 _KINDS = (
     ("MARK", "Mark", "Where the character is to be on a frame, and what it is to do"),
-    ("PIN", "Pin", "A mark that leads nobody, in files of earlier versions"),
+    ("PIN", "Pin", "A mark that does not lead, in files of earlier versions"),
     ("TEMPO", "Tempo", "How fast the motion is played over a range of frames"),
 )
 LIMBS = (

@@ -160,7 +160,7 @@ def test_what_cannot_be_directed_is_said_and_changes_nothing(obj):
     refuse("'Left Hand' at frame -3 is before the shot begins at 1")
     marks.set_frame(pin, 60)
     marks.mark_of(pin).part = "hips"
-    refuse("mark at frame 60 leads nobody")
+    refuse("mark at frame 60 does not lead")
 
 
 def test_walls_are_avoided_and_marks_in_them_refused(obj):

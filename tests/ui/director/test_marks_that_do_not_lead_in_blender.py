@@ -1,4 +1,4 @@
-"""Marks for a limb that lead nobody, beside those that do, and the pins of earlier files."""
+"""Marks for a limb that do not lead, beside those that do, and the pins of earlier files."""
 
 from __future__ import annotations
 
