@@ -198,8 +198,8 @@ def find_mark_problem(mark: Mark) -> str:
         )
     if not mark.leads and (_steers(mark) or (mark.position is not None and not mark.is_limb)):
         return (
-            "does not lead the character, so it can only bring a limb to a place or show a pose; let "
-            "it lead, or leave out what else it asks for"
+            "does not lead the character, so it can only bring a limb to a place or show a pose; "
+            "let it lead, or leave out what else it asks for"
         )
     has_height = isinstance(mark.pose, str) or (mark.pose and mark.pose.height is not None)
     if _asks_for_hips(mark) and has_height:
