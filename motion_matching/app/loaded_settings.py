@@ -24,7 +24,7 @@ def repair_all() -> None:
     for obj in bpy.data.objects:
         if obj.is_property_set("motion_matching"):
             repair(settings_of(obj))
-            if settings_of(obj).mark.kind == "PIN":  # of earlier versions
+            if obj.type == "EMPTY" and settings_of(obj).mark.kind == "PIN":
                 direct.updating.update_pin(obj)
 
 
