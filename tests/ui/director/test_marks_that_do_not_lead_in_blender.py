@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from motion_matching.app.direct import keeping_poses, marks, outcomes, previewing, shots
-from motion_matching.app.direct.updating import update_pin
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.progress import run_to_end
 from motion_matching.scene.direct import stored_shots
@@ -168,20 +167,24 @@ def test_pins_of_earlier_files_are_such_marks_where_they_are_brought_in(obj, tmp
     assert (mark.part, mark.hold) == ("left_hand", 1.5)
 
 
-def test_what_became_of_an_earlier_pin_still_counts(obj):
-    """Its request is stored as a text, which the marks of earlier versions have as well."""
+def test_what_became_of_marks_and_pins_of_earlier_files_still_counts(obj, tmp_path):
+    """Their requests are stored as texts."""
     pin = add_pin()
     make_earlier(pin, "left_hand", (AT, AT + 24))
-    for empty in marks.list_all(obj):
+    listed = [*marks.list_marks(obj), pin]
+    for empty in listed:
         marks.mark_of(empty).asked = outcomes.describe_request(empty)
-    stored = "(60, 'PIN', True, True, 0.0, '', 'SAME', False, '', "
-    mark = marks.mark_of(pin)
-    mark.asked, mark.reason = outcomes.describe_request(pin), "The hand stays away."
-    assert mark.asked.startswith(stored)
-    assert mark.asked.count('"') == 0
-    update_pin(pin)
-    assert marks.mark_of(pin).kind == "MARK"
-    assert outcomes.get_outcome(pin) == "missed"
+    marks.mark_of(pin).reason = "The hand stays away."
+    stored = "'PIN', True, True, 0.0, '', 'SAME', False, '', 0.009999999776482582,"
+    assert stored in marks.mark_of(pin).asked
+    path = str(tmp_path / "earlier.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    obj = bpy.data.objects["Hero"]
+    bpy.context.view_layer.update()
+    found = {each.name: outcomes.get_outcome(each) for each in marks.list_marks(obj)}
+    assert found == {"Left Hand": "missed", "Mark": "met", "Mark.001": "met", "Mark.002": "met"}
+    pin = bpy.data.objects["Left Hand"]
     pin.location.x += 0.1
     bpy.context.view_layer.update()
     assert outcomes.get_outcome(pin) == "changed"
