@@ -42,7 +42,7 @@ def test_a_scene_becomes_motion_capture_and_a_report(folder, tmp_path, capsys):
     assert not run(
         "direct", folder / "walk.npz", folder / "scene.json", "--bvh", out, "--report", report
     )
-    assert "2 of 2 marks, paths and pins are met" in capsys.readouterr().out
+    assert "2 of 2 marks and paths are met" in capsys.readouterr().out
     told = json.loads(report.read_text())
     assert [mark["reached"] for mark in told["marks"]] == [True, True]
     assert told["marks"][0]["place_error"] < 0.01

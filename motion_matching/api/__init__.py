@@ -24,7 +24,7 @@ from ..engine.database.sources import Source
 from ..engine.database.tags import TagRange
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.direct.director import Director
-from ..engine.direct.shot import ForbiddenJump, KeptJump, Mark, Pin, Pose, Shot, Tempo, TimedPath
+from ..engine.direct.shot import ForbiddenJump, KeptJump, Mark, Pose, Shot, Tempo, TimedPath
 from ..engine.errors import (
     DatabaseError,
     MotionDataError,
@@ -50,6 +50,8 @@ from .insight import describe_frame, find_odd_postures, inspect, inspect_frame
 from .motion import load, make_demo_clips, read_actions, write_bvh
 from .retargeting import retarget_action, retarget_file
 from .takes import make_performance, measure, perform
+
+Pin = Mark.from_pin  # what scripts called a mark that does not lead
 
 __all__ = (
     "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "Database",

@@ -21,7 +21,7 @@ from .takes import to_plain_values
 
 
 class DirectedTake(NamedTuple):
-    """A take with planted feet, what became of its marks, paths and pins, and its solution."""
+    """A take with planted feet, what became of its marks and paths, and its solution."""
 
     take: Take
     report: dict[str, Any]
@@ -108,9 +108,9 @@ def direct(
     Returns
     -------
     DirectedTake
-        Its ``report`` has ``"marks"``, ``"paths"`` and ``"pins"``, each with ``"reached"``,
-        ``"place_error"`` in metres, ``"facing_error"`` in radians, ``"time_error"`` in seconds, and
-        a ``"reason"`` where it is not reached. ``"inside"`` and ``"crouched"`` have the
+        Its ``report`` has ``"marks"`` and ``"paths"``, each with ``"reached"``, ``"place_error"``
+        in metres, ``"facing_error"`` in radians, ``"time_error"`` in seconds, and a ``"reason"``
+        where it is not reached. ``"inside"`` and ``"crouched"`` have the
         ``"frames"`` on which the body is inside an obstacle, or lower than anything asks for.
 
     Raises

@@ -16,7 +16,7 @@ from .. import app
 from . import callbacks
 from .runtime import runtime
 
-_STARTUP_DELAY = 1.0  # seconds after which recordings that were cut off are looked for
+_STARTUP_DELAY = 1.0  # seconds after which the open file and cut-off recordings are looked at
 
 
 @persistent
@@ -122,14 +122,15 @@ def _get_handlers() -> callbacks.Handlers:
     )
 
 
-def _refresh_recordings() -> None:
+def _look_at_start() -> None:
+    app.loaded_settings.repair_all()  # of the file that was open before
     app.recordings.refresh()
 
 
 def start() -> None:
     """Follow what happens in Blender."""
     callbacks.add_handlers(_get_handlers())
-    callbacks.schedule(_refresh_recordings, _STARTUP_DELAY)
+    callbacks.schedule(_look_at_start, _STARTUP_DELAY)
 
 
 def stop() -> None:

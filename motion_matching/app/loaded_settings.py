@@ -2,7 +2,8 @@
 
 Blender keeps whatever a file holds for a property: bytes that are no text, at which Python raises
 an error wherever they are read; numbers beyond the limits, or none; choices that there are not; and
-blocks of another kind. Repaired once, they need no care in panels, polls and handlers.
+blocks of another kind. Repaired once, they need no care in panels, polls and handlers. What earlier
+versions stored in another way is brought up to date.
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ from typing import Any
 
 import bpy
 
+from . import direct
 from .typed import settings_of
 
 _ROUNDING = 1e-6  # by which a number in 32 bits may be beyond a limit, as a part of it
 
 
 def repair_all() -> None:
-    """Repair the settings of all objects of the file that have any."""
+    """Repair the settings of all objects of the file that have any, and bring them up to date."""
     for obj in bpy.data.objects:
         if obj.is_property_set("motion_matching"):
             repair(settings_of(obj))
+            if obj.type == "EMPTY" and settings_of(obj).mark.kind == "PIN":
+                direct.updating.update_pin(obj)
 
 
 def repair(group: Any) -> None:

@@ -217,7 +217,7 @@ _DIRECT: _Groups = {
     "": {
         "database FILE.npz": "a database made by 'build'; a table of its jumps is kept beside it, "
         "as FILE.jumps.npz",
-        "scene FILE.json": "what is wanted when: marks, paths, pins and forbidden jumps; or a "
+        "scene FILE.json": "what is wanted when: marks, paths and forbidden jumps; or a "
         "performance of 'take --save-performance', whose way is followed",
         "--seed SEED": "another solution that is about as good (default: the scene's)",
         "--variations COUNT": "so many solutions that truly differ, by seeds from --seed on; files "
@@ -238,7 +238,7 @@ _DIRECT: _Groups = {
             for name, text in _TAKE["what to write"].items()
             if name.startswith(("-o", "--bvh"))
         },
-        "--report FILE.json": "how marks, paths and pins are met, with measures of the take",
+        "--report FILE.json": "how marks and paths are met, with measures of the take",
     },
     "the Blender file": _TAKE["the Blender file"],
 }

@@ -1,4 +1,4 @@
-"""`direct`: solve a scene of marks, paths and pins, and write its take."""
+"""`direct`: solve a scene of marks and paths, and write its take."""
 
 from __future__ import annotations
 
@@ -178,13 +178,12 @@ def _write(arguments: argparse.Namespace, done: Directed, director: Director, ou
 
 def summarize_outcomes(report: Mapping[str, Any]) -> list[str]:
     """Return lines about how a shot was met: the sum, and each thing that was missed."""
-    lines = [f"  {report['reached']} of {report['asked']} marks, paths and pins are met"]
+    lines = [f"  {report['reached']} of {report['asked']} marks and paths are met"]
     if inside := describe_inside(report):
         lines.append(f"  {inside[0].upper()}{inside[1:]}")
     kinds = {
         "marks": "mark",
         "paths": "path",
-        "pins": "pin",
         "kept": "kept jump",
         "tempos": "tempo",
     }

@@ -132,7 +132,7 @@ def disable(live):
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     # wait until it has looked for interrupted recordings
     yield from until(
-        lambda: not bpy.app.timers.is_registered(load_module("app.handlers")._refresh_recordings)
+        lambda: not bpy.app.timers.is_registered(load_module("app.handlers")._look_at_start)
     )
 
 

@@ -16,7 +16,7 @@ from motion_matching.engine.control.ground import Box
 from motion_matching.engine.control.take import Take
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.direct.director import Directed
-from motion_matching.engine.direct.pins import find_limbs
+from motion_matching.engine.direct.limbs import find_limbs
 from motion_matching.engine.direct.shot import Mark, Shot
 from motion_matching.engine.maths import planar
 

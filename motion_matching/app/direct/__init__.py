@@ -1,4 +1,4 @@
-"""The director: marks and pins in the scene become a shot, and the shot becomes a take."""
+"""The director: marks in the scene become a shot, and the shot becomes a take."""
 
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         shots,
         solving,
         tracing,
+        updating,
     )
 else:
     __getattr__ = load_on_use(__name__)

@@ -36,7 +36,7 @@ def keep_pose_steps(obj: bpy.types.Object) -> Steps[str]:
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
     pose, place = _read(obj, shown, database, place)
-    at = [empty for empty in marks.list_marks(obj) if marks.get_frame(empty) == frame]
+    at = [empty for empty in marks.list_leading(obj) if marks.get_frame(empty) == frame]
     empty = at[0] if at else marks.add_mark(obj, frame, place)
     if empty.library:
         raise SettingsError(f"'{empty.name}' comes from a linked file, and can be changed there.")

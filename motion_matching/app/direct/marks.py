@@ -1,4 +1,4 @@
-"""Marks and pins of a character: empties in its collection, with what they ask for.
+"""Marks of a character: empties in its collection, with what they ask for.
 
 An empty that is copied is another mark, and one that is deleted is none any more. The frame of a
 mark is that of the timeline marker of its name; only without one, the frame stored on the empty
@@ -17,6 +17,7 @@ from ...engine.control.performer import Placement
 from ...engine.direct.shot import CHARACTER
 from ...engine.errors import MotionMatchingError, SettingsError
 from ...scene.blender.actions import get_scene_fps
+from ...scene.blender.handle import fit_name
 from ...scene.direct import empties, timeline
 from .. import callbacks
 from ..characters import get_placement
@@ -25,7 +26,9 @@ from ..typed import settings_of
 if TYPE_CHECKING:
     from ...ui.director.properties import MotionMatchingMark
 
-MARK, PIN, TEMPO = "MARK", "PIN", "TEMPO"
+MARK, TEMPO = "MARK", "TEMPO"
+_PIN_SECONDS = 1.0  # that a limb stays at a new mark
+_NUMBER_BYTES = 4  # such as .001
 
 
 def mark_of(empty: bpy.types.Object) -> MotionMatchingMark:
@@ -34,7 +37,7 @@ def mark_of(empty: bpy.types.Object) -> MotionMatchingMark:
 
 
 def is_mark_of(empty: bpy.types.Object, obj: bpy.types.Object) -> bool:
-    """Return whether an object is a mark or a pin of an armature."""
+    """Return whether an object is a mark of an armature."""
     return empty.type == "EMPTY" and mark_of(empty).character == obj
 
 
@@ -45,15 +48,20 @@ def is_of_part(empty: bpy.types.Object) -> bool:
 
 
 def list_marks(obj: bpy.types.Object, kind: str = MARK) -> list[bpy.types.Object]:
-    """Return the marks, or the pins or tempos, of an armature in the order of their frames."""
+    """Return the marks, or the tempos, of an armature in the order of their frames."""
     collection = settings_of(obj).director.marks
     found: Any = [] if collection is None else collection.objects
     chosen = [each for each in found if is_mark_of(each, obj) and mark_of(each).kind == kind]
     return sorted(chosen, key=lambda each: (get_frame(each), each.name))
 
 
+def list_leading(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Return the marks of an armature that it goes to, in the order of their frames."""
+    return [each for each in list_marks(obj) if mark_of(each).leads]
+
+
 def get_active_mark(obj: bpy.types.Object) -> bpy.types.Object | None:
-    """Return the mark or pin that is chosen in the list of an armature, or None."""
+    """Return the mark that is chosen in the list of an armature, or None."""
     director = settings_of(obj).director
     found = director.marks.objects if director.marks else ()
     if not 0 <= director.mark_index < len(found):
@@ -71,7 +79,7 @@ def get_frame(empty: bpy.types.Object) -> int:
 def is_stand(obj: bpy.types.Object, frame: int) -> bool:
     """Return whether a mark of an armature has it stand still at a frame, after the mark's own."""
     fps = get_scene_fps(bpy.context.scene)
-    return any(0 < frame - get_frame(each) < fps * mark_of(each).hold for each in list_marks(obj))
+    return any(0 < frame - get_frame(each) < fps * mark_of(each).hold for each in list_leading(obj))
 
 
 def set_frame(empty: bpy.types.Object, frame: int) -> None:
@@ -98,7 +106,7 @@ def _find_marker_name(empty: bpy.types.Object) -> str:
 
 def add_mark(obj: bpy.types.Object, frame: int, placement: Placement) -> bpy.types.Object:
     """Add a mark for an armature. SettingsError if there is one at the frame."""
-    for other in list_marks(obj):
+    for other in list_leading(obj):
         if get_frame(other) == frame:
             raise SettingsError(
                 f"The mark '{other.name}' is at frame {frame} already; go to another frame, or "
@@ -111,14 +119,29 @@ def add_mark(obj: bpy.types.Object, frame: int, placement: Placement) -> bpy.typ
 
 
 def add_pin(
-    obj: bpy.types.Object, limb: str, frames: tuple[int, int], point: tuple[float, float, float]
+    obj: bpy.types.Object, limb: str, frame: int, point: tuple[float, float, float]
 ) -> bpy.types.Object:
-    """Add a point that a limb of an armature is at from a frame to another."""
+    """Add a mark that only brings a limb of an armature to it, for a second."""
     name = limb.replace("_", " ").title()
     empty = empties.add_sphere(_ensure_collection(obj), name, point)
-    _claim(empty, obj, PIN, frames[0])
-    mark_of(empty).limb, mark_of(empty).frame_end = limb, frames[1]
+    bring_limb(empty, limb, _PIN_SECONDS)
+    _claim(empty, obj, MARK, frame)
+    refresh_markers(obj)
     return empty
+
+
+def bring_limb(empty: bpy.types.Object, limb: str, seconds: float) -> None:
+    """Have a mark bring a limb to it for some seconds, without leading the character.
+
+    It is not named after a marker that the timeline has for something else.
+    """
+    mark = mark_of(empty)
+    mark.kind, mark.leads, mark.part, mark.hold = MARK, False, limb, seconds
+    mark.use_place, mark.use_facing, mark.use_height = True, False, True
+    name, number = fit_name(empty.name, _NUMBER_BYTES), 0
+    while timeline.find_marker(empty.name):
+        number += 1
+        empty.name = f"{name}.{number:03}"
 
 
 def add_tempo(obj: bpy.types.Object, rate: float, frames: tuple[int, int]) -> bpy.types.Object:
@@ -132,8 +155,8 @@ def add_tempo(obj: bpy.types.Object, rate: float, frames: tuple[int, int]) -> bp
 
 
 def list_all(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """Return all marks, pins and tempos of an armature."""
-    return [each for kind in (MARK, PIN, TEMPO) for each in list_marks(obj, kind)]
+    """Return all marks and tempos of an armature."""
+    return [each for kind in (MARK, TEMPO) for each in list_marks(obj, kind)]
 
 
 def _claim(empty: bpy.types.Object, obj: bpy.types.Object, kind: str, frame: int) -> None:
@@ -173,7 +196,7 @@ def _ensure_collection(obj: bpy.types.Object) -> bpy.types.Collection:
 
 
 def remove_mark(obj: bpy.types.Object, empty: bpy.types.Object) -> None:
-    """Remove a mark or pin with its timeline marker. SettingsError if it is linked."""
+    """Remove a mark with its timeline marker. SettingsError if it is linked."""
     if empty.library:
         raise SettingsError(f"'{empty.name}' comes from a linked file, and can be removed there.")
     marker = _find_marker_name(empty)
@@ -215,21 +238,21 @@ def _read_names(text: str) -> set[str]:
 def describe(empty: bpy.types.Object) -> str:
     """Return in a few words what a mark asks for besides place and facing, or until when."""
     mark: Any = mark_of(empty)
-    if mark.kind == PIN:
-        return f"to {mark.frame_end}"
     if mark.kind == TEMPO:
         return f"to {mark.frame_end}, {mark.rate:.0%}"
+    limb = mark.part.replace("_", " ").title() if is_of_part(empty) else ""
+    stay, pose = f"{mark.hold:.1f} s" if mark.hold else "", "Pose" if mark.use_pose else ""
     wanted = {(True, True): "", (True, False): "Place", (False, True): "Facing"}
     parts = [
-        mark.part.replace("_", " ").title() if is_of_part(empty) else "",
+        limb,
         wanted.get((mark.use_place, mark.use_facing), "" if _asks_more(mark) else "Nothing"),
-        f"{mark.hold:.1f} s" if mark.hold else "",
+        stay,
         mark.moment,
-        "Pose" if mark.use_pose else "",
+        pose,
         "" if mark.gait == "SAME" else mark.gait.title(),
         (mark.tags or "No Tags") if mark.use_tags else "",
     ]
-    return ", ".join(part for part in parts if part)
+    return ", ".join(part for part in (parts if mark.leads else (limb, stay, pose)) if part)
 
 
 def _asks_more(mark: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What became of marks and pins in the last solve, stored on them until they change."""
+"""What became of marks in the last solve, stored on them until they change."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def describe_request(empty: bpy.types.Object) -> str:
 def list_settings(empty: bpy.types.Object) -> list[Any]:
     """Return what a mark asks for, and when, but not where it is."""
     mark: Any = marks.mark_of(empty)
-    return [marks.get_frame(empty), *(getattr(mark, name) for name in _ASKED)]
+    values = [marks.get_frame(empty), *(getattr(mark, name) for name in _ASKED)]
+    return values if mark.leads else [*values, False]  # as earlier versions stored it, else
 
 
 def get_outcome(empty: bpy.types.Object) -> Outcome:

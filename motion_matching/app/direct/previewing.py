@@ -191,7 +191,7 @@ def _list_asked(obj: bpy.types.Object, preview: MarkPreview) -> Values:
 
 
 def _list_places(obj: bpy.types.Object) -> Values:
-    """Return where the marks and pins of an armature are."""
+    """Return where the marks of an armature are."""
     return tuple(_to_tuple(each.matrix_world) for each in marks.list_all(obj))
 
 
@@ -208,7 +208,7 @@ def _read_shot(preview: MarkPreview, obj: bpy.types.Object) -> None:
         preview.sketch = None
     preview.shot = None
     listed = marks.list_marks(obj)
-    if not listed and settings_of(obj).director.path is None:
+    if not marks.list_leading(obj) and settings_of(obj).director.path is None:
         _show(preview, None, None, "Add a mark to see the way to it.")
         return
     try:
@@ -239,7 +239,8 @@ def _move_marks(preview: MarkPreview, obj: bpy.types.Object) -> None:
     except MotionMatchingError as error:
         _show(preview, preview.sketch, preview.way, str(error))
         return
-    start = next((mark for mark in moved if mark.time == 0.0 and not mark.is_of_part), None)
+    first = (mark for mark in moved if mark.time == 0.0)
+    start = next((mark for mark in first if mark.leads and not mark.is_of_part), None)
     if start is not None:
         shot = replace(
             shot,

@@ -1,4 +1,4 @@
-"""The marks, pins, path and walls of a scene as a shot, in seconds from its first frame."""
+"""The marks, path and walls of a scene as a shot, in seconds from its first frame."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.database.frame_names import find_frame
 from ...engine.database.tags import parse_names
-from ...engine.direct.shot import CHARACTER, LONGEST_SHOT, Mark, Piece, Pin, Shot, Tempo, TimedPath
+from ...engine.direct.shot import CHARACTER, LONGEST_SHOT, Mark, Piece, Shot, Tempo, TimedPath
 from ...engine.errors import SettingsError
 from ...scene.blender.actions import get_scene_fps
 from ...scene.direct import empties
@@ -36,7 +36,7 @@ Noted = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True)
 class Request:
-    """A shot that begins at a frame, and its marks, pins and tempos: session_uids, and requests.
+    """A shot that begins at a frame, and its marks and tempos: session_uids, and requests.
 
     `put_marks` adds the marks of one that was not made from marks, once it is solved. A `piece` of
     it is solved anew. It is solved in so many `variations`.
@@ -45,7 +45,6 @@ class Request:
     shot: Shot
     frame: int
     marks: Noted = ()
-    pins: Noted = ()
     tempos: Noted = ()
     put_marks: Callable[[bpy.types.Object], Noted] | None = None
     piece: Piece | None = None
@@ -53,13 +52,12 @@ class Request:
 
 
 def build_request(obj: bpy.types.Object, database: Database) -> Request:
-    """Return what an armature's marks, pins and path ask for. SettingsError for what cannot be."""
+    """Return what an armature's marks and path ask for. SettingsError for what cannot be."""
     director = settings_of(obj).director
     bpy.context.view_layer.update()
     start, fps = get_start(obj), get_scene_fps(bpy.context.scene)
-    listed, pinned = marks.list_marks(obj), marks.list_marks(obj, marks.PIN)
-    tempos = marks.list_marks(obj, marks.TEMPO)
-    end = _find_end(obj, listed, [*pinned, *tempos])
+    listed, tempos = marks.list_marks(obj), marks.list_marks(obj, marks.TEMPO)
+    end = _find_end(obj, listed, tempos)
     _check_length((end - start) / fps)
     read = [_read_mark(empty, start, end, fps, database) for empty in listed]
     position, facing = _find_start(obj, start, listed)
@@ -70,13 +68,12 @@ def build_request(obj: bpy.types.Object, database: Database) -> Request:
         director.gait,
         tuple(read),
         _read_path(obj, start, end, fps),
-        tuple(_read_pin(empty, start, end, fps) for empty in pinned),
         seed=director.seed,
         name="Directed",
         kept=jumps.list_kept(obj, start, end),
         tempos=tuple(_read_tempo(empty, start, end, fps) for empty in tempos),
     )
-    return Request(shot, start, _note(listed), _note(pinned), _note(tempos))
+    return Request(shot, start, _note(listed), _note(tempos))
 
 
 def _note(listed: list[bpy.types.Object]) -> Noted:
@@ -108,14 +105,14 @@ def to_frames(text: str, frame: int) -> str:
 
 
 def _find_end(
-    obj: bpy.types.Object, listed: list[bpy.types.Object], ranges: list[bpy.types.Object]
+    obj: bpy.types.Object, listed: list[bpy.types.Object], tempos: list[bpy.types.Object]
 ) -> int:
     """Return the last frame of a shot: the given one, or a second after all that is asked for."""
     director, fps = settings_of(obj).director, get_scene_fps(bpy.context.scene)
     if director.use_range:
         return director.frame_end
     ends = [marks.get_frame(each) + marks.mark_of(each).hold * fps for each in listed]
-    ends += [marks.mark_of(each).frame_end for each in ranges]
+    ends += [marks.mark_of(each).frame_end for each in tempos]
     ends += [director.path_end] if director.path else []
     return math.ceil(max(ends, default=get_start(obj)) + _AFTER_LAST * fps)
 
@@ -148,7 +145,7 @@ def _find_start(
         yaw = math.atan2(way[0], -way[1])
     for empty in listed:
         mark = marks.mark_of(empty)
-        if marks.get_frame(empty) == start:
+        if mark.leads and marks.get_frame(empty) == start:
             place = read_place(empty, start)
             is_there = mark.use_place and mark.part == CHARACTER
             x, y = (place.x, place.y) if is_there else (x, y)
@@ -198,13 +195,13 @@ def _read_mark(
     if not start <= frame <= end:
         limit = f"before the shot begins at {start}" if frame < start else f"after its end at {end}"
         raise SettingsError(f"{label} is {limit}; move it, or change the range of the shot.")
-    if mark.moment:
+    if mark.moment and mark.leads:
         try:
             find_frame(database, mark.moment)
         except SettingsError as error:
             raise SettingsError(f"{label} asks for a moment of a source. {error}") from None
     place = read_place(empty, frame)
-    return Mark(
+    read = Mark(
         (frame - start) / fps,
         (place.x, place.y) if mark.use_place else None,
         place.yaw if mark.use_facing else None,
@@ -219,7 +216,10 @@ def _read_mark(
         to_plain_value(mark.pose_fade),
         mark.part if marks.is_of_part(empty) else CHARACTER,
         read_height(empty, frame),
+        mark.leads,
     )
+    # what the panel does not show without a lead does not count
+    return read if mark.leads else replace(read, facing=None, frame=None, gait=None, tags=None)
 
 
 def _read_tempo(empty: bpy.types.Object, start: int, end: int, fps: float) -> Tempo:
@@ -236,16 +236,6 @@ def _check_range(text: str, frames: tuple[int, int], start: int, end: int) -> No
             f"{text} from frame {frames[0]} to {frames[1]}, and the shot lasts from {start} to "
             f"{end}; give it frames within that, the first before the last."
         )
-
-
-def _read_pin(empty: bpy.types.Object, start: int, end: int, fps: float) -> Pin:
-    mark, frame = marks.mark_of(empty), marks.get_frame(empty)
-    _check_range(f"The pin '{empty.name}' holds", (frame, mark.frame_end), start, end)
-    place = _find_matrix(empty, frame).translation
-    point = place.x, place.y, place.z
-    if not all(map(math.isfinite, point)):
-        raise SettingsError(f"The pin '{empty.name}' is nowhere; type another location.")
-    return Pin(mark.limb, (frame - start) / fps, (mark.frame_end - start) / fps, point)
 
 
 def _read_path(obj: bpy.types.Object, start: int, end: int, fps: float) -> tuple[TimedPath, ...]:

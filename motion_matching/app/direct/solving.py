@@ -317,8 +317,8 @@ def _store_outcomes(
     """
     by_uid = {each.session_uid: each for each in bpy.data.objects}
     missed = []
-    kinds: list[tuple[Noted, str]] = [(request.marks, "marks"), (request.pins, "pins")]
-    kinds += [(request.tempos, "tempos"), ((), "paths"), ((), "kept")]
+    kinds: list[tuple[Noted, str]] = [(request.marks, "marks"), (request.tempos, "tempos")]
+    kinds += [((), "paths"), ((), "kept")]
     for noted, kind in kinds:
         entries = [
             each | {"reason": shots.to_frames(str(each["reason"]), request.frame)}

@@ -6,6 +6,7 @@ from ..lazy import load_on_use
 
 if TYPE_CHECKING:
     from . import (
+        aims,
         anchors,
         beam,
         blocked,
@@ -24,17 +25,14 @@ if TYPE_CHECKING:
         leaning,
         leaning_body,
         limb_marks,
+        limbs,
         mark_outcomes,
         nearness,
         obstruction,
         outcomes,
-        part_aims,
         part_closing,
-        part_track,
         parts,
-        pins,
         playing,
-        pose_aims,
         poses,
         reach,
         revising,

@@ -15,14 +15,13 @@ import numpy as np
 from ..errors import SettingsError
 from ..maths import planar
 from ..progress import ReportShare
+from .aims import Aims, PartAim
 from .footage import Footage
 from .guide import Guide
 from .jump_price import compute_left
 from .jump_table import BARRED, JumpTable, count_earlier, price_jumps
 from .nearness import price_nearness
 from .obstruction import Obstruction
-from .part_aims import PartAim, PartAims
-from .pose_aims import PoseAims
 
 STEP = 0.1  # seconds between decisions
 _JUMP = 0.03  # metre-seconds that every jump costs besides its price
@@ -191,8 +190,7 @@ class Beam:
             tick // self.stride: frame - tick % self.stride for tick, frame in wanted.frames.items()
         }
         self._kept = {round(tick / self.stride): jump for tick, jump in wanted.kept.items()}
-        self._poses = PoseAims(footage, wanted.poses, self.stride)
-        self._parts = PartAims(footage, wanted.parts, self.stride)
+        self._aims = Aims(footage, wanted.poses, wanted.parts, self.stride)
         self._pins |= {step: leaving for step, (leaving, _) in self._kept.items()}
 
     def _compute_gains(self) -> np.ndarray:
@@ -252,8 +250,7 @@ class Beam:
             fit += away**2 @ [1.0, 1.0, _FIT_TURN]
         if guide.stands[0]:
             fit += _FIT_SPEED * footage.speed[allowed] ** 2
-        if (costs := self._poses.costs.get(0)) is not None:
-            fit += costs[allowed]
+        fit += self._aims.measure_poses(0, allowed)
         if (dislike := self._measure_dislike(0, allowed)) is not None:
             fit += dislike
         if len(fit) > self.states:  # to sort them all would take longer than a step
@@ -322,7 +319,7 @@ class Beam:
     def _list_lead_ins(self, i: int, states: _BeamStates, jumpers: np.ndarray) -> list[_Options]:
         """Return jumps to just before frames that are wanted soon."""
         result = []
-        for at, frame in [*self._pins.items(), *self._poses.near]:
+        for at, frame in [*self._pins.items(), *self._aims.near]:
             ticks = (at - i) * self.stride
             first = frame - ticks
             if not 0 <= ticks <= _LEAD_IN * self.footage.fps or first < 0:
@@ -372,9 +369,8 @@ class Beam:
             cost = cost + self._seconds * dislike
         if (wanted := self._pins.get(i + 1)) is not None:
             cost = cost + np.where(frame == wanted, 0.0, _MISSED)
-        if (costs := self._poses.costs.get(i + 1)) is not None:
-            cost = cost + costs[frame]
-        cost = cost + self._parts.measure(i + 1, frame, (x, y, yaw))
+        cost = cost + self._aims.measure_poses(i + 1, frame)
+        cost = cost + self._aims.measure_parts(i + 1, frame, (x, y, yaw))
         if self.wanted.obstruction is not None:
             start = np.column_stack([states.x[parent], states.y[parent]])
             places = np.column_stack([x, y])
@@ -420,9 +416,9 @@ class Beam:
             if 0.0 < seconds < _LEAD_IN:
                 leads = states.frame == frame - ticks
                 result += np.where(leads, 0.0, _TO_FRAME * (1.0 - seconds / _LEAD_IN))
-        result = result + self._poses.look_ahead(i + 1, states.frame)
         places = states.x, states.y, states.yaw
-        return np.asarray(result + self._parts.look_ahead(i + 1, states.frame, places))
+        for_poses, for_parts = self._aims.look_ahead(i + 1, states.frame, places)
+        return np.asarray(result + for_poses + for_parts)
 
     def _prune(self, score: np.ndarray, states: _BeamStates) -> np.ndarray:
         """Return the best states: one of those alike, and a few of each piece of a clip."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,6 @@ from .beam import ShotPlan
 from .footage import Footage
 from .guide import Guide
 from .jump_price import compute_left
-from .part_track import PartTrack
 
 _ROUNDS = 8
 _DAMPING = 1e-10
@@ -37,6 +37,42 @@ _BESIDE, _NEARER = 0.02, 0.004  # metres beside obstacles that are kept free, an
 _PIN, _STAND = 1e3, 30.0  # weights of anchors: at a mark, and at the end of a stand
 _MOST_SHIFT = 0.1  # seconds that time moves in one round
 LARGEST_LEAD, LARGEST_TURN = 0.1, 1.0  # m/s and rad/s of corrections beyond which a mark is missed
+
+
+@dataclass(frozen=True, eq=False)
+class PartTrack:
+    """Where a part is from the character at each tick of a plan: `offsets` (P, 2) in metres."""
+
+    offsets: np.ndarray
+
+    def sample(self, plan_tick: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return where (2,) it is at a tick that need not be whole, and how that changes a tick."""
+        low = min(max(int(plan_tick), 0), len(self.offsets) - 2)
+        step = self.offsets[low + 1] - self.offsets[low]
+        return self.offsets[low] + (plan_tick - low) * step, step
+
+    def find_place(self, unknowns: np.ndarray) -> np.ndarray:
+        """Return where (2,) it is if x, y, yaw and tick of the plan (4,) are so."""
+        offset, _ = self.sample(float(unknowns[3]))
+        return np.asarray(unknowns[:2] + planar.rotate(offset, unknowns[2]))
+
+    def find_slopes(self, unknowns: np.ndarray) -> np.ndarray:
+        """Return how that place changes (2, 4) with x, y, yaw and tick of the plan."""
+        offset, step = self.sample(float(unknowns[3]))
+        x, y = planar.rotate(offset, unknowns[2])
+        slopes = np.zeros((2, 4))
+        slopes[:, :2] = np.eye(2)
+        slopes[:, 2] = -y, x
+        slopes[:, 3] = planar.rotate(step, unknowns[2])
+        return slopes
+
+    def shift(self, away: np.ndarray) -> PartTrack:
+        """Return a track whose part is elsewhere by (2,) metres."""
+        return replace(self, offsets=self.offsets + away)
+
+    def cut(self, origin: int) -> PartTrack:
+        """Return the track of a plan that begins at a tick of this one."""
+        return replace(self, offsets=self.offsets[origin:])
 
 
 class Anchor(NamedTuple):

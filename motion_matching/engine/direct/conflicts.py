@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .shot import CHARACTER, Shot
+from .shot import Shot
 
 _TOGETHER = 1.5  # seconds between two marks within which one may be what makes the other missed
 
@@ -43,14 +43,5 @@ def _count_wishes(shot: Shot, index: int) -> int:
 
 def free_mark(shot: Shot, index: int) -> Shot:
     """Return a shot in which a mark no longer asks for a place, a heading or a stand."""
-    mark = replace(
-        shot.marks[index],
-        position=None,
-        facing=None,
-        hold=0.0,
-        frame=None,
-        pose=None,
-        part=CHARACTER,
-        height=None,
-    )
+    mark = replace(shot.marks[index].free(), frame=None, pose=None)
     return replace(shot, marks=(*shot.marks[:index], mark, *shot.marks[index + 1 :]))

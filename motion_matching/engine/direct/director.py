@@ -1,4 +1,4 @@
-"""Direct a shot: search for what to play, close it so that marks are hit, play it, pin limbs."""
+"""Direct a shot: search for what to play, close it so that marks are hit, play it, bend limbs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from .obstruction import Obstruction
 from .outcomes import report_shot
 from .part_closing import follow_take, has_parts, track_parts
 from .parts import place_roots, pose_hips, put_parts_back
-from .pins import pin_limbs
 from .playing import play
 from .poses import lay_poses, list_poses, plant_feet
 from .reach import leave_out_unreachable
@@ -66,7 +65,7 @@ _ATTEMPTS = (_Attempt(2, 1e3), _Attempt(3, 0.5), _Attempt(3, MOST_TURNED))
 
 @dataclass(frozen=True)
 class Directed:
-    """A take of a shot, how it was planned, and what became of marks, paths and pins.
+    """A take of a shot, how it was planned, and what became of marks and paths.
 
     Plan, closing and guide are those of the footage's size.
     """
@@ -113,7 +112,7 @@ class Director:
     def direct(
         self, shot: Shot, states: int = TAKE_STATES, progress: ReportShare | None = None
     ) -> Directed:
-        """Return the take of a shot, its feet not yet planted and its limbs not yet pinned.
+        """Return the take of a shot, its feet not yet planted and its limbs not yet bent.
 
         Raises SettingsError for marks that contradict each other, and for frames and limbs that
         there are not; DatabaseError for tags that no frame carries.
@@ -199,13 +198,12 @@ class Director:
         return done
 
     def finish(self, directed: Directed, feet: str | None = None) -> Directed:
-        """Return the same with its feet planted and its limbs pinned, and reported anew."""
+        """Return the same with its feet planted and its limbs at their marks, and reported anew."""
         database = self.footage.database
         take = self._plant(directed.take, directed.shot, feet)
         around = self._find_obstruction(directed.shot)
         marks = pose_hips(directed.shot).marks
         take = reach_marks(take, marks, database, obstruction=around)
-        take = pin_limbs(take, directed.shot.pins)
         report = self._report(take, directed.shot, directed.plan, directed.closed)
         return replace(directed, take=take, report=report)
 
@@ -347,7 +345,6 @@ class Director:
         asked = list_poses(piece, marks, database, begins)
         piece = plant_feet(lay_poses(piece, asked), asked, database, feet)
         piece = reach_marks(piece, marks, database, begins, self._find_obstruction(shot))
-        piece = pin_limbs(piece, shot.pins, begins)
         return put_piece(done.take, piece, first, last, first - low)
 
     @cached_property
@@ -359,7 +356,7 @@ class Director:
         footage = self.footage
         check_shot(shot, footage.database, self.settings)
         settings = shrink_settings(self.settings, footage.size, footage.pace)
-        small = shrink_shot(pose_hips(shot), footage.size, footage.pace)
+        small = shrink_shot(pose_hips(shot.leading), footage.size, footage.pace)
         around = self._find_obstruction(shot)
         blocked = around and around.divide(footage.size)
         if blocked:

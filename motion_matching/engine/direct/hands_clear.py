@@ -10,8 +10,8 @@ from scipy.ndimage import gaussian_filter1d
 
 from ..control.take import Take
 from ..maths.easing import smoothstep
+from .limbs import LimbChain, bend_limb, find_limbs
 from .obstruction import Obstruction
-from .pins import PinnedLimb, bend_limb, find_limbs
 from .shot import Mark
 
 _SURFACE = 0.02  # metres beside an edge from which on a hand is over what it is the edge of
@@ -35,15 +35,14 @@ def keep_hands_out(
             held = np.zeros(take.frame_count, bool)
             for mark in marks:
                 if mark.part == name:
-                    first = round((mark.time - begins) * take.fps)
-                    last = round((mark.time + mark.hold - begins) * take.fps)
+                    first, last = mark.find_span(take.fps, begins)
                     held[max(first, 0) : max(last + 1, 0)] = True
             poses = _keep_hand_out(replace(take, poses=poses), limb, held, obstruction)
     return replace(take, poses=poses)
 
 
 def _keep_hand_out(
-    take: Take, limb: PinnedLimb, held: np.ndarray, obstruction: Obstruction
+    take: Take, limb: LimbChain, held: np.ndarray, obstruction: Obstruction
 ) -> np.ndarray:
     """Return poses (T, 7, B) whose wrist of a limb is outside; it stays where it is `held` (T,)."""
     joints = take.skeleton.compute_bone_positions([limb.root, limb.end], take.poses)

@@ -83,8 +83,8 @@ def _list_reaching(
 def _make_reaching(
     take: Take, marks: Sequence[Mark], body: LeaningBody, begins: float
 ) -> _Reaching | None:
-    first = round((min(mark.time for mark in marks) - begins) * take.fps)
-    last = round((max(mark.time + mark.hold for mark in marks) - begins) * take.fps)
+    spans = [mark.find_span(take.fps, begins) for mark in marks]
+    first, last = min(first for first, _ in spans), max(last for _, last in spans)
     if begins == 0.0:
         first = min(first, take.frame_count - 1)
     ticks = np.arange(max(first, 0), min(last + 1, take.frame_count))
@@ -92,13 +92,9 @@ def _make_reaching(
         return None
     goals = {}
     for mark in marks:
-        hand = take.skeleton.compute_bone_positions([body.arms[mark.part].end], take.poses[ticks])[
-            :, 0
-        ]
-        hand[:, :2] = mark.position
-        if mark.height is not None:
-            hand[:, 2] = mark.height
-        goals[mark.part] = hand
+        end = body.arms[mark.part].end
+        hand = take.skeleton.compute_bone_positions([end], take.poses[ticks])[:, 0]
+        goals[mark.part] = mark.find_goals(hand)
     return _Reaching(ticks, goals)
 
 

@@ -14,7 +14,7 @@ from ..control.take import Take
 from ..database.database import Database
 from ..maths import planar, quat
 from ..takes.sizes import find_size
-from .pins import PinnedLimb, bend_limb, find_known_roles, find_limbs
+from .limbs import LimbChain, bend_limb, find_known_roles, find_limbs
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class LeaningBody(NamedTuple):
     neck: int | None
     head: int | None
     collars: Mapping[str, int]
-    arms: Mapping[str, PinnedLimb]
-    legs: tuple[PinnedLimb, ...]
+    arms: Mapping[str, LimbChain]
+    legs: tuple[LimbChain, ...]
     size: float
 
 
@@ -98,7 +98,7 @@ def find_body(database: Database) -> LeaningBody | None:
         database.roles.head,
         {name: bone for name in arms if (bone := _get_collar(roles, name)) is not None},
         arms,
-        tuple(PinnedLimb(*chain[:3]) for chain in database.roles.leg_bones),
+        tuple(LimbChain(*chain[:3]) for chain in database.roles.leg_bones),
         find_size(database),
     )
 

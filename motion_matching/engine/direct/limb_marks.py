@@ -1,7 +1,7 @@
 """Bring limbs to their marks: bend them by what the motion lacks, so that it stays as it is.
 
-A pin draws a limb to its point and holds it there. A mark is passed: all that is added is how far
-the limb is from it then, which fades in and out.
+A mark that leads is passed: all that is added is how far the limb is from it then, which fades in
+and out. One that does not lead may be far from the motion, and draws its limb to it and back.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from ..maths.easing import smoothstep
 from ..takes.sizes import find_size
 from .hands_clear import keep_hands_out
 from .leaning import lean_to_marks
+from .limbs import Bend, LimbChain, bend_limb, find_limbs
 from .obstruction import Obstruction
-from .pins import EASE, Bend, PinnedLimb, bend_limb, find_limbs
 from .shot import Mark
 
+_EASE = 0.5  # seconds in which a limb comes to its mark, and leaves it
 _BEYOND = 1.1  # times its length that a limb is stretched to a mark
 _OUT_OF_REACH = 2.0  # times its length beyond which it does not even reach out to a mark
 _NEAREST = 0.35  # times its length to which it is folded at most, as it would fling about then
@@ -35,17 +36,6 @@ _RISEN = 0.7  # share of its way's time in which a hand rises to a surface, or l
 _ENOUGH = 1e-5  # metres that are not worth bending a limb for
 
 
-class _Missing(NamedTuple):
-    """How far (K, 3) a limb is from its mark in metres, from the first tick on."""
-
-    first: int
-    metres: np.ndarray
-
-    @property
-    def last(self) -> int:
-        return self.first + len(self.metres) - 1
-
-
 class _Span(NamedTuple):
     """The ticks at which a limb is moved all of the way, and how long that takes on both sides."""
 
@@ -53,6 +43,10 @@ class _Span(NamedTuple):
     last: int
     before: int
     after: int
+
+    def list_ticks(self, count: int) -> np.ndarray:
+        """Return the ticks (K,) of a take of a count of them at which a limb is moved at all."""
+        return np.arange(max(self.first - self.before, 0), min(self.last + self.after + 1, count))
 
     def compute_shares(self, ticks: np.ndarray) -> np.ndarray:
         """Return shares (K,) of the time in which a limb comes to its mark, or leaves it."""
@@ -67,7 +61,7 @@ def is_leg(database: Database, part: str) -> bool:
     return part in limbs and _find_leg(limbs[part], database) is not None
 
 
-def _find_leg(limb: PinnedLimb, database: Database) -> int | None:
+def _find_leg(limb: LimbChain, database: Database) -> int | None:
     """Return which leg a limb is, if it is one."""
     bones = database.roles.leg_bones
     return next((leg for leg, chain in enumerate(bones) if limb.end in chain), None)
@@ -82,68 +76,100 @@ def reach_marks(
 ) -> Take:
     """Return a take, whose feet are planted, with its limbs at their marks.
 
-    It `begins` at a second of the shot. A limb that is much too far from its mark, or too near, is
-    left as it is. Hands come to surfaces of an obstruction from above.
+    It `begins` at a second of the shot. A limb that is much too far from a mark that leads, or too
+    near, is left as it is. Hands come to surfaces of an obstruction from above.
     """
-    take = lean_to_marks(take, marks, database, begins, obstruction)
-    listed = sorted((mark for mark in marks if mark.is_limb), key=lambda mark: mark.time)
-    limbs = find_limbs(take.skeleton) if listed else {}
-    for mark in listed:
-        limb = limbs[mark.part]
-        of_leg = _find_leg(limb, database) is not None
-        missing = _find_missing(take, mark, limb, begins, of_leg)
-        if missing is not None and np.abs(missing.metres).max() > _ENOUGH:
-            span = _find_span(take, missing, limb, database)
-            is_over = not of_leg and _is_over(mark, take, missing.first, obstruction)
-            poses = _move(take, limb, missing, span, not of_leg, is_over)
-            take = replace(take, poses=poses)
-    return keep_hands_out(take, listed, obstruction, begins) if obstruction else take
+    leading = [mark for mark in marks if mark.leads]
+    take = lean_to_marks(take, leading, database, begins, obstruction)
+    of_limbs = sorted((mark for mark in marks if mark.is_limb), key=lambda mark: mark.time)
+    for mark in of_limbs:
+        if mark.leads:
+            take = _reach(take, mark, database, begins, obstruction)
+    if obstruction:
+        take = keep_hands_out(take, leading, obstruction, begins)
+    for mark in of_limbs:
+        if not mark.leads:
+            take = _reach(take, mark, database, begins, obstruction)
+    return take
 
 
-def _find_missing(
-    take: Take, mark: Mark, limb: PinnedLimb, begins: float, is_leg: bool
-) -> _Missing | None:
-    """Return what a limb lacks to be at its mark, if that is within the take and its reach.
+def _reach(
+    take: Take, mark: Mark, database: Database, begins: float, obstruction: Obstruction | None
+) -> Take:
+    """Return a take with a limb moved by what it lacks to be at its mark, as far as it reaches."""
+    limb = find_limbs(take.skeleton)[mark.part]
+    leg = _find_leg(limb, database)
+    stay = _find_stay(take, mark, limb, begins, leg is not None)
+    if stay is None:
+        return take
+    span = _find_span(take, mark, stay, limb, database)
+    ticks = span.list_ticks(take.frame_count)
+    metres = _measure_away(take, mark, limb, np.clip(ticks, *stay) if mark.leads else ticks)
+    if np.abs(metres).max(initial=0.0) <= _ENOUGH:
+        return take
+    linear = span.compute_shares(ticks)
+    is_over, bend = False, None
+    if mark.leads and leg is None:
+        is_over = _is_over(mark, take, stay[0], obstruction)
+        bend = Bend(_find_elbow_side(take, limb, ticks), smoothstep(linear / _TURNED))
+    goal = _find_ends(take, limb, ticks) + _ease(linear, is_over) * metres
+    return replace(take, poses=bend_limb(take.poses, ticks, take.skeleton, limb, goal, bend))
 
-    Where the motion goes on during a hold, the limb is there for a moment, and is not dragged.
+
+def _find_ends(take: Take, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
+    """Return where (K, 3) the end of a limb is at ticks (K,)."""
+    return take.skeleton.compute_bone_positions([limb.end], take.poses[ticks])[:, 0]
+
+
+def _measure_away(take: Take, mark: Mark, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
+    """Return what (K, 3) in metres a limb lacks at ticks (K,) to be at its mark."""
+    end = _find_ends(take, limb, ticks)
+    return mark.find_goals(end) - end
+
+
+def _find_stay(
+    take: Take, mark: Mark, limb: LimbChain, begins: float, is_leg: bool
+) -> tuple[int, int] | None:
+    """Return the ticks from which to which a limb is at its mark, None if it cannot be.
+
+    Where the motion goes on during a hold of a mark that leads, the limb is there for a moment, and
+    is not dragged.
     """
-    first, last = (round((time - begins) * take.fps) for time in (mark.time, mark.time + mark.hold))
-    if first < 0 or mark.position is None:
-        return None
+    first, last = mark.find_span(take.fps, begins)
     first = first if begins else min(first, take.frame_count - 1)
+    if not mark.leads:
+        return first, last
     poses = take.poses[first : last + 1]
-    if not len(poses):
+    if first < 0 or not len(poses):
         return None
     root, middle, end = (take.skeleton.compute_bone_positions([bone], poses)[:, 0] for bone in limb)
-    goal = end.copy()
-    goal[:, :2] = mark.position
-    if mark.height is not None:
-        goal[:, 2] = mark.height
-    metres = goal - end
+    metres = _measure_away(take, mark, limb, np.arange(first, first + len(poses)))
     length = np.linalg.norm(middle - root, axis=1) + np.linalg.norm(end - middle, axis=1)
-    reach = np.linalg.norm(goal - root, axis=1) / length
+    reach = np.linalg.norm(end + metres - root, axis=1) / length
     if reach[0] > _OUT_OF_REACH or reach[0] < _NEAREST:
         return None
     far = reach > _BEYOND
     dragged = np.linalg.norm((metres - metres[0])[:, :2], axis=1) > _DRAGGED * length
     is_left = far[1:] & ~far[0] | dragged[1:] & is_leg
-    count = 1 if np.any(is_left) else len(metres)
-    return _Missing(first, metres[:count])
+    return first, first if np.any(is_left) else first + len(metres) - 1
 
 
-def _find_span(take: Take, missing: _Missing, limb: PinnedLimb, database: Database) -> _Span:
+def _find_span(
+    take: Take, mark: Mark, stay: tuple[int, int], limb: LimbChain, database: Database
+) -> _Span:
     """Return when a limb is moved for a mark: a foot that stands as long as it stands.
 
     Then it does not slide, and neither does it where it stood before and stands after that. One
     that is to be higher than it stands is lifted.
     """
-    first, last, ease = missing.first, missing.last, round(EASE * take.fps)
+    (first, last), ease = stay, round(_EASE * take.fps)
     leg = _find_leg(limb, database)
-    if leg is None:
+    if leg is None or not mark.leads:
         return _Span(first, last, ease, ease)
     stands = take.locked[:, leg]
     moves = np.flatnonzero(~stands)
-    is_lifted = missing.metres[0, 2] > _LIFT * find_size(database)
+    [[*_, rise]] = _measure_away(take, mark, limb, np.array([first]))
+    is_lifted = rise > _LIFT * find_size(database)
     shortest = round((_LIFTS if is_lifted else _SHORTEST) * take.fps)
     if stands[first] and not is_lifted:
         first = int(moves[moves < first].max(initial=-1)) + 1
@@ -164,29 +190,18 @@ def _is_over(mark: Mark, take: Take, tick: int, obstruction: Obstruction | None)
     return bool(np.isfinite(surface[0]))
 
 
-def _move(
-    take: Take, limb: PinnedLimb, missing: _Missing, span: _Span, is_arm: bool, is_over: bool
-) -> np.ndarray:
-    """Return poses (T, 7, B) with a limb moved by what it lacks over a span."""
-    first, stop = max(span.first - span.before, 0), span.last + span.after + 1
-    ticks = np.arange(first, min(stop, take.frame_count))
-    metres = missing.metres[np.clip(ticks, missing.first, missing.last) - missing.first]
-    shown = take.skeleton.compute_bone_positions([limb.end], take.poses[ticks])[:, 0]
-    linear = span.compute_shares(ticks)
-    level, upright = smoothstep(linear)[:, None], smoothstep(linear)
-    if is_over:  # it rises first, and comes down last
-        upright = smoothstep(np.minimum(linear / _RISEN, 1.0))
-        level = smoothstep(np.maximum((linear - 1.0 + _RISEN) / _RISEN, 0.0))[:, None]
-    goal = shown + np.column_stack([level * metres[:, :2], upright * metres[:, 2]])
-    bend = None
-    if is_arm:
-        bend = Bend(
-            _find_elbow_side(take, limb, ticks), smoothstep(np.minimum(linear / _TURNED, 1.0))
-        )
-    return bend_limb(take.poses, ticks, take.skeleton, limb, goal, bend)
+def _ease(linear: np.ndarray, is_over: bool) -> np.ndarray:
+    """Return shares (K, 3) of the way to a mark, by shares (K,) of its time.
+
+    Where a hand is over something it rises first, and comes down last.
+    """
+    rising = level = linear
+    if is_over:
+        rising, level = linear / _RISEN, (linear - 1.0 + _RISEN) / _RISEN
+    return smoothstep(np.column_stack([level, level, rising]))
 
 
-def _find_elbow_side(take: Take, limb: PinnedLimb, ticks: np.ndarray) -> np.ndarray:
+def _find_elbow_side(take: Take, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
     """Return to which side (K, 3) an elbow points at ease: down, outward and back."""
     rotations, joints = quat.compute_world(take.poses[ticks], take.skeleton.parents)
     seen = quat.inv_mul_vec(rotations[:, 0], joints[:, limb.root] - joints[:, 0])

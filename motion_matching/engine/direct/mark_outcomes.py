@@ -27,7 +27,7 @@ _LEANT_OVER = 0.75  # metres from an obstacle within which a limb is led over it
 
 @dataclass(frozen=True)
 class MarkMeasures:
-    """What the outcomes of the marks of a shot are measured from."""
+    """What the outcomes of marks are measured from; the shot is without those that do not lead."""
 
     take: Take
     shot: Shot
@@ -49,7 +49,8 @@ class MarkMeasures:
             problems += self._report_moment(mark.frame, tick, result)
         if mark.pose is not None:
             problems += self._report_pose(mark, result)
-        problems += self._list_of_way(mark, tick)
+        if mark.leads:
+            problems += self._list_of_way(mark, tick)
         return result | conclude(problems)
 
     def _find_tick(self, time: float) -> int:
@@ -65,6 +66,11 @@ class MarkMeasures:
         result["place_error"] = round_off(away)
         if away <= mark.tolerance:
             return []
+        if not mark.leads:
+            return [
+                f"the {name_part(mark)} stays {away:.2f} m away, beyond its reach; let the mark "
+                "lead the character, or put another one nearer to it"
+            ]
         result["time_error"] = self._find_pass(mark, tick)
         blocked = self._explain_obstacle(mark, away)
         return [blocked or problem or self._explain_place(mark, away)]

@@ -1,4 +1,4 @@
-"""What became of a shot: how far marks, paths and pins are missed, and why."""
+"""What became of a shot: how far marks and paths are missed, and why."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from .guide import sample_path
 from .jump_table import JumpTable, find_runner_up
 from .mark_outcomes import MarkMeasures, conclude, round_off
 from .obstruction import Obstruction
-from .pins import find_limb, measure_pin
-from .shot import KeptJump, Pin, Shot, Tempo, TimedPath
+from .shot import KeptJump, Shot, Tempo, TimedPath
 from .side_steps import is_short_of_side_steps
 
 _PATH_MEAN, _PATH_USUAL, _PATH_MOST = 0.01, 0.025, 0.1  # metres: mean, in 95 %, and at most
 _PATH_FACING = np.radians(9.0)  # in 95 %
-_PIN = 0.01  # metres
 _TEMPO = 0.5  # share of a change of tempo from which on it is met
 _KEPT = 1.5  # ticks by which a jump that is kept may be earlier or later
 
@@ -36,7 +34,7 @@ def report_shot(
     data: tuple[Footage, JumpTable],
     obstruction: Obstruction | None = None,
 ) -> dict[str, Any]:
-    """Return what became of each mark, path and pin, as JSON data: metres, radians, seconds.
+    """Return what became of each mark and path, as JSON data: metres, radians, seconds.
 
     All of it is measured from the poses of the take, and so is what its body enters on the way.
     """
@@ -44,11 +42,10 @@ def report_shot(
     size, pace = footage.size, footage.pace
     lead = np.linalg.norm(closed.lead, axis=1).max() * size / pace
     conduct = Conduct(take, shot, footage, obstruction)
-    marks = MarkMeasures(take, shot, footage, conduct, obstruction)
+    marks = MarkMeasures(take, shot.leading, footage, conduct, obstruction)
     told = {
         "marks": [marks.report(mark) for mark in shot.marks],
         "paths": [report_path(take, path, conduct, footage) for path in shot.paths],
-        "pins": [_report_pin(take, pin) for pin in shot.pins],
         "tempos": [_report_tempo(tempo, closed, take.fps) for tempo in shot.tempos],
         "kept": [_report_kept(take, plan, closed, jump, footage) for jump in shot.kept],
     }
@@ -134,26 +131,6 @@ def report_path(
         "place_error_p95": round_off(usual),
         "place_error_max": round_off(far.max()),
         "facing_error": round_off(facing),
-        "time_error": 0.0,
-        **conclude(problems),
-    }
-
-
-def _report_pin(take: Take, pin: Pin) -> dict[str, Any]:
-    limb = find_limb(take.skeleton, pin.limb)
-    away = measure_pin(take.poses, take.skeleton, pin, limb, take.fps)
-    problems = []
-    if away > _PIN:
-        name = pin.limb.replace("_", " ")
-        problems.append(
-            f"the {name} stays {away:.2f} m away, beyond its reach; put a mark nearer to the point"
-        )
-    return {
-        "limb": pin.limb,
-        "start": pin.start,
-        "stop": pin.stop,
-        "place_error": round_off(away),
-        "facing_error": None,
         "time_error": 0.0,
         **conclude(problems),
     }

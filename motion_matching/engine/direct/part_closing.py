@@ -9,9 +9,8 @@ import numpy as np
 from ..control.settings import PerformerSettings
 from ..control.take import Take
 from .beam import ShotPlan
-from .closing import Anchor, Closed
+from .closing import Anchor, Closed, PartTrack
 from .footage import Footage
-from .part_track import PartTrack
 from .parts import find_bone
 from .playing import blend
 

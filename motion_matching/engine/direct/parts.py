@@ -1,4 +1,4 @@
-"""Parts of the body that marks put somewhere: the hips, or the end of a limb as pins name it."""
+"""Parts of the body that marks put somewhere: the hips, or the end of a limb."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..errors import SettingsError
 from ..maths import planar
 from ..motion.bone_names import join_quoted
 from .footage import Footage, compute_places
-from .pins import find_limbs
+from .limbs import find_limbs
 from .scaling import measure_height
 from .shot import CHARACTER, HIPS, Mark, Pose, Shot
 
@@ -126,9 +126,7 @@ def place_roots(shot: Shot, footage: Footage) -> tuple[Shot, Mapping[int, float]
             continue
         if i in leaders:
             marks[leaders[i]] = _lead(marks[leaders[i]], mark)
-            marks[i] = replace(
-                mark, position=None, facing=None, hold=0.0, part=CHARACTER, height=None
-            )
+            marks[i] = mark.free()
             continue
         way = np.subtract(mark.position, place)
         if mark.facing is not None:
@@ -179,6 +177,11 @@ def _list_posed(shot: Shot) -> Iterator[Mark]:
             yield replace(mark, pose=replace(mark.pose or Pose(), height=height))
 
 
+def _steers(mark: Mark) -> bool:
+    """Return whether a mark asks for what only another way or other motion can give."""
+    return any(each is not None for each in (mark.facing, mark.frame, mark.gait, mark.tags))
+
+
 def find_mark_problem(mark: Mark) -> str:
     """Return what is wrong with the numbers or the part of a mark, or an empty string."""
     numbers = [*(mark.position or ()), mark.facing or 0.0, mark.height or 0.0]
@@ -188,10 +191,15 @@ def find_mark_problem(mark: Mark) -> str:
         return f"is for the {name_part(mark)}, but has no place; give it a position"
     if mark.part == CHARACTER and mark.height is not None:
         return "has a height, but is for the character; leave it out, or name a part"
-    if mark.part != CHARACTER and mark.time <= 0.0:
+    if mark.part != CHARACTER and mark.leads and mark.time <= 0.0:
         return (
             f"is for the {name_part(mark)}, but a shot begins where its character is; give it a "
             "later time, or make it one for the character"
+        )
+    if not mark.leads and (_steers(mark) or (mark.position is not None and not mark.is_limb)):
+        return (
+            "does not lead the character, so it can only bring a limb to a place or show a pose; "
+            "let it lead, or leave out what else it asks for"
         )
     has_height = isinstance(mark.pose, str) or (mark.pose and mark.pose.height is not None)
     if _asks_for_hips(mark) and has_height:

@@ -79,7 +79,7 @@ def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset
         if following is not None and _is_better_free(
             following, mark, (x, y), place, seconds, footage
         ):
-            marks[i] = replace(mark, position=None, facing=None, hold=0.0)
+            marks[i] = mark.free()
     return replace(shot, marks=tuple(marks)), frozenset(near)
 
 

@@ -1,9 +1,11 @@
-"""What a director asks for: marks to hit, paths to follow, limbs to pin, and jumps to avoid."""
+"""What a director asks for: marks to hit, paths to follow, and jumps to avoid."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
+
+import numpy as np
 
 from ..control.ground import FLAT, Box, Ground, Wall
 
@@ -33,13 +35,15 @@ class Mark:
     """What is wanted at a time in seconds; what is None or empty is free there.
 
     - `position` in metres and `facing` in radians, each within its tolerance
-    - `part`: what is at the position: the character, its hips, or a limb as pins name them; and how
-      high its `height` in metres in the world is
-    - `hold`: seconds to stand still for from then on
+    - `part`: what is at the position: the character, its hips, or a limb, such as 'left_hand'; and
+      how high its `height` in metres in the world is
+    - `hold`: seconds to stay there from then on
     - `frame` of a clip to show, as `frame_names.find_frame` takes it
     - `gait` and `tags` to move with from then on; () ends the tags before, None keeps them
     - `pose` to be in, or a frame of a clip whose pose that is, with each joint within
       `pose_tolerance`; the motion is led to it and from it within `pose_fade` seconds
+    - `leads`: whether way and motion are chosen for it; else a limb or a pose is only brought there
+      from wherever the motion happens to be
     """
 
     time: float
@@ -56,6 +60,15 @@ class Mark:
     pose_fade: float = 0.5  # seconds
     part: str = CHARACTER
     height: float | None = None
+    leads: bool = True
+
+    @classmethod
+    def from_pin(
+        cls, limb: str, start: float, stop: float, position: tuple[float, float, float]
+    ) -> Mark:
+        """Return a mark that does not lead, for a limb to be at a point from `start` to `stop`."""
+        x, y, z = position
+        return cls(start, (x, y), hold=stop - start, part=limb, height=z, leads=False)
 
     @property
     def is_limb(self) -> bool:
@@ -70,7 +83,21 @@ class Mark:
     @property
     def is_place(self) -> bool:
         """Whether the character has to be somewhere, to face somewhere, or to stand."""
-        return self.position is not None or self.facing is not None or self.hold > 0.0
+        is_asked = self.position is not None or self.facing is not None or self.hold > 0.0
+        return self.leads and is_asked
+
+    def free(self) -> Mark:
+        """Return the same without a place, a heading and a hold."""
+        return replace(self, position=None, facing=None, hold=0.0, part=CHARACTER, height=None)
+
+    def find_span(self, fps: float, begins: float = 0.0) -> tuple[int, int]:
+        """Return its first and last tick in a take that `begins` at a second of the shot."""
+        return round((self.time - begins) * fps), round((self.time + self.hold - begins) * fps)
+
+    def find_goals(self, places: np.ndarray) -> np.ndarray:
+        """Return where (K, 3) its part is to be that is at places now: as high if that is free."""
+        height = places[:, 2] if self.height is None else np.full(len(places), self.height)
+        return np.column_stack([np.tile(self.position or (), (len(places), 1)), height])
 
 
 @dataclass(frozen=True)
@@ -83,16 +110,6 @@ class TimedPath:
     times: tuple[float, ...]
     positions: tuple[Point, ...]
     yaws: tuple[float, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Pin:
-    """A limb, such as 'left_hand' or 'right_foot', that is at a point (3,) from start to stop."""
-
-    limb: str
-    start: float
-    stop: float
-    position: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -132,6 +149,7 @@ class Shot:
 
     The `seed` chooses among solutions that are about as good. `pieces` are directed anew, one after
     the other, once all of it is. The character goes on the `floor`, which is not saved to files.
+    `pins` are further marks, as scripts of earlier versions give them.
     """
 
     seconds: float
@@ -140,7 +158,7 @@ class Shot:
     gait: str = "walk"
     marks: tuple[Mark, ...] = ()
     paths: tuple[TimedPath, ...] = ()
-    pins: tuple[Pin, ...] = ()
+    pins: InitVar[tuple[Mark, ...]] = ()
     forbidden: tuple[ForbiddenJump, ...] = ()
     obstacles: tuple[Box, ...] = ()
     walls: tuple[Wall, ...] = ()
@@ -150,6 +168,14 @@ class Shot:
     kept: tuple[KeptJump, ...] = ()
     tempos: tuple[Tempo, ...] = ()
     floor: Ground = FLAT
+
+    def __post_init__(self, pins: tuple[Mark, ...]) -> None:
+        object.__setattr__(self, "marks", (*self.marks, *pins))
+
+    @property
+    def leading(self) -> Shot:
+        """What way and motion are chosen for: the shot without the marks that do not lead."""
+        return replace(self, marks=tuple(mark for mark in self.marks if mark.leads))
 
     @property
     def current(self) -> Shot:

@@ -14,7 +14,6 @@ from ..errors import DatabaseError, SettingsError
 from .heights import can_walk
 from .obstruction import Obstruction
 from .parts import check_parts, find_mark_problem
-from .pins import find_limb
 from .poses import find_pose
 from .shot import CHARACTER, HIPS, KeptJump, Mark, Shot, TimedPath
 
@@ -28,8 +27,6 @@ def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> N
             raise SettingsError(f"The mark at {mark.time:g} s {problem}.")
     check_parts(database, shot.marks)
     _check_times(shot, database.fps)
-    for pin in shot.pins:
-        find_limb(database.skeleton, pin.limb)
     for mark in shot.marks:
         if mark.frame is not None:
             frame = find_frame(database, mark.frame)
@@ -87,6 +84,8 @@ def _check_times(shot: Shot, fps: float) -> None:
                 f"The mark at {mark.time:g} s is after the end of the shot at {shot.seconds:g} s; "
                 "move it, or make the shot longer."
             )
+        if not mark.leads:
+            continue
         others = by_tick.setdefault(round(mark.time * fps), [])
         if problem := next(filter(None, (_compare(other, mark) for other in others)), ""):
             raise SettingsError(
@@ -94,9 +93,10 @@ def _check_times(shot: Shot, fps: float) -> None:
                 "one of them."
             )
         others.append(mark)
-    for mark in [each for each in shot.marks if each.hold and each.position]:
+    leading = shot.leading.marks
+    for mark in [each for each in leading if each.hold and each.position]:
         start, stop = mark.time, mark.time + mark.hold
-        for other in shot.marks:
+        for other in leading:
             if other.part != mark.part:
                 continue
             if start < other.time < stop and other.position not in (None, mark.position):

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import files, json_files
 from ..control.ground import Wall
@@ -15,6 +15,7 @@ from ..control.performance import FARTHEST, LARGEST_ANGLE, boxes_from_list, wall
 from ..errors import SettingsError
 from ..json_files import (
     EntryError,
+    expect_flag,
     expect_list,
     expect_name,
     expect_number,
@@ -33,7 +34,6 @@ from .shot import (
     KeptJump,
     Mark,
     Piece,
-    Pin,
     Point,
     Pose,
     Shot,
@@ -41,10 +41,11 @@ from .shot import (
     TimedPath,
 )
 
+_Value = TypeVar("_Value")
 _SHORTEST_SHOT = 0.5  # seconds
 _MARK_KEYS = (
     *("time", "position", "facing", "hold", "frame", "gait", "tags"),
-    *("tolerance", "facing_tolerance", "pose", "pose_tolerance", "pose_fade", "part"),
+    *("tolerance", "facing_tolerance", "pose", "pose_tolerance", "pose_fade", "part", "leads"),
 )
 _SHOT_KEYS = (
     *("start", "seconds", "gait", "marks", "paths", "pins", "forbid", "keep"),
@@ -87,7 +88,6 @@ def _to_dict(shot: Shot) -> dict[str, Any]:
             {name: value for name, value in vars(path).items() if value is not None}
             for path in shot.paths
         ],
-        "pins": [vars(pin) for pin in shot.pins],
         "forbid": [_forbidden_to_dict(jump) for jump in shot.forbidden],
         "seed": shot.seed,
     }
@@ -209,6 +209,7 @@ def _read_mark(data: Any, where: str, seconds: float) -> Mark:
         _get(read("pose_fade", expect_number, 0.0, seconds), empty.pose_fade),
         part,
         height,
+        _get(read("leads", expect_flag), empty.leads),
     )
 
 
@@ -226,8 +227,8 @@ def _read_position(data: Any, where: str, part: str) -> tuple[Point | None, floa
     return (x, y), z
 
 
-def _get(value: float | None, default: float) -> float:
-    """Return a number that may be 0, or the default without one."""
+def _get(value: _Value | None, default: _Value) -> _Value:
+    """Return a value that may be 0 or false, or the default without one."""
     return default if value is None else value
 
 
@@ -249,13 +250,16 @@ def _read_path(data: Any, where: str, seconds: float) -> TimedPath:
     )
 
 
-def _read_pin(data: Any, where: str, seconds: float) -> Pin:
+def _read_pin(data: Any, where: str, seconds: float) -> Mark:
+    """Read a mark that does not lead as files of earlier versions have it."""
     expect_object(data, where, ("limb", "start", "stop", "position"))
     start, stop = _read_span(data, where, seconds)
     listed = expect_list(data.get("position"), f"'position' of {where}", 3)
     axis = f"a number of 'position' of {where}"
     x, y, z = (expect_number(value, axis, -FARTHEST, FARTHEST) for value in listed)
-    return Pin(expect_name(data.get("limb"), f"'limb' of {where}"), start, stop, (x, y, z))
+    return Mark.from_pin(
+        expect_name(data.get("limb"), f"'limb' of {where}"), start, stop, (x, y, z)
+    )
 
 
 def _read_forbidden(data: Any, where: str, _seconds: float) -> ForbiddenJump:

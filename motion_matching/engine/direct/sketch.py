@@ -61,8 +61,10 @@ class Way:
 def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
     """Return the seconds in which shots differ, as they do in marks only, with what is around.
 
-    None if they differ in other things, or if that is most of the shot.
+    None if they differ in other things, or if that is most of the shot. Marks that do not lead
+    change nothing that is searched.
     """
+    before, after = before.leading, after.leading
     if len(before.marks) != len(after.marks) or _leave_out(before) != _leave_out(after):
         return None
     pairs = list(zip(before.marks, after.marks, strict=True))

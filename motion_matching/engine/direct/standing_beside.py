@@ -14,9 +14,9 @@ import numpy as np
 
 from ..maths import planar
 from .footage import Footage
+from .limbs import LimbChain, find_limbs
 from .obstruction import Obstruction
 from .parts import find_leaders
-from .pins import PinnedLimb, find_limbs
 from .routing import find_route
 from .shot import Mark, Shot
 
@@ -89,7 +89,7 @@ def _find_arms(shot: Shot, footage: Footage) -> dict[str, _Arm]:
     return {part: _measure_arm(part, limbs[part], footage) for part in wanted if part in limbs}
 
 
-def _measure_arm(part: str, limb: PinnedLimb, footage: Footage) -> _Arm:
+def _measure_arm(part: str, limb: LimbChain, footage: Footage) -> _Arm:
     database = footage.database
     some = np.linspace(0, database.frame_count - 1, _SAMPLED).astype(int)
     joints = database.skeleton.compute_bone_positions(

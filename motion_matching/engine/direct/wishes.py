@@ -7,11 +7,11 @@ import numpy as np
 from ..control.settings import PerformerSettings
 from ..database.frame_names import find_frame
 from ..maths.easing import smoothstep
+from .aims import PartAim
 from .beam import Barred, Dislike, Wanted
 from .footage import Footage
 from .guide import Guide
 from .obstruction import Obstruction
-from .part_aims import PartAim
 from .parts import find_leaders, get_part_places
 from .poses import find_pose, measure_frames
 from .shot import HIPS, Mark, Shot

@@ -32,7 +32,7 @@ def build_arrows(obj: bpy.types.Object) -> np.ndarray:
     Where the facing is free, an arrow has no head.
     """
     arrows = [np.empty((0, 3), np.float32)]
-    for empty in app.direct.marks.list_marks(obj):
+    for empty in app.direct.marks.list_leading(obj):
         if empty.visible_get():
             shape = _SHAFT + (_HEAD if app.direct.marks.mark_of(empty).use_facing else ())
             arrows.append(_place(np.array(shape), empty))

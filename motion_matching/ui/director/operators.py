@@ -1,4 +1,4 @@
-"""Operators of the director: marks and pins, and solving them into a take."""
+"""Operators of the director: marks, and solving them into a take."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..operator_base import (
 from ..typed_properties import choice, integer, switch
 from .properties import LIMBS, VARIATIONS
 
-_PIN_SECONDS, _TEMPO_SECONDS = 1.0, 2.0
+_TEMPO_SECONDS = 2.0
 _RATES = {"SLOWER": 0.9, "FASTER": 1.1}
 _PACES = (
     ("SLOWER", "Slower Here", "A tenth slower than the data"),
@@ -40,7 +40,7 @@ def has_marks(context: bpy.types.Context) -> str:
     """Require something to solve."""
     obj = get_active_armature(context)
     director = settings_of(obj).director
-    is_any = director.path or app.direct.marks.list_marks(obj)
+    is_any = director.path or app.direct.marks.list_leading(obj)
     return "" if is_any else n_("Add a mark first: put the 3D cursor where the character is to be")
 
 
@@ -92,21 +92,19 @@ posed by hand. Without a mark there, add one where the character is"""
 
 
 class MOTION_MATCHING_OT_add_pin(Operator, bpy.types.Operator):
-    """Add a point at the 3D cursor where a hand or foot is to be, from the current frame on for a \
-second. Parent it to an object that the limb is to stay on"""
+    """Add a mark at the 3D cursor that only a hand or foot is brought to, from the current frame \
+on for a second; way and motion stay. Parent it to an object that the limb is to stay on"""
 
     bl_idname = "motion_matching.add_pin"
     bl_label = "Add Pin"
 
-    limb: str = choice("left_hand", "Limb", "What is to be at the pin", LIMBS)
+    limb: str = choice("left_hand", "Limb", "What is to be at the mark", LIMBS)
 
     def run(self, context: bpy.types.Context) -> str:
-        frame = context.scene.frame_current
-        rate = scene.blender.actions.get_scene_fps(context.scene)
-        frames = frame, frame + round(_PIN_SECONDS * rate)
-        at, obj = context.scene.cursor.location, get_active_armature(context)
-        pin = app.direct.marks.add_pin(obj, self.limb, frames, (at.x, at.y, at.z))
-        return f"Added '{pin.name}' from frame {frames[0]} to {frames[1]}"
+        frame, at = context.scene.frame_current, context.scene.cursor.location
+        obj = get_active_armature(context)
+        pin = app.direct.marks.add_pin(obj, self.limb, frame, (at.x, at.y, at.z))
+        return f"Added '{pin.name}' at frame {frame}"
 
 
 class MOTION_MATCHING_OT_add_tempo(Operator, bpy.types.Operator):
@@ -129,7 +127,7 @@ frame on. Marks are met on their frames all the same"""
 
 
 class MOTION_MATCHING_OT_remove_mark(Operator, bpy.types.Operator):
-    """Remove the active mark, pin or tempo, and its marker on the timeline"""
+    """Remove the active mark or tempo, and its marker on the timeline"""
 
     bl_idname = "motion_matching.remove_mark"
     bl_label = "Remove Mark"

@@ -26,16 +26,16 @@ from ..panel_base import (
 )
 from ..properties import MotionMatchingSettings
 
-_ICONS = {"MARK": "EMPTY_SINGLE_ARROW", "PIN": "PINNED", "TEMPO": "TIME"}
+_ICONS = {"MARK": "EMPTY_SINGLE_ARROW", "TEMPO": "TIME"}
 _OUTCOMES = {"": "BLANK1", "met": "CHECKMARK", "missed": "ERROR", "changed": "FILE_REFRESH"}
 
 
 class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
-    """Marks and pins of the character, in the order of their frames"""
+    """Marks of the character, in the order of their frames"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: bpy.types.Object) -> None:
         mark = app.direct.marks.mark_of(item)
-        icon: Any = _ICONS[mark.kind]
+        icon: Any = _ICONS[mark.kind] if mark.leads else "PINNED"
         split = layout.split(factor=0.28)
         split.label(text=str(app.direct.marks.get_frame(item)), icon=icon)
         row = split.row(align=True)
@@ -158,22 +158,27 @@ def _draw_reason(
 
 
 def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
-    """Draw what a mark or pin asks for."""
+    """Draw what a mark asks for: when, what, where and how long."""
     mark = app.direct.marks.mark_of(empty)
     column = split_layout(layout)
     column.prop(mark, "frame")
     if mark.kind != app.direct.marks.MARK:
         column.prop(mark, "frame_end")
-        column.prop(mark, "limb" if mark.kind == app.direct.marks.PIN else "rate")
+        column.prop(mark, "rate")
         return
     row = column.row(heading="Meet")
     row.prop(mark, "use_place", toggle=True)
-    row.prop(mark, "use_facing", toggle=True)
+    if mark.leads:
+        row.prop(mark, "use_facing", toggle=True)
     part = column.column()
     part.active = mark.use_place
     part.prop(mark, "part")
     if app.direct.marks.is_of_part(empty):
         part.prop(mark, "use_height")
+    column.prop(mark, "leads")
+    if not mark.leads:
+        column.prop(mark, "hold", text="Stay For")
+        return
     column.prop(mark, "hold")
     column.prop(mark, "gait")
 
@@ -201,14 +206,16 @@ class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
         if active is None:
             return
         mark, column = app.direct.marks.mark_of(active), split_layout(self.layout)
-        column.prop(mark, "moment")
-        row = column.row(heading="Tags")
-        row.prop(mark, "use_tags", text="")
-        field = row.row()
-        field.enabled = mark.use_tags
-        field.prop(mark, "tags", text="")
+        if mark.leads:
+            column.prop(mark, "moment")
+            row = column.row(heading="Tags")
+            row.prop(mark, "use_tags", text="")
+            field = row.row()
+            field.enabled = mark.use_tags
+            field.prop(mark, "tags", text="")
         column.prop(mark, "tolerance")
-        column.prop(mark, "facing_tolerance")
+        if mark.leads:
+            column.prop(mark, "facing_tolerance")
         column.prop(mark, "use_pose")
         pose = column.column(align=True)
         pose.enabled = mark.use_pose

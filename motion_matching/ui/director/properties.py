@@ -1,4 +1,4 @@
-"""Settings of the director: what a mark or pin asks for, and the shot of a character."""
+"""Settings of the director: what a mark asks for, and the shot of a character."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _METRES: Any = {"subtype": "DISTANCE", "unit": "LENGTH", "precision": 3}
 VARIATIONS: Any = {"min": 2, "max": 20, "soft_max": 6}
 _KINDS = (
     ("MARK", "Mark", "Where the character is to be on a frame, and what it is to do"),
-    ("PIN", "Pin", "Where a hand or foot is to be over a range of frames"),
+    ("PIN", "Pin", "A mark that does not lead, in files of earlier versions"),
     ("TEMPO", "Tempo", "How fast the motion is played over a range of frames"),
 )
 LIMBS = (
@@ -56,7 +56,7 @@ def _set_frame(mark: Any, frame: int) -> None:
 
 @settings_group
 class MotionMatchingMark(bpy.types.PropertyGroup):
-    """What an empty asks for as a mark or a pin"""
+    """What an empty asks for as a mark"""
 
     character: bpy.types.Object = pointer(
         bpy.types.Object,
@@ -91,11 +91,17 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     use_height: bool = switch(
         False, "Height", "Be as high as the arrow on this frame; off: as high as the motion is"
     )
+    leads: bool = switch(
+        True,
+        "Lead Character",
+        "Choose way and motion for this mark; off: only bring its limb or pose there, from "
+        "wherever the motion happens to be",
+    )
     use_facing: bool = switch(True, "Facing", "Face where the arrow points on this frame")
     hold: float = number(
         0.0,
         "Stand Still For",
-        "Stand still for so long from this frame on; 0: go on at once",
+        "Stand still for so long from this frame on, or keep only the limb there; 0: go on at once",
         min=0.0,
         max=600.0,
         soft_max=10.0,
@@ -153,8 +159,14 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
         max=10.0,
         **_SECONDS,
     )
-    limb: str = choice("left_hand", "Limb", "What is to be at the pin", LIMBS)
-    frame_end: int = integer(0, "End", "Last frame of the pin or tempo", **_FRAME)
+    limb: str = choice(
+        "left_hand",
+        "Limb",
+        "What is to be at a pin, in files of earlier versions",
+        LIMBS,
+        options={"HIDDEN"},
+    )
+    frame_end: int = integer(0, "End", "Last frame of the tempo", **_FRAME)
     rate: float = number(
         1.0,
         "Rate",
@@ -184,7 +196,7 @@ class MotionMatchingDirector(bpy.types.PropertyGroup):
     marks: bpy.types.Collection = pointer(
         bpy.types.Collection,
         "Marks",
-        "Collection whose empties are the marks and pins of this character",
+        "Collection whose empties are the marks of this character",
     )
     mark_index: int = integer(
         0, "Active Mark", "Mark whose settings are shown, and which is selected", update=_show_mark

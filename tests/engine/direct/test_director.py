@@ -1,4 +1,4 @@
-"""Shots: marks that are hit on time, paths and pins that are kept, and what cannot be."""
+"""Shots: marks that are hit on time, paths that are kept, and what cannot be."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from motion_matching.engine.direct.closing import LARGEST_LEAD, LARGEST_TURN
 from motion_matching.engine.direct.director import Director
 from motion_matching.engine.direct.footage import make_footage
 from motion_matching.engine.direct.jump_table import build_table
-from motion_matching.engine.direct.shot import ForbiddenJump, Mark, Pin, Shot, TimedPath
+from motion_matching.engine.direct.shot import ForbiddenJump, Mark, Shot, TimedPath
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.maths import planar
 from motion_matching.engine.motion.clip import Clip
@@ -165,10 +165,9 @@ def test_a_hand_stays_on_a_table_and_nothing_else_moves(director, directed, fini
         [hand], finished.take.poses[tick : tick + 1]
     )
     point = tuple((now[0, 0] + [0.0, 0.05, 0.1]).tolist())
-    pinned = director.finish(
-        replace(directed, shot=replace(SHOT, pins=(Pin("left_hand", 4.2, 4.8, point),)))
-    )
-    told = pinned.report["pins"][0]
+    pin = Mark.from_pin("left_hand", 4.2, 4.8, point)
+    pinned = director.finish(replace(directed, shot=replace(SHOT, marks=(*SHOT.marks, pin))))
+    told = pinned.report["marks"][-1]
     assert told["reached"]
     assert told["place_error"] < 0.01
     skeleton, poses = pinned.take.skeleton, pinned.take.poses
@@ -181,8 +180,9 @@ def test_a_hand_stays_on_a_table_and_nothing_else_moves(director, directed, fini
 
 
 def test_a_hand_that_cannot_reach_says_so(director, directed):
-    pin = Pin("right_hand", 4.2, 4.8, (9.0, 9.0, 1.0))
-    told = director.finish(replace(directed, shot=replace(SHOT, pins=(pin,)))).report["pins"][0]
+    pin = Mark.from_pin("right_hand", 4.2, 4.8, (9.0, 9.0, 1.0))
+    shot = replace(SHOT, marks=(*SHOT.marks, pin))
+    told = director.finish(replace(directed, shot=shot)).report["marks"][-1]
     assert not told["reached"]
     assert "right hand" in told["reason"]
     assert told["reason"].endswith(".")
@@ -236,7 +236,10 @@ def test_marks_behind_a_wall_are_reached_without_entering_it(director, size):
         (replace(SHOT, marks=(Mark(13.0, (0.0, 0.0)),)), ("13 s", "after the end")),
         (replace(SHOT, marks=(*SHOT.marks, Mark(4.5, (0.0, 0.0)))), ("4.5 s", "holds until 5 s")),
         (replace(SHOT, marks=(Mark(5.0, frame="walk_speeds:99999"),)), ("walk_speeds", "99999")),
-        (replace(SHOT, pins=(Pin("left_wing", 1.0, 2.0, (0.0, 0.0, 0.0)),)), ("left_wing",)),
+        (
+            replace(SHOT, marks=(Mark.from_pin("left_wing", 1.0, 2.0, (0.0, 0.0, 0.0)),)),
+            ("1 s", "left_wing"),
+        ),
         (replace(SHOT, obstacles=(Box((3.5, -5.0), (1.0, 1.0)),)), ("8 s", "inside an obstacle")),
         (replace(SHOT, obstacles=(Box((0.0, 0.0), (1.0, 1.0)),)), ("start", "inside an obstacle")),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from motion_matching.engine.control.ground import Box
 from motion_matching.engine.direct.limb_marks import reach_marks
-from motion_matching.engine.direct.pins import find_limbs
+from motion_matching.engine.direct.limbs import find_limbs
 from motion_matching.engine.direct.shot import Mark, Shot
 from motion_matching.engine.direct.sketch import compute_way
 from tests.studies.furnished import make_scene, measure_scene

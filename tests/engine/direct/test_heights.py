@@ -10,8 +10,8 @@ import pytest
 
 from motion_matching.engine.control.ground import FLAT, Walls
 from motion_matching.engine.direct.heights import can_walk, compute_heights
-from motion_matching.engine.direct.pins import find_limb
-from motion_matching.engine.direct.shot import Mark, Pin, Shot
+from motion_matching.engine.direct.limbs import find_limbs
+from motion_matching.engine.direct.shot import Mark, Shot
 from motion_matching.engine.direct.variations import find_variations
 from motion_matching.engine.takes import baking
 
@@ -96,15 +96,16 @@ def test_a_piece_on_uneven_ground_leaves_the_rest_and_has_no_step_at_its_seams(d
 
 
 def test_a_hand_is_pinned_on_a_slope_as_on_level_ground(director, walking):
-    hand, slope = find_limb(walking.skeleton, "left_hand").end, Slope()
+    hand, slope = find_limbs(walking.skeleton)["left_hand"].end, Slope()
     stand = Shot(7.0, marks=(Mark(4.5, (0.0, -4.0), 0.0, hold=2.5),))
     take = director.make(stand).take
     tick = round(6.0 * take.fps)
     x, y, z = walking.skeleton.compute_bone_positions([hand], take.poses[[tick]])[0, 0]
     rise = slope.height(*take.character[tick, :2])
     for floor, height in ((FLAT, z + 0.1), (slope, z + 0.1 + rise)):
-        pin = Pin("left_hand", 5.5, 6.5, (x, y - 0.1, height))
-        [told] = director.make(replace(stand, pins=(pin,), floor=floor)).report["pins"]
+        pin = Mark.from_pin("left_hand", 5.5, 6.5, (x, y - 0.1, height))
+        shot = replace(stand, marks=(*stand.marks, pin), floor=floor)
+        _, told = director.make(shot).report["marks"]
         assert told["reached"]
         assert told["place_error"] < 0.01
 

@@ -8,7 +8,7 @@ import pytest
 
 from motion_matching.engine.control.ground import Box
 from motion_matching.engine.direct import shot_file
-from motion_matching.engine.direct.shot import ForbiddenJump, Mark, Pin, Shot, TimedPath
+from motion_matching.engine.direct.shot import ForbiddenJump, Mark, Shot, TimedPath
 from motion_matching.engine.errors import SettingsError
 from tests.engine.sentences import check_sentence
 
@@ -42,9 +42,9 @@ def test_a_scene_is_read_whole(tmp_path):
             Mark(4.0, (1.5, -3.0), 1.57, 1.0),
             Mark(9.0, frame="walk_speeds:150"),
             Mark(12.0, gait="run", tags=("brave",)),
+            Mark.from_pin("left_hand", 6.0, 7.5, (0.4, -3.2, 1.0)),
         ),
         paths=(TimedPath((14.0, 15.0), ((6.0, -12.0), (7.0, -12.0)), (1.5, 1.6)),),
-        pins=(Pin("left_hand", 6.0, 7.5, (0.4, -3.2, 1.0)),),
         forbidden=(ForbiddenJump("walk:3", "run:5"),),
         seed=2,
     )
@@ -78,6 +78,7 @@ def test_what_is_written_is_read_again(tmp_path):
         ({"marks": [{"time": 1, "positon": [0, 0]}]}, ("mark 1", "positon")),
         ({"marks": [{"time": 1, "gait": "fly"}]}, ("'gait' of mark 1", "fly")),
         ({"paths": [{"times": [2, 1], "positions": [[0, 0], [1, 1]]}]}, ("path 1", "ascend")),
+        ({"marks": [{"time": 1, "leads": 0}]}, ("'leads' of mark 1",)),
         ({"pins": [SCENE["pins"][0] | {"stop": 5.0}]}, ("pin 1", "stop")),
         ({"forbid": [{"from": "a:1"}]}, ("'to' of entry of 'forbid' 1",)),
         ({"camera": 1}, ("camera",)),

@@ -155,8 +155,12 @@ def test_what_cannot_be_directed_is_said_and_changes_nothing(obj):
     mark.frame = 132
     ops.add_pin(limb="left_hand")
     before = read_state()
-    marks.mark_of(marks.get_active_mark(obj)).frame_end = 3
-    refuse("'Left Hand'", "to 3")
+    pin = marks.get_active_mark(obj)
+    marks.set_frame(pin, -3)
+    refuse("'Left Hand' at frame -3 is before the shot begins at 1")
+    marks.set_frame(pin, 60)
+    marks.mark_of(pin).part = "hips"
+    refuse("mark at frame 60 does not lead")
 
 
 def test_walls_are_avoided_and_marks_in_them_refused(obj):
@@ -285,7 +289,7 @@ def test_a_hand_is_pinned_to_an_object(obj):
     bpy.context.scene.cursor.location = (0.35, -1.75, 1.1)
     assert ops.add_pin(limb="left_hand") == {"FINISHED"}
     pin = marks.get_active_mark(obj)
-    assert (pin.name, marks.mark_of(pin).frame_end) == ("Left Hand", 96)
+    assert (pin.name, marks.get_frame(pin), marks.mark_of(pin).hold) == ("Left Hand", 72, 1.0)
     assert ops.direct() == {"FINISHED"}
     for frame in (72, 84, 96):
         bpy.context.scene.frame_set(frame)

@@ -1,32 +1,24 @@
-"""Pin limbs: bring hands and feet to points by bending arms and legs, eased in and out."""
+"""Limbs of a body, as marks name them, and how they bend to lead to a point."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from ..body.body_roles import BodyRoles, find_body_roles
-from ..control.take import Take
-from ..errors import RigError, SettingsError
+from ..errors import RigError
 from ..maths import quat
-from ..maths.easing import smoothstep
-from ..motion.bone_names import join_quoted
 from ..motion.skeleton import Skeleton
 from ..retargeting.two_bones import solve_two_bones
-from .shot import Pin
 
-EASE = 0.5  # seconds in which a limb comes to its point, and leaves it
 _CLEAR = 0.05  # share of a limb's length by which its middle joint shows where it bends
 _ARMS, _LEGS = ("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")
 
 
-class PinnedLimb(NamedTuple):
-    """Bones of a limb: those that turn at its root and its middle, and the one that is pinned."""
+class LimbChain(NamedTuple):
+    """Bones of a limb: those that turn at its root and its middle, and the one at its end."""
 
     root: int
     middle: int
@@ -61,8 +53,8 @@ def _find_roles(named: _Named) -> BodyRoles | None:
         return None
 
 
-def find_limbs(skeleton: Skeleton) -> dict[str, PinnedLimb]:
-    """Return the limbs of a body that can be pinned, by name, such as 'left_hand'."""
+def find_limbs(skeleton: Skeleton) -> dict[str, LimbChain]:
+    """Return the limbs of a body by the names of their ends, such as 'left_hand'."""
     body = find_known_roles(skeleton)
     chains = body.chains if body else {}
     limbs = {}
@@ -70,44 +62,8 @@ def find_limbs(skeleton: Skeleton) -> dict[str, PinnedLimb]:
         for parts in (_ARMS, _LEGS):
             roles = [f"{side}_{part}" for part in parts]
             if all(role in chains for role in roles):
-                limbs[roles[-1]] = PinnedLimb(*(chains[role][0] for role in roles))
+                limbs[roles[-1]] = LimbChain(*(chains[role][0] for role in roles))
     return limbs
-
-
-def find_limb(skeleton: Skeleton, name: str) -> PinnedLimb:
-    """Return the limb of a name. Raises SettingsError if the body has none such."""
-    limbs = find_limbs(skeleton)
-    if name in limbs:
-        return limbs[name]
-    near = difflib.get_close_matches(name, limbs, 4, 0.0)
-    known = f"use one of {join_quoted(near)}" if near else "this body has none that can be pinned"
-    raise SettingsError(f"There is no limb '{name}' to pin; {known}.")
-
-
-def pin_limbs(take: Take, pins: Sequence[Pin], begins: float = 0.0) -> Take:
-    """Return a take with its limbs at the points of pins; it `begins` at a second of the shot."""
-    poses = take.poses
-    for pin in pins:
-        moved = replace(pin, start=pin.start - begins, stop=pin.stop - begins)
-        limb = find_limb(take.skeleton, pin.limb)
-        poses = pin_limb(poses, take.skeleton, moved, limb, take.fps)
-    return replace(take, poses=poses)
-
-
-def pin_limb(
-    poses: np.ndarray, skeleton: Skeleton, pin: Pin, limb: PinnedLimb, fps: float
-) -> np.ndarray:
-    """Return poses (T, 7, B) in which the end of a limb is at a pin's point, if it reaches it."""
-    ease = round(EASE * fps)
-    first, last = round(pin.start * fps), round(pin.stop * fps)
-    ticks = np.arange(max(first - ease, 0), min(last + ease + 1, len(poses)))
-    if not len(ticks):
-        return poses
-    outside = np.maximum(first - ticks, ticks - last)
-    share = smoothstep(1.0 - np.maximum(outside, 0) / max(ease, 1))[:, None]
-    end = quat.compute_world(poses[ticks], skeleton.parents)[1][:, limb.end]
-    goal = end + share * (np.array(pin.position) - end)
-    return bend_limb(poses, ticks, skeleton, limb, goal)
 
 
 class Bend(NamedTuple):
@@ -121,7 +77,7 @@ def bend_limb(
     poses: np.ndarray,
     ticks: np.ndarray,
     skeleton: Skeleton,
-    limb: PinnedLimb,
+    limb: LimbChain,
     goal: np.ndarray,
     bend: Bend | None = None,
 ) -> np.ndarray:
@@ -156,16 +112,6 @@ def _turn_pole(pole: np.ndarray, way: np.ndarray, bend: Bend) -> np.ndarray:
     return np.asarray(quat.mul_vec(quat.from_angle_axis(bend.shares * angle, way), own))
 
 
-def measure_pin(
-    poses: np.ndarray, skeleton: Skeleton, pin: Pin, limb: PinnedLimb, fps: float
-) -> float:
-    """Return how far in metres the end of a limb is from a pin's point at most."""
-    first, last = round(pin.start * fps), round(pin.stop * fps)
-    span = poses[first : last + 1]
-    ends = skeleton.compute_bone_positions([limb.end], span)[:, 0]
-    return float(np.linalg.norm(ends - pin.position, axis=-1).max())
-
-
 def _find_bend(root: np.ndarray, middle: np.ndarray, end: np.ndarray, length: float) -> np.ndarray:
     """Return to which side (F, 3) a limb bends; one that is straight now bends as it does later."""
     way = quat.normalize_vectors(end - root)
@@ -181,7 +127,7 @@ def _turn_limb(
     poses: np.ndarray,
     ticks: np.ndarray,
     skeleton: Skeleton,
-    limb: PinnedLimb,
+    limb: LimbChain,
     rotations: np.ndarray,
     joints: np.ndarray,
     ways: tuple[np.ndarray, np.ndarray],
