@@ -17,7 +17,9 @@ from ..maths.planar import rotate, rotate_xy, wrap
 from ..motion.skeleton import Skeleton
 from .inertialization import Inertializer
 from .legs import LegGeometry
+from .margins import MARGINS
 from .method import Jump
+from .played_toes import PlayedToes, measure_toes
 from .settings import PerformerSettings
 from .sized_feet import create_foot_lock
 from .start_state import GroundPlace, build_start_state, compose_places
@@ -68,7 +70,8 @@ def carry_on(
     old = _get_places(rest[2:])
     poses, end = unlocked, faded
     if contacts is not None and settings.foot_lock and len(body.legs):
-        poses, end = _plant(before, unlocked, contacts[2:], body, settings, faded)
+        toes = _list_toes(rest, contacts, body)
+        poses, end = _plant(before, unlocked, contacts[2:], toes, body, settings, faded)
     last = min(end, len(unlocked) - 1)
     move = (0.0, 0.0, 0.0)
     if moves and not (lead_back and last >= faded):
@@ -134,10 +137,33 @@ def _fade(
     return poses, places, faded
 
 
+def _list_toes(rest: np.ndarray, contacts: np.ndarray, body: Body) -> list[PlayedToes]:
+    """Return the toes of a rest (T, 7, B), and where they land in it, from its third tick on."""
+    track, own = _get_places(rest), np.array(rest, np.float64)
+    own[:, :, 0] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    bones = [leg.chain[-1] for leg in body.legs]
+    toes = body.skeleton.compute_bone_positions(bones, own)
+    rows = measure_toes(toes, track, contacts, np.array([len(rest)]), [False], body.fps)
+    steps = np.diff(track, axis=0) * body.fps
+    steps[:, :2] = rotate(steps[:, :2], -track[:-1, 2])
+    return [
+        PlayedToes(row, step, tick == 0)
+        for tick, (row, step) in enumerate(zip(rows[2:], steps[1:], strict=True))
+    ]
+
+
+def _measure_hardest(poses: np.ndarray, body: Body) -> float:
+    """Return how hard joints accelerate in poses (F, 7, B) at most, at least as in a fall."""
+    joints = quat.compute_world(poses.astype(np.float64), body.skeleton.parents)[1][:, 1:]
+    steps = np.linalg.norm(np.diff(joints, 2, axis=0), axis=-1)
+    return max(float(steps.max(initial=0.0)) * body.fps**2, MARGINS.fall)
+
+
 def _plant(
     before: np.ndarray,
     poses: np.ndarray,
     contacts: np.ndarray,
+    toes: Sequence[PlayedToes],
     body: Body,
     settings: PerformerSettings,
     faded: int,
@@ -147,6 +173,7 @@ def _plant(
     A contact that begins later is the rest's own.
     """
     dt, feet = 1.0 / body.fps, create_foot_lock(body.legs)
+    hardest = _measure_hardest(poses, body)
     feet.start_from(before[-1], before[-2], settings, dt)
     result, release = poses.copy(), len(poses)
     own = np.zeros(contacts.shape[1], bool)  # contacts of the rest's own
@@ -159,7 +186,7 @@ def _plant(
                 release = tick
         else:
             contact = contacts[tick]
-        feet.apply(result[tick], contact, settings, dt)
+        feet.apply(result[tick], contact, settings, dt, toes=toes[tick], hardest=hardest)
         since = (tick - release) * dt
         if since >= _EASE:
             return result, tick - 1

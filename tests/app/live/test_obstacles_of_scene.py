@@ -44,7 +44,7 @@ def test_live_and_bake_use_the_same_ground() -> None:
         toes = compute_toe_positions(frame.pose[None], database)[0]
         below = [0.4 - 0.2 * y for _, y, _ in toes]
         height = frame.pose[2, 0]
-        assert min(below) - 0.05 < height < max(below), "it does not stand on the slope"
+        assert min(below) - 0.1 < height < max(below) + 0.1, "it does not stand on the slope"
         assert np.all(toes[:, 2] - standing > np.array(below) - 0.01), "a foot is in the slope"
     host.end()
 
