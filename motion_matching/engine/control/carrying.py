@@ -16,6 +16,7 @@ from ..maths.easing import smoothstep
 from ..maths.planar import rotate, rotate_xy, wrap
 from ..motion.skeleton import Skeleton
 from .inertialization import Inertializer
+from .joints import Joints
 from .legs import LegGeometry
 from .margins import MARGINS
 from .method import Jump
@@ -110,8 +111,7 @@ def _fade(
     inertializer.transition(Jump(*ends[0], *ends[1]))
     old, count = _get_places(rest), len(rest) - 2
     x, y, yaw = _get_places(before[-1:])[0].tolist()
-    steps = np.diff(old[1:], axis=0)
-    steps[:, :2] = rotate(steps[:, :2], -old[1:-1, 2])
+    steps = _measure_steps(old[1:])
     poses, places = rest[2:].astype(np.float32), old[2:].copy()
     faded = count
     for tick in range(count):
@@ -144,19 +144,11 @@ def _list_toes(rest: np.ndarray, contacts: np.ndarray, body: Body) -> list[Playe
     bones = [leg.chain[-1] for leg in body.legs]
     toes = body.skeleton.compute_bone_positions(bones, own)
     rows = measure_toes(toes, track, contacts, np.array([len(rest)]), [False], body.fps)
-    steps = np.diff(track, axis=0) * body.fps
-    steps[:, :2] = rotate(steps[:, :2], -track[:-1, 2])
+    steps = _measure_steps(track) * body.fps
     return [
         PlayedToes(row, step, tick == 0)
         for tick, (row, step) in enumerate(zip(rows[2:], steps[1:], strict=True))
     ]
-
-
-def _measure_hardest(poses: np.ndarray, body: Body) -> float:
-    """Return how hard joints accelerate in poses (F, 7, B) at most, at least as in a fall."""
-    joints = quat.compute_world(poses.astype(np.float64), body.skeleton.parents)[1][:, 1:]
-    steps = np.linalg.norm(np.diff(joints, 2, axis=0), axis=-1)
-    return max(float(steps.max(initial=0.0)) * body.fps**2, MARGINS.fall)
 
 
 def _plant(
@@ -173,7 +165,8 @@ def _plant(
     A contact that begins later is the rest's own.
     """
     dt, feet = 1.0 / body.fps, create_foot_lock(body.legs)
-    hardest = _measure_hardest(poses, body)
+    hardest = Joints(body.skeleton.parents).measure_acceleration(poses.astype(np.float64), body.fps)
+    hardest = max(hardest, MARGINS.fall)
     feet.start_from(before[-1], before[-2], settings, dt)
     result, release = poses.copy(), len(poses)
     own = np.zeros(contacts.shape[1], bool)  # contacts of the rest's own
@@ -207,6 +200,13 @@ def _mix(pose: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
 def _ease(share: np.ndarray) -> np.ndarray:
     """Return a share eased with velocity and acceleration zero at both ends."""
     return share**3 * (10.0 + share * (6.0 * share - 15.0))
+
+
+def _measure_steps(places: np.ndarray) -> np.ndarray:
+    """Return the steps (F - 1, 3) between places (F, 3), each in the axes of the one before."""
+    steps = np.diff(places, axis=0)
+    steps[:, :2] = rotate(steps[:, :2], -places[:-1, 2])
+    return steps
 
 
 def _get_places(poses: np.ndarray) -> np.ndarray:

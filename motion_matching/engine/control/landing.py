@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..settings import tune
 from .played_toes import PlayedToe
 
 _TRIES, _LONGER = 24, 1.2  # times that a landing is put off, and how much longer it takes each time
@@ -16,25 +17,22 @@ Place = tuple[float, float]
 
 @dataclass(frozen=True)
 class LandingRules:
-    """How feet land.
+    """How feet land."""
 
-    `straight`: seconds before it lands in which a toe goes straight to its place. Its motion slows
-    it down in about that time, and until then the drift is not known well enough.
-    `beside`: seconds after a landing in which a body turns over both feet: until then it lands on
-    its own side of the other one.
-    `drift`: seconds that a character goes on to drift as it does now, beside its motion. Most of it
-    is what fades after a jump.
-    `near`: how far from where the motion has it a toe may land, as a share of the unlock radius.
-    The rest is left for what the body moves while the toe stands.
-    `ease`: share of the hardest acceleration in the motion for toes and ankles that are moved. A
-    knee between hip and ankle accelerates harder than these.
-    """
-
-    straight: float = 0.1
-    beside: float = 0.05
-    drift: float = 0.15
-    near: float = 0.75
-    ease: float = 0.8
+    straight: float = tune(
+        0.1,
+        "s",
+        "a toe goes straight to its place; its own motion slows it down in about that",
+    )
+    beside: float = tune(
+        0.05, "s", "a body turns over both feet after a landing: until then each is on its side"
+    )
+    drift: float = tune(
+        0.15, "s", "a character drifts on beside its motion: most is what fades after a jump"
+    )
+    near: float = tune(
+        0.75, "1", "of the unlock radius: the rest is for what the body moves while the toe stands"
+    )
 
 
 RULES = LandingRules()

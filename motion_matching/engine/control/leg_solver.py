@@ -12,9 +12,9 @@ from typing import NamedTuple
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
 from .contact_lock import ContactLock
 from .knee_limit import KneeLimit
-from .landing import RULES
 from .leap_limit import LeapLimit
 from .legs import CLOSE, Joint, LegGeometry, bend, is_bent_backward, roll_foot, unfold
+from .margins import MARGINS
 
 # the joints that a leg turns, each after its parent: hip, knee, ankle, toe
 LegJoints = tuple[Joint, ...]
@@ -52,16 +52,16 @@ class LegSolver:
 
     def __init__(self, leg: LegGeometry, lock: ContactLock) -> None:
         self._leg, self._lock = leg, lock
-        self.knee, self._leap = KneeLimit(leg), LeapLimit()
+        self._knee, self._leap = KneeLimit(leg), LeapLimit()
 
     def reset(self) -> None:
-        self.knee.reset()
+        self._knee.reset()
         self._leap.reset()
 
     def start_from(self, joints: LegJoints, before: LegJoints, dt: float) -> None:
         """Go on with a leg at joints, which were those `before` a tick ago."""
         _, (hip, _), _, (knee, _), _, (ankle, _), *_ = joints
-        self.knee.start_from(
+        self._knee.start_from(
             math.dist(hip, ankle),
             math.dist(before[1][0], before[5][0]),
             math.dist(hip, knee),
@@ -84,11 +84,11 @@ class LegSolver:
         rotation is returned once.
         """
         leg, ankle, toe = self._leg, joints[5], joints[7]
-        self.knee.hardest = tick.hardest
+        self._knee.hardest = tick.hardest
         lowest = floors[0] + leg.toe_height, floors[1] + leg.foot_height
         arm, pitch = self._keep_heel_up(ankle[0], toe[0], target, floors)
         target, rolled, spare = self._reach(joints, target, arm, lowest, tick)
-        target, turned = self._leap.limit(target, rolled, lowest, RULES.ease * tick.most)
+        target, turned = self._leap.limit(target, rolled, lowest, MARGINS.foot * tick.most)
         roll = None if turned is arm else between(*arm, *turned)
         ways = [way for way in (pitch, roll) if way is not None]
         bent = self._bend(joints, target, turned, lowest, spare, tick, bool(ways))
@@ -165,7 +165,7 @@ class LegSolver:
         moves: bool,
     ) -> _Bent | None:
         """Bend the leg to where a toe and its arm are, None if it `moves` nothing."""
-        limit, leap, (hip, _), knee = self.knee, self._leap, joints[1], joints[3]
+        limit, leap, (hip, _), knee = self._knee, self._leap, joints[1], joints[3]
         (ankle, _), goal = joints[5], _add(target, arm)
         room = _find_room(target, goal, lowest)
         limit.lean = math.dist(hip, goal) / max(hip[2] - goal[2], CLOSE)
@@ -197,7 +197,7 @@ class LegSolver:
     ) -> _Bent:
         hip, knee, ankle = joints[1][0], joints[3], joints[5][0]
         whole, lower, short = bend(
-            *(hip, knee, ankle, goal, self._leg.hinge, tick.buffer, self.knee, room, tick.dt),
+            *(hip, knee, ankle, goal, self._leg.hinge, tick.buffer, self._knee, room, tick.dt),
             spare,
         )
         (hx, hy, hz), (kx, ky, kz) = hip, knee[0]
@@ -211,7 +211,7 @@ class LegSolver:
         if math.dist(goal, ankle) > CLOSE or is_bent_backward(hip, knee, ankle, self._leg.hinge):
             return True
         lengths = math.dist(hip, knee[0]), math.dist(knee[0], ankle)
-        return self.knee.holds(math.dist(hip, ankle), *lengths, room, dt)
+        return self._knee.holds(math.dist(hip, ankle), *lengths, room, dt)
 
 
 def _add(a: Vector, b: Vector) -> Vector:

@@ -15,6 +15,7 @@ class Margins:
     leap: float = tune(1.1, "1", "a jump that hardly shows yet: a calmer frame is looked for")
     blend: float = tune(0.95, "1", "of a bone's own limit; the motion that is entered has a rest")
     knee: float = tune(0.8, "1", "a knee that the floor bends: its foot accelerates as well")
+    foot: float = tune(0.8, "1", "toes and ankles that are moved: the knee above goes harder")
     lift: float = tune(0.5, "1", "a foot that is lifted: its swing accelerates it as well")
     knee_rate: float = tune(0.99, "1", "of the fastest knee: poses are rounded")
     played: float = tune(99.0, "%", "of ticks played: single ones are faults of a capture")
