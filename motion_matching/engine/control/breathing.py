@@ -16,6 +16,7 @@ import numpy as np
 
 from ..maths.scalar_quat import Quaternion, Vector, inv_mul, mul, mul_vec
 from ..maths.springs import spring
+from ..maths.two_bones import turn_limb
 from ..settings import tune
 from .legs import Joint, LegGeometry, bend, compute_world_joints
 from .looking import Gaze
@@ -223,14 +224,12 @@ def _hold_foot(
     pose: np.ndarray, leg: LegGeometry, before: list[Joint], now: list[Joint], buffer: float
 ) -> None:
     """Bend a leg of a pose (7, B) so that its foot is where it was before."""
-    above_hip, hip = now[leg.thigh], now[leg.thigh + 1]
-    above_knee, knee = now[leg.shin], now[leg.shin + 1]
-    above_ankle, ankle = now[leg.foot], now[leg.foot + 1]
+    (_, above_hip), (root, hip) = now[leg.thigh : leg.thigh + 2]
+    (_, above_knee), knee = now[leg.shin : leg.shin + 2]
+    (_, above_ankle), (ankle, _) = now[leg.foot : leg.foot + 2]
     goal, attitude = before[leg.foot + 1]
-    whole, lower, _ = bend(hip[0], knee, ankle[0], goal, leg.hinge, buffer)
-    shin = mul(lower, knee[1])
-    above = shin if leg.foot == leg.shin + 1 else mul(lower, above_ankle[1])
-    thigh, shin_bone, foot = (leg.chain[k] for k in (leg.thigh, leg.shin, leg.foot))
-    pose[3:, thigh] = inv_mul(above_hip[1], mul(whole, hip[1]))
-    pose[3:, shin_bone] = inv_mul(above_knee[1], shin)
-    pose[3:, foot] = inv_mul(mul(whole, above), attitude)
+    whole, lower, _ = bend(root, knee, ankle, goal, leg.hinge, buffer)
+    rotations = above_hip, hip, above_knee, knee[1], above_ankle
+    bones = (leg.chain[k] for k in (leg.thigh, leg.shin, leg.foot))
+    for bone, rotation in zip(bones, turn_limb(rotations, whole, lower, attitude), strict=True):
+        pose[3:, bone] = rotation

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
+from ..maths.two_bones import FLOATS, pitch_to_height, turn_limb, unfold
 from .contact_lock import ContactLock
 from .knee_limit import KneeLimit
 from .leap_limit import LeapLimit
-from .legs import CLOSE, Joint, LegGeometry, bend, is_bent_backward, roll_foot, unfold
+from .legs import CLOSE, Joint, LegGeometry, bend, is_bent_backward, roll_foot
 from .margins import MARGINS
 
 # the joints that a leg turns, each after its parent: hip, knee, ankle, toe
@@ -121,11 +122,8 @@ class LegSolver:
         rise = max(ez + floors[1] - floors[0], floors[1] + leg.foot_height - z)
         if leg.tip is None or abs(rise - ez) <= CLOSE:
             return (ex, ey, ez), None
-        level, length = math.hypot(ex, ey), math.sqrt(ex * ex + ey * ey + ez * ez)
-        rise = max(-length, min(length, rise))
-        share = math.sqrt(length * length - rise * rise) / (level + 1e-9)
-        arm = ex * share, ey * share, rise
-        return arm, between(-ex, -ey, -ez, -arm[0], -arm[1], -rise)
+        arm = pitch_to_height((ex, ey, ez), rise, FLOATS)
+        return arm, between(ex, ey, ez, *arm)
 
     def _reach(
         self,
@@ -229,19 +227,20 @@ def _turn_bones(
     """Return the local rotations of thigh, shin and foot, of a foot at an attitude in the world."""
     if bent is None:
         return [*bones[0][3:], *bones[1][3:], *bones[2][3:]]
-    above_hip, hip, above_knee, knee, above_ankle, *_ = joints
-    shin = mul(bent.lower, knee[1])
-    above = shin if above_ankle is knee else mul(bent.lower, above_ankle[1])
-    thigh = inv_mul(above_hip[1], mul(bent.whole, hip[1]))
-    foot = inv_mul(mul(bent.whole, above), attitude)
-    return [*thigh, *inv_mul(above_knee[1], shin), *foot]
+    rotations = [rotation for _, rotation in joints[:5]]
+    thigh, shin, foot = turn_limb(rotations, bent.whole, bent.lower, attitude)
+    return [*thigh, *shin, *foot]
 
 
 def _unfold_goal(
     leg: LegGeometry, hip: Vector, knee: Joint, ankle: Vector, goal: Vector, room: float
 ) -> Vector:
     """Return a goal for an ankle at most `room` lower, so that the leg folds as in the data."""
-    x, y, z = unfold(hip, knee, ankle, leg.hinge, leg.folded_length)
+    (kx, ky, kz), attitude = knee
+    upper = kx - hip[0], ky - hip[1], kz - hip[2]
+    lower = ankle[0] - kx, ankle[1] - ky, ankle[2] - kz
+    hinge = mul_vec(attitude, leg.hinge)
+    x, y, z = unfold(upper, lower, hinge, leg.folded_length, FLOATS)
     fall = min(max(-z, 0.0), room)
     goal = goal[0] + x, goal[1] + y, goal[2] + (z if z > 0.0 else -fall)
     further = leg.folded_length - math.dist(hip, goal)
@@ -262,11 +261,9 @@ def _raise_tip(
     tip: Vector, attitude: Quaternion, lowest: float, lock: ContactLock, dt: float
 ) -> Quaternion | None:
     """Return a toe's attitude with its tip raised to `lowest` above the joint; None if it is."""
-    tx, ty, tz = mul_vec(attitude, tip)
-    lifted = lock.raise_tip(lowest - tz, dt)
+    turned = mul_vec(attitude, tip)
+    lifted = lock.raise_tip(lowest - turned[2], dt)
     if lifted < CLOSE:
         return None
-    length = math.sqrt(tx * tx + ty * ty + tz * tz)
-    rise = min(tz + lifted, length)
-    share = math.sqrt(length * length - rise * rise) / (math.hypot(tx, ty) + 1e-9)
-    return mul(between(tx, ty, tz, tx * share, ty * share, rise), attitude)
+    raised = pitch_to_height(turned, turned[2] + lifted, FLOATS)
+    return mul(between(*turned, *raised), attitude)

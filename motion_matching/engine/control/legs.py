@@ -16,6 +16,7 @@ from ..body.rig import Leg, Roles
 from ..body.toe_ends import measure_size
 from ..maths import quat
 from ..maths.scalar_quat import Quaternion, Vector, between, mul_vec
+from ..maths.two_bones import FLOATS, find_axis, measure_hinge, open_joint
 from ..motion.skeleton import Skeleton
 
 Joint = tuple[Vector, Quaternion]  # place and rotation in the world
@@ -36,7 +37,7 @@ _TIP = 0.6  # of the foot's length, from the toe joint to the tip, where the rig
 _EXTRA_BEND = math.radians(2.0)  # by which a knee may be bent beyond the data
 _NO_LENGTH = 1e-12  # cubic metres: the product of the lengths of a leg and its bones
 _UNTURNED: Quaternion = (1.0, 0.0, 0.0, 0.0)
-_STRAIGHT = 0.2  # sine of the bend below which the knee's hinge is more exact than the leg's plane
+_FOLDED = 1e-3  # metres by which an ankle stays farther from the hip than the leg's bones allow
 
 
 class Beside(NamedTuple):
@@ -116,9 +117,7 @@ def _measure_leg(
     chain = [leg.toe, *skeleton.get_ancestors(leg.toe)][:-1][::-1]
     hips, knees, ankles, toes = (positions[:, b] for b in (leg.thigh, leg.shin, leg.foot, leg.toe))
     upper, lower = knees - hips, ankles - knees
-    # opposite to the knee's bend, weighted toward the most bent frames
-    axis = quat.inv_mul_vec(rotations[:, leg.shin], np.cross(lower, upper)).sum(axis=0)
-    hinge = axis / max(float(np.linalg.norm(axis)), 1e-9)
+    hinge = measure_hinge(rotations[:, leg.shin], upper, lower)
     tip = None if leg.toe == leg.foot else _find_tip(skeleton, leg, rotations, positions)
     tips = toes if tip is None else toes + quat.mul_vec(rotations[:, leg.toe], tip)
     toe, foot, end = (float(np.percentile(p[:, 2], _STANDING)) for p in (toes, ankles, tips))
@@ -153,7 +152,8 @@ def _measure_folded_length(whole: np.ndarray, upper: np.ndarray, lower: np.ndarr
     """Return the distance of hip and ankle with the knee bent slightly more than in any frame."""
     a, b = np.linalg.norm(upper, axis=-1).mean(), np.linalg.norm(lower, axis=-1).mean()
     square = np.sum(whole**2, axis=-1).min()
-    bent = _acos((square - a * a - b * b) / max(2.0 * a * b, 1e-9)) + _EXTRA_BEND
+    cosine = (square - a * a - b * b) / max(2.0 * a * b, 1e-9)
+    bent = math.acos(max(-1.0, min(1.0, cosine))) + _EXTRA_BEND
     return math.sqrt(a * a + b * b + 2.0 * a * b * math.cos(min(bent, math.pi)))
 
 
@@ -222,11 +222,8 @@ def bend(
     a, b, now, reach = math.sqrt(aa), math.sqrt(bb), math.sqrt(square), math.sqrt(desired)
     if a * b * now < _NO_LENGTH:  # as when all bones are in one place: no angle means anything
         return _UNTURNED, _UNTURNED, 0.0
-    # the normal of a bent leg's plane, and the hinge of a straight one or one bent backward
-    kx, ky, kz = mul_vec(attitude, hinge)
-    nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
-    scale, whole = 1.0 / (a * b), a + b
-    backward = min(scale * (nx * kx + ny * ky + nz * kz), 0.0)
+    upper, lower, whole = (ux, uy, uz), (lx, ly, lz), a + b
+    axis, backward = find_axis(upper, lower, mul_vec(attitude, hinge), FLOATS)
     if backward < 0.0 and square > aa + bb:
         # not forward as far as backward: a knee that passes straight for a moment would swing back
         reach, now = min(reach + whole - now, whole), whole
@@ -236,19 +233,9 @@ def bend(
         reach = min(reach, max(whole - buffer, free))
     if limit is not None:
         reach = limit.limit_reach(reach, aa + bb, 2.0 * a * b, room, dt)
-    reach = max(reach, abs(a - b) + 1e-3)
-    share = _STRAIGHT - backward
-    kx, ky, kz = scale * nx + share * kx, scale * ny + share * ky, scale * nz + share * kz
-    scale = 1.0 / math.sqrt(kx * kx + ky * ky + kz * kz)
-    kx, ky, kz = scale * kx, scale * ky, scale * kz
-    # only what is across the axis turns about it
-    along = (ux * kx + uy * ky + uz * kz) * (lx * kx + ly * ky + lz * kz)
-    cosine, sine = ux * lx + uy * ly + uz * lz - along, nx * kx + ny * ky + nz * kz
-    bent = 0.5 * (reach * reach - aa - bb) - along
-    half = 0.5 * (math.atan2(sine, cosine) - _acos(bent / max(math.hypot(cosine, sine), 1e-12)))
-    s = math.sin(half)
-    at_knee = (math.cos(half), kx * s, ky * s, kz * s)
-    lx, ly, lz = mul_vec(at_knee, (lx, ly, lz))
+    reach = max(reach, abs(a - b) + _FOLDED)
+    at_knee = open_joint(upper, lower, axis, reach, FLOATS)
+    lx, ly, lz = mul_vec(at_knee, lower)
     return between(ux + lx, uy + ly, uz + lz, gx, gy, gz), at_knee, wanted - reach
 
 
@@ -294,31 +281,6 @@ def roll_foot(
     return rolled, max(min(soft, math.dist(hip, rolled)) - now, spare)
 
 
-def unfold(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector, length: float) -> Vector:
-    """Return how far the ankle moves as the knee opens until it is `length` from the hip.
-
-    The thigh stays. A knee that a blend of poses has folded through itself opens the same way, and
-    the ankle of one bent backward stays: it is straightened elsewhere.
-    """
-    (hx, hy, hz), ((x, y, z), attitude), (ax, ay, az) = hip, knee, ankle
-    ux, uy, uz, lx, ly, lz = x - hx, y - hy, z - hz, ax - x, ay - y, az - z
-    kx, ky, kz = mul_vec(attitude, hinge)
-    # only what is across the hinge turns about it
-    along = (ux * kx + uy * ky + uz * kz) * (lx * kx + ly * ky + lz * kz)
-    nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
-    cosine, sine = ux * lx + uy * ly + uz * lz - along, nx * kx + ny * ky + nz * kz
-    bent = 0.5 * (length * length - ux * ux - uy * uy - uz * uz - lx * lx - ly * ly - lz * lz)
-    angle = math.atan2(sine, cosine)
-    if angle < 0.0:
-        if cosine > 0.0:
-            return 0.0, 0.0, 0.0
-        angle += 2.0 * math.pi
-    half = 0.5 * (angle - _acos((bent - along) / max(math.hypot(cosine, sine), 1e-12)))
-    s = math.sin(half)
-    mx, my, mz = mul_vec((math.cos(half), kx * s, ky * s, kz * s), (lx, ly, lz))
-    return mx - lx, my - ly, mz - lz
-
-
 def is_bent_backward(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector) -> bool:
     """Return whether a knee is bent against its hinge, as a fading jump may do."""
     (hx, hy, hz), ((x, y, z), attitude), (ax, ay, az) = hip, knee, ankle
@@ -326,10 +288,6 @@ def is_bent_backward(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector) -> 
     kx, ky, kz = mul_vec(attitude, hinge)
     nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
     return nx * kx + ny * ky + nz * kz < 0.0
-
-
-def _acos(cosine: float) -> float:
-    return math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
 
 
 def _soften(reach: float, length: float, buffer: float) -> float:

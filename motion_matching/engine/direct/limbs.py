@@ -10,10 +10,10 @@ import numpy as np
 from ..body.body_roles import BodyRoles, find_body_roles
 from ..errors import RigError
 from ..maths import quat
+from ..maths.two_bones import bend_to, measure_hinge, turn_limbs
 from ..motion.skeleton import Skeleton
-from ..retargeting.two_bones import solve_two_bones
 
-_CLEAR = 0.05  # share of a limb's length by which its middle joint shows where it bends
+_STRAIGHTEST = 0.9995  # of a limb's length: the side of a straight elbow is not defined
 _ARMS, _LEGS = ("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")
 
 
@@ -87,62 +87,30 @@ def bend_limb(
     """
     rotations, joints = quat.compute_world(poses[ticks], skeleton.parents)
     root, middle, end = (joints[:, bone] for bone in limb)
-    upper, lower = (
-        float(np.linalg.norm(b - a, axis=-1).mean()) for a, b in ((root, middle), (middle, end))
-    )
-    turns = quat.between(quat.normalize_vectors(end - root), quat.normalize_vectors(goal - root))
-    pole = quat.mul_vec(turns, _find_bend(root, middle, end, upper + lower))
+    upper, lower, way = middle - root, end - middle, goal - root
+    shins = rotations[:, limb.middle]
+    hinge = quat.mul_vec(shins, measure_hinge(shins, upper, lower))
+    whole, at_middle = bend_to(upper, lower, way, hinge, _STRAIGHTEST)
     if bend is not None:
-        pole = _turn_pole(pole, goal - root, bend)
-    ways = solve_two_bones(root, goal, (upper, lower), pole)
-    return _turn_limb(poses, ticks, skeleton, limb, rotations, joints, ways)
+        whole = quat.mul(_turn_aside(quat.mul_vec(whole, upper), way, bend), whole)
+    result = poses.copy()
+    above = [rotations[:, skeleton.parents[bone]] for bone in limb]
+    world = above[0], rotations[:, limb.root], above[1], shins, above[2]
+    turned = turn_limbs(world, whole, at_middle, rotations[:, limb.end])
+    for bone, local in zip(limb, turned, strict=True):
+        result[ticks, 3:, bone] = local
+    return result
 
 
-def _turn_pole(pole: np.ndarray, way: np.ndarray, bend: Bend) -> np.ndarray:
-    """Return poles (K, 3) turned about ways (K, 3) by a share of the angle to another side."""
+def _turn_aside(upper: np.ndarray, way: np.ndarray, bend: Bend) -> np.ndarray:
+    """Return rotations (K, 4) about ways (K, 3) by a share of the angle to another side."""
     way = quat.normalize_vectors(way)
     own, side = (
         quat.normalize_vectors(each - np.sum(each * way, axis=1, keepdims=True) * way)
-        for each in (pole, bend.side)
+        for each in (upper, bend.side)
     )
     angle = np.arctan2(np.sum(np.cross(own, side) * way, axis=1), np.sum(own * side, axis=1))
     angle = np.unwrap(angle)  # a limb turns all the way round rather than to flip over
     nearest = int(np.argmax(bend.shares))
     angle -= 2.0 * np.pi * np.round(angle[nearest] / (2.0 * np.pi))
-    return np.asarray(quat.mul_vec(quat.from_angle_axis(bend.shares * angle, way), own))
-
-
-def _find_bend(root: np.ndarray, middle: np.ndarray, end: np.ndarray, length: float) -> np.ndarray:
-    """Return to which side (F, 3) a limb bends; one that is straight now bends as it does later."""
-    way = quat.normalize_vectors(end - root)
-    aside = middle - root
-    aside = aside - np.sum(aside * way, axis=-1, keepdims=True) * way
-    size = np.linalg.norm(aside, axis=-1, keepdims=True)
-    mean = np.sum(aside, axis=0, keepdims=True)
-    mean = mean / max(float(np.linalg.norm(mean)), 1e-9)
-    return np.asarray(aside + np.maximum(_CLEAR * length - size, 0.0) * mean)
-
-
-def _turn_limb(
-    poses: np.ndarray,
-    ticks: np.ndarray,
-    skeleton: Skeleton,
-    limb: LimbChain,
-    rotations: np.ndarray,
-    joints: np.ndarray,
-    ways: tuple[np.ndarray, np.ndarray],
-) -> np.ndarray:
-    """Return poses whose limb leads along two ways at ticks; its end keeps its rotation."""
-    result = poses.copy()
-    root, middle, end = (joints[:, bone] for bone in limb)
-    turns = [
-        quat.between(quat.normalize_vectors(b - a), quat.normalize_vectors(way))
-        for (a, b), way in zip(((root, middle), (middle, end)), ways, strict=True)
-    ]
-    turned = [*turns, np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[0].shape)]
-    above = [np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[0].shape), *turns]
-    for bone, own, parent_turn in zip(limb, turned, above, strict=True):
-        parent = quat.mul(parent_turn, rotations[:, skeleton.parents[bone]])
-        local = quat.inv_mul(parent, quat.mul(own, rotations[:, bone]))
-        result[ticks, 3:, bone] = quat.normalize(local)
-    return result
+    return np.asarray(quat.from_angle_axis(bend.shares * angle, way))

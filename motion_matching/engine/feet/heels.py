@@ -18,11 +18,11 @@ def measure_pitches(leg: LegGeometry, skeleton: Skeleton, poses: np.ndarray) -> 
     rotations, positions = quat.compute_world(poses[:, :, path], np.arange(len(path)) - 1)
     shin, foot = (path.index(leg.chain[k]) for k in (leg.shin, leg.foot))
     return compute_pitches(
-        positions[:, foot] - positions[:, -1], find_axes(leg, rotations[:, shin])
+        positions[:, foot] - positions[:, -1], find_level_axes(leg, rotations[:, shin])
     )
 
 
-def find_axes(leg: LegGeometry, shins: np.ndarray) -> np.ndarray:
+def find_level_axes(leg: LegGeometry, shins: np.ndarray) -> np.ndarray:
     """Return the level axes (T, 3) about which heels come down, of rotations (T, 4) of shins.
 
     They are the knee's: where a foot points tells nothing while it stands on its tip.

@@ -10,10 +10,11 @@ from ..control.contact_ranges import ContactRange, build_contact_mask
 from ..control.ground import compute_step_heights
 from ..control.legs import LegGeometry
 from ..maths import quat
+from ..maths.two_bones import ARRAYS, find_axes, join, split, unfold
 from ..motion.skeleton import Skeleton
-from .bending import bend_leg, find_knee_axis
+from .bending import bend_leg
 from .body import Feet, FeetPlan, FootTrack, ToeMotion
-from .heels import compute_pitches, find_axes
+from .heels import compute_pitches, find_level_axes
 from .numbers import NUMBERS
 from .placement import FeetPlacement
 from .sides import measure_sides
@@ -95,13 +96,13 @@ def _measure_foot(
     upper, lower, arm = knee - hip, ankle - knee, ankle - toe
     a, b = np.linalg.norm(upper, axis=-1), np.linalg.norm(lower, axis=-1)
     shins = rotations[:, leg.chain[leg.shin]]
-    axis, hinge = find_axes(leg, shins), quat.mul_vec(shins, np.array(leg.hinge))
-    normal = np.cross(lower, upper) / np.maximum(a * b, 1e-12)[:, None]
+    axis, hinge = find_level_axes(leg, shins), quat.mul_vec(shins, np.array(leg.hinge))
+    knee_axis, backward = find_axes(upper, lower, hinge)
     opened = _open_knees(leg, upper, lower, quat.normalize_vectors(hinge))
     toe, ankle = toe + opened, ankle + opened
     extension = np.linalg.norm(ankle - hip, axis=-1)
     # a knee that a blend of poses has bent backward is to be straight
-    backward = (np.sum(normal * hinge, axis=-1) < 0.0) & (extension**2 > a * a + b * b)
+    straight = (backward < 0.0) & (extension**2 > a * a + b * b)
     floor = compute_step_heights(plan.ground, toe[:, :2], stands)
     data = plan.data or _repeat_toe(k, toe, floor, plan)
     down = 0.0 if data.pitches is None else compute_pitches(arm, axis) - data.pitches[:, k]
@@ -117,10 +118,10 @@ def _measure_foot(
         arm=arm,
         axis=axis,
         hip=hip,
-        hinge=find_knee_axis(hinge, normal),
+        hinge=knee_axis,
         upper=a,
         lower=b,
-        extension=np.where(backward, a + b, extension),
+        extension=np.where(straight, a + b, extension),
         above=toe[:, 2] - floor - leg.toe_height,
         steps=data.steps[:, k],
         heights=data.heights[:, k],
@@ -147,19 +148,12 @@ def _open_knees(
 ) -> np.ndarray:
     """Return how far (T, 3) ankles move as knees open that fold farther than in the data.
 
-    Thighs `upper` (T, 3) stay; shins `lower` (T, 3) turn about the `hinge` (T, 3). Knees bent
-    backward stay too: they are straightened.
+    Thighs `upper` (T, 3) stay; shins `lower` (T, 3) turn about the `hinge` (T, 3).
     """
-    a, b = np.linalg.norm(upper, axis=-1), np.linalg.norm(lower, axis=-1)
-    folded = np.linalg.norm(upper + lower, axis=-1) < leg.folded_length
-    backward = np.sum(np.cross(lower, upper) * hinge, axis=-1) < 0.0
-    folded &= ~(backward & (np.sum(upper * lower, axis=-1) > 0.0))
-    along = upper / np.maximum(a, 1e-9)[:, None]
-    back = quat.normalize_vectors(np.cross(along, hinge))
-    cosine = (leg.folded_length**2 - a * a - b * b) / np.maximum(2.0 * a * b, 1e-9)
-    angle = np.arccos(np.clip(cosine, -1.0, 1.0))[:, None]
-    opened = b[:, None] * (np.cos(angle) * along + np.sin(angle) * back)
-    return np.where(folded[:, None], opened - lower, 0.0)
+    folded = np.linalg.norm(upper + lower, axis=-1, keepdims=True) < leg.folded_length
+    length = np.full(len(upper), leg.folded_length)
+    opened = join(unfold(split(upper), split(lower), split(hinge), length, ARRAYS))
+    return np.where(folded, opened, 0.0)
 
 
 def _place_plants(

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         steps,
         trunk_stance,
         trunk_tilt,
-        two_bones,
     )
 else:
     __getattr__ = load_on_use(__name__)

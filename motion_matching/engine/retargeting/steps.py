@@ -9,6 +9,7 @@ import numpy as np
 
 from ..body.limb_bones import ARMS, LEGS
 from ..maths import quat
+from ..maths.two_bones import bend_to
 from ..motion.clip import Clip
 from .foot_goals import (
     bend_toes,
@@ -24,9 +25,9 @@ from .neutral_pose import UP, find_planted
 from .partial_pose import PartialPose, WorldMotion
 from .plan import RetargetPlan, compute_limb_scale, list_shared_feet
 from .trunk_tilt import TILT_SLACK, find_tilt
-from .two_bones import REACH, find_pole, solve_two_bones
 
 _MOVES = 0.01  # of a leg's length, and radians: a root bone that moves less is at rest
+_REACH = 0.9995  # of a limb's length: the side of a straight knee is not defined
 _SLIDES = 1e-3  # of a leg's length: a bone that moves less in its parent stays there
 _PARTS = ("upper", "lower", "end")
 
@@ -162,7 +163,7 @@ class Retargeting:
             goals[name] = self._find_goal(name)
             root = self.pose.compute_position(limb.bones.upper)
             ankle = self._find_ankle(name, goals[name])
-            drops = np.maximum(drops, find_drop(root, ankle, REACH * limb.reach, planted))
+            drops = np.maximum(drops, find_drop(root, ankle, _REACH * limb.reach, planted))
         if drops.any():
             lower(self._map_clips(lambda drop: ease_drop(drop, self.clip.fps), drops))
         for name in names:
@@ -269,13 +270,16 @@ class Retargeting:
         limb = self.target.limbs[name]
         root = self.pose.compute_position(limb.bones.upper)
         frames = [self.aims[name][part] for part in ("upper", "lower")]
-        pole = find_pole(frames, limb.lengths, goal - root)
-        ways = solve_two_bones(root, goal, limb.lengths[:2], pole)
-        for bone, frame, way in zip(
-            (limb.bones.upper, limb.bones.lower), frames, ways, strict=True
+        upper, lower = (
+            length * get_axis(frame, 1)
+            for length, frame in zip(limb.lengths[:2], frames, strict=True)
+        )
+        # X is the hinge
+        whole, at_joint = bend_to(upper, lower, goal - root, get_axis(frames[0], 0), _REACH)
+        turns = whole, quat.mul(whole, at_joint)
+        for bone, frame, turn in zip(
+            (limb.bones.upper, limb.bones.lower), frames, turns, strict=True
         ):
-            # the shortest turn leaves the twist of the source
-            turn = quat.between(get_axis(frame, 1), way)
             self._set_frame(bone, self._turn_held(bone, quat.mul(turn, frame)))
 
     # options
