@@ -25,7 +25,6 @@ from ..engine.progress import ReportProgress
 from ..engine.takes import takes
 from ..engine.takes.baking import bake_feet
 from ..engine.takes.comparison import MEASURES
-from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
 from ..scene.reading import contact_markers
 from ..scene.reading.sampling import sample
@@ -168,9 +167,8 @@ def _read_contacts(
     """
     if not take.settings["foot_lock"]:
         return []
-    rate = get_scene_fps(bpy.context.scene) / take.fps
     try:
-        ranges = contact_markers.read_markers(action, database.roles.leg_names, first, rate)
+        ranges = contact_markers.read_in_scene(action, database.roles.leg_names, first, take.fps)
     except SettingsError:
         return []
     return [r for r in ranges if r.start < take.frame_count]

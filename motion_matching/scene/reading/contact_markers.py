@@ -78,6 +78,13 @@ def read_markers(
     return check_ranges(ranges, legs, f"the markers of action '{action.name}'")
 
 
+def read_in_scene(
+    action: bpy.types.Action, legs: Sequence[str], frame_start: int, fps: float
+) -> list[ContactRange]:
+    """Read markers as `read_markers`, for a take at `fps` whose action is in the open scene."""
+    return read_markers(action, legs, frame_start, get_scene_fps(bpy.context.scene) / fps)
+
+
 def read_file(path: Path, legs: Sequence[str], fps: float) -> list[ContactRange]:
     """Read the only marked action in a Blender file, for a take at `fps` from its first key on."""
     open_blend(path)
@@ -91,8 +98,7 @@ def read_file(path: Path, legs: Sequence[str], fps: float) -> list[ContactRange]
             f"{path} must hold one action with markers of contacts, such as '{legs[0]} foot "
             f"{_PLANT}', and has {names}; remove the markers of the others, or bake it again."
         )
-    rate = get_scene_fps(bpy.context.scene) / fps
-    return read_markers(marked[0], legs, round(marked[0].frame_range[0]), rate)
+    return read_in_scene(marked[0], legs, round(marked[0].frame_range[0]), fps)
 
 
 def _parse_marker(name: str, legs: Sequence[str]) -> tuple[str, int] | None:

@@ -207,9 +207,8 @@ Editor"""
             again = app.takes.BakeRequest(action.name, parts, beside=action.name)
             if not self.use_markers:
                 return again
-            rate = scene.blender.actions.get_scene_fps(bpy.context.scene) / database.fps
             markers, legs = scene.reading.contact_markers, database.roles.leg_names
-            ranges = markers.read_markers(action, legs, again.frame, rate)
+            ranges = markers.read_in_scene(action, legs, again.frame, database.fps)
             return again._replace(ranges=ranges or None)
 
         return app.takes.bake_steps(get_active_armature(context), build_request_steps)
