@@ -12,7 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
+from ..maths.numeric import ARRAYS, FLOATS, split
 from ..maths.scalar_quat import Vector
+from ..maths.segments import find_nearest
 from ..maths.springs import spring
 from .legs import Beside, Joint, LegGeometry
 
@@ -102,13 +104,7 @@ def measure_nearest(
 ) -> np.ndarray:
     """Return the shortest ways (F, 3) from the second to the first of two lines."""
     u, v, w = tip_a - ankle_a, tip_b - ankle_b, ankle_a - ankle_b
-    uu, uv, vv, uw, vw = (
-        np.sum(p * q, axis=-1) for p, q in ((u, u), (u, v), (v, v), (u, w), (v, w))
-    )
-    uu, vv = np.maximum(uu, 1e-9), np.maximum(vv, 1e-9)
-    s = np.clip((uv * vw - vv * uw) / np.maximum(uu * vv - uv * uv, 1e-9), 0.0, 1.0)
-    t = np.clip((uv * s + vw) / vv, 0.0, 1.0)
-    s = np.clip((uv * t - uw) / uu, 0.0, 1.0)
+    s, t = find_nearest(split(u), split(v), split(w), ARRAYS)
     return w + s[:, None] * u - t[:, None] * v
 
 
@@ -368,18 +364,7 @@ def _separate(
     if low - high > apart:
         return 0.0
     wx, wy, wz = px - qx, py - qy, pz - qz
-    uu, uv, vv = (
-        ux * ux + uy * uy + uz * uz,
-        ux * vx + uy * vy + uz * vz,
-        vx * vx + vy * vy + vz * vz,
-    )
-    uw, vw = ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
-    s = (uv * vw - vv * uw) / max(uu * vv - uv * uv, 1e-9)
-    s = 0.0 if s < 0.0 else 1.0 if s > 1.0 else s
-    t = (uv * s + vw) / max(vv, 1e-9)
-    t = 0.0 if t < 0.0 else 1.0 if t > 1.0 else t
-    s = (uv * t - uw) / max(uu, 1e-9)
-    s = 0.0 if s < 0.0 else 1.0 if s > 1.0 else s
+    s, t = find_nearest((ux, uy, uz), (vx, vy, vz), (wx, wy, wz), FLOATS)
     across = wx + s * ux - t * vx
     along, up = wy + s * uy - t * vy, wz + s * uz - t * vz
     room = apart * apart - along * along - up * up

@@ -9,8 +9,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..maths.numeric import FLOATS
 from ..maths.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
-from ..maths.two_bones import FLOATS, pitch_to_height, turn_limb, unfold
+from ..maths.two_bones import pitch_to_height, turn_limb, unfold
 from .contact_lock import ContactLock
 from .knee_limit import KneeLimit
 from .leap_limit import LeapLimit

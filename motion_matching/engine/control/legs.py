@@ -15,8 +15,9 @@ import numpy as np
 from ..body.rig import Leg, Roles
 from ..body.toe_ends import measure_size
 from ..maths import quat
+from ..maths.numeric import FLOATS
 from ..maths.scalar_quat import Quaternion, Vector, between, mul_vec
-from ..maths.two_bones import FLOATS, find_axis, measure_hinge, open_joint
+from ..maths.two_bones import find_axis, measure_hinge, open_joint
 from ..motion.skeleton import Skeleton
 
 Joint = tuple[Vector, Quaternion]  # place and rotation in the world

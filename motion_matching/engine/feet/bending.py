@@ -6,7 +6,8 @@ import numpy as np
 
 from ..control.legs import LegGeometry
 from ..maths import quat
-from ..maths.two_bones import ARRAYS, bend_to, join, pitch_to_height, split, turn_limbs
+from ..maths.numeric import ARRAYS, join, split
+from ..maths.two_bones import bend_to, pitch_to_height, turn_limbs
 
 
 def bend_leg(

@@ -10,7 +10,8 @@ from ..control.contact_ranges import ContactRange, build_contact_mask
 from ..control.ground import compute_step_heights
 from ..control.legs import LegGeometry
 from ..maths import quat
-from ..maths.two_bones import ARRAYS, find_axes, join, split, unfold
+from ..maths.numeric import ARRAYS, join, split
+from ..maths.two_bones import find_axes, unfold
 from ..motion.skeleton import Skeleton
 from .bending import bend_leg
 from .body import Feet, FeetPlan, FootTrack, ToeMotion

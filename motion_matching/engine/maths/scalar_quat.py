@@ -8,13 +8,9 @@ the type `Number`, they may be arrays, too.
 from __future__ import annotations
 
 import math
-from typing import TypeVar
 
-import numpy as np
+from .numeric import Number, Number3, Number4
 
-Number = TypeVar("Number", float, np.ndarray)
-Number3 = tuple[Number, Number, Number]
-Number4 = tuple[Number, Number, Number, Number]
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 

@@ -1,8 +1,7 @@
 """Bend two bones at the joint between them, so that their end comes to a distance from their root.
 
 The two-bone inverse kinematics of article 002, *Sliding and Foot Locking*. It stands here once, for
-a single limb in a tick and for all frames of a take: a component of a vector is a float or an array
-(T,), and `FLOATS` or `ARRAYS` are the functions of either.
+a single limb in a tick and for all frames of a take: `numeric` tells how.
 
 An upper and a lower bone are vectors (x, y, z) in the world. The `hinge` is the axis about which
 the lower bone turns as the joint straightens.
@@ -11,51 +10,17 @@ the lower bone turns as the joint straightens.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
 from . import quat
-from .scalar_quat import Number, Number3, Number4, inv_mul, mul, mul_vec
+from .numeric import ARRAYS, Functions, Number, Number3, Number4, join, split, split_quaternions
+from .scalar_quat import inv_mul, mul, mul_vec
 
 _STRAIGHT = 0.2  # sine of the bend below which the hinge is more exact than the bones' plane
 _FOLDED = 1e-3  # of a limb's length, by which it stays longer than its bones allow
 _NONE = 1e-12  # lengths, in metres to the power that a quantity has, that are none
-
-
-class Functions(NamedTuple, Generic[Number]):
-    """What numbers are computed with; `most` and `least` keep them below or above a bound."""
-
-    sqrt: Callable[[Number], Number]
-    sin: Callable[[Number], Number]
-    cos: Callable[[Number], Number]
-    acos: Callable[[Number], Number]
-    atan2: Callable[[Number, Number], Number]
-    hypot: Callable[[Number, Number], Number]
-    most: Callable[[Number, Any], Number]
-    least: Callable[[Number, Any], Number]
-    where: Callable[[Any, Any, Number], Number]
-
-
-def _choose(is_so: bool, yes: float, no: float) -> float:
-    return yes if is_so else no
-
-
-FLOATS: Functions[float] = Functions(
-    math.sqrt, math.sin, math.cos, math.acos, math.atan2, math.hypot, min, max, _choose
-)
-ARRAYS: Functions[np.ndarray] = Functions(
-    np.sqrt,
-    np.sin,
-    np.cos,
-    np.arccos,
-    np.arctan2,
-    np.hypot,
-    np.minimum,
-    np.maximum,
-    np.where,
-)
 
 
 def find_axis(
@@ -178,23 +143,6 @@ def turn_limbs(
     world = [split_quaternions(each) for each in rotations]
     turns = (split_quaternions(each) for each in (whole, lower, attitude))
     return [quat.normalize(join(each)) for each in turn_limb(world, *turns)]
-
-
-def split_quaternions(q: np.ndarray) -> Number4[np.ndarray]:
-    """Return the components of quaternions (T, 4)."""
-    w, x, y, z = q.T
-    return w, x, y, z
-
-
-def split(vectors: np.ndarray) -> Number3[np.ndarray]:
-    """Return the components of vectors (T, 3)."""
-    x, y, z = vectors.T
-    return x, y, z
-
-
-def join(components: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Return vectors or quaternions (T, K) of their components."""
-    return np.stack(components, axis=-1)
 
 
 def unfold(

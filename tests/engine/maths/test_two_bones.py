@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.maths import quat, two_bones
-from motion_matching.engine.maths.two_bones import ARRAYS, FLOATS, bend_to, join, split
+from motion_matching.engine.maths.numeric import ARRAYS, FLOATS, join, split
+from motion_matching.engine.maths.two_bones import bend_to
 
 FRAMES = 40
 

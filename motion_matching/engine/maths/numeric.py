@@ -1,0 +1,68 @@
+"""Compute with floats or with arrays by the same lines.
+
+What has to be as quick for a single vector in a tick as for all frames of a take computes with
+components, each a float or an array (T,). `FLOATS` and `ARRAYS` are the functions of either.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+Number = TypeVar("Number", float, np.ndarray)
+Number3 = tuple[Number, Number, Number]
+Number4 = tuple[Number, Number, Number, Number]
+
+
+class Functions(NamedTuple, Generic[Number]):
+    """What numbers are computed with; `most` and `least` keep them below or above a bound."""
+
+    sqrt: Callable[[Number], Number]
+    sin: Callable[[Number], Number]
+    cos: Callable[[Number], Number]
+    acos: Callable[[Number], Number]
+    atan2: Callable[[Number, Number], Number]
+    hypot: Callable[[Number, Number], Number]
+    most: Callable[[Number, Any], Number]
+    least: Callable[[Number, Any], Number]
+    where: Callable[[Any, Any, Number], Number]
+
+
+def _choose(is_so: bool, yes: float, no: float) -> float:
+    return yes if is_so else no
+
+
+FLOATS: Functions[float] = Functions(
+    math.sqrt, math.sin, math.cos, math.acos, math.atan2, math.hypot, min, max, _choose
+)
+ARRAYS: Functions[np.ndarray] = Functions(
+    np.sqrt,
+    np.sin,
+    np.cos,
+    np.arccos,
+    np.arctan2,
+    np.hypot,
+    np.minimum,
+    np.maximum,
+    np.where,
+)
+
+
+def split_quaternions(q: np.ndarray) -> Number4[np.ndarray]:
+    """Return the components of quaternions (T, 4)."""
+    w, x, y, z = q.T
+    return w, x, y, z
+
+
+def split(vectors: np.ndarray) -> Number3[np.ndarray]:
+    """Return the components of vectors (T, 3)."""
+    x, y, z = vectors.T
+    return x, y, z
+
+
+def join(components: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Return vectors or quaternions (T, K) of their components."""
+    return np.stack(components, axis=-1)
