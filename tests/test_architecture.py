@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from motion_matching.engine import feet
+from motion_matching.engine.control.dragging import DragRules
 from motion_matching.engine.control.landing import LandingRules
 from motion_matching.engine.control.margins import Margins
 from motion_matching.engine.feet.numbers import FeetNumbers
@@ -571,6 +572,6 @@ def test_the_room_of_feet_stays_small_and_gives_reasons_for_its_numbers():
     assert lines <= 2200
     numbers = fields(FeetNumbers)
     assert len(numbers) <= 40
-    for each in (*numbers, *fields(Margins), *fields(LandingRules)):
+    for each in (*numbers, *fields(Margins), *fields(LandingRules), *fields(DragRules)):
         assert each.metadata["unit"], each.name
         assert len(each.metadata["why"]) > 10, each.name
