@@ -15,9 +15,11 @@ from typing import NamedTuple
 import pytest
 
 from motion_matching.engine import feet
+from motion_matching.engine.control.dragging import DragRules
 from motion_matching.engine.control.landing import LandingRules
 from motion_matching.engine.control.margins import Margins
 from motion_matching.engine.feet.numbers import FeetNumbers
+from motion_matching.engine.motion.rest import RestRules
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "motion_matching"
@@ -537,8 +539,8 @@ motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
 light = {"errors", "files", "json_files", "lazy", "names", "presets", "settings", "control", "control.labels",
          "control.settings", "database",
-         "database.thresholds", "motion", "motion.bone_names", "motion.settings", "retargeting",
-         "retargeting.settings"}
+         "database.thresholds", "motion", "motion.bone_names", "motion.rest", "motion.settings",
+         "retargeting", "retargeting.settings"}
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new
 assert not {name for name in new if name.startswith(("motion_matching.scene.", "motion_matching.live."))}, new
 assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}, new
@@ -571,6 +573,12 @@ def test_the_room_of_feet_stays_small_and_gives_reasons_for_its_numbers():
     assert lines <= 2200
     numbers = fields(FeetNumbers)
     assert len(numbers) <= 40
-    for each in (*numbers, *fields(Margins), *fields(LandingRules)):
+    for each in (
+        *numbers,
+        *fields(Margins),
+        *fields(LandingRules),
+        *fields(DragRules),
+        *fields(RestRules),
+    ):
         assert each.metadata["unit"], each.name
         assert len(each.metadata["why"]) > 10, each.name

@@ -15,6 +15,7 @@ from ...engine.database.database import Database
 from ...engine.direct.shot import Mark, Shot
 from ...engine.maths import planar
 from ...engine.maths.runs import find_runs
+from ...engine.motion.rest import AT_REST
 from ...scene.blender.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from .. import takes
@@ -27,7 +28,7 @@ from . import marks, outcomes, solving
 from .shots import Request
 
 _EVERY, _NEAREST = 2.0, 0.7  # seconds between two marks: usually, and at least
-_STILL, _STOP = 0.15, 0.6  # m/s below which one stands, and seconds from which on that is a stop
+_STOP = 0.6  # seconds of standing from which on that is a stop
 _SMOOTH = 0.25  # seconds on both sides over which the speed is averaged
 _TURN, _TURN_TIME = 0.9, 0.5  # radians in so many seconds that are a sharp turn
 _LEVEL = 1e-3  # radians by which turns that are as sharp differ
@@ -44,7 +45,11 @@ def trace(track: np.ndarray, fps: float) -> list[Traced]:
     """Return where to put marks on a track (T, 3): at stops, at sharp turns, and between these."""
     speed = _measure_speed(track, fps)
     last = len(track) - 1
-    stops = [run for run in find_runs(speed < _STILL).tolist() if run[1] - run[0] >= _STOP * fps]
+    stops = [
+        run
+        for run in find_runs(speed < AT_REST.settled_speed).tolist()
+        if run[1] - run[0] >= _STOP * fps
+    ]
     found = [Traced(0)]
     found += [Traced(a, (min(b, last) - a) / fps) for a, b in stops if b > 1 and a > 0]
     if stops and stops[0][0] == 0:
@@ -71,7 +76,7 @@ def _find_turns(track: np.ndarray, speed: np.ndarray, fps: float) -> list[int]:
     ways = np.unwrap(np.arctan2(steps[:, 0], -steps[:, 1]))
     turned = np.abs(ways[2 * ahead :] - ways[: -2 * ahead])
     middle = np.arange(len(turned)) + ahead
-    turned[speed[middle] < _STILL] = 0.0  # the way of one who stands is noise
+    turned[speed[middle] < AT_REST.settled_speed] = 0.0  # the way of one who stands is noise
     runs = find_runs(turned > _TURN).tolist()
     runs.sort(key=lambda run: -turned[run[0] : run[1]].max())
     return [_find_peak(turned, *run) + ahead for run in runs]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         carrying,
         contact_ranges,
         displacement,
+        dragging,
         fade,
         feet_apart,
         foot_lock,

@@ -13,6 +13,7 @@ from typing import Any
 from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Vector
 from ..maths.springs import LN2, compute_decay, spring
+from ..motion.rest import AT_REST
 from .landing import RULES, Flight, Place, find_landing, foresee
 from .legs import CLOSE
 from .played_toes import PlayedToe
@@ -25,7 +26,7 @@ _AHEAD = 0.04  # seconds that sinking is predicted ahead
 LANDING = 0.08
 _LEVEL = (0.0, 0.0)  # a lift that has ended
 _UNKNOWN = -1.0  # seconds until a landing that is not planned yet
-_AT_REST, _NEAR = 0.3, 0.05  # m/s, metres: a released toe at rest again makes a new contact
+_NEAR = 0.05  # metres: a released toe that is as near and stands again makes a new contact
 
 
 def _raise(lift: tuple[float, float], goal: float, dt: float) -> tuple[float, float]:
@@ -65,7 +66,7 @@ class ContactLock:
         """Go on with a toe as it was a tick ago and is: planted if it hardly moves on the floor."""
         self.reset()
         self._data = before
-        slow = math.hypot(toe[0] - before[0], toe[1] - before[1]) < _AT_REST * dt
+        slow = math.hypot(toe[0] - before[0], toe[1] - before[1]) < AT_REST.toe * dt
         self.update(toe, slow, min(height, toe[2]), settings, dt)
         self._lift = (0.0, 0.0)
 
@@ -127,7 +128,7 @@ class ContactLock:
         if not self.locked:
             sinking += vz
             speed = math.hypot(vx + ux, vy + uy)
-            if not played and contact and speed < _AT_REST and math.hypot(ox, oy) < _NEAR:
+            if not played and contact and speed < AT_REST.toe and math.hypot(ox, oy) < _NEAR:
                 self._in_contact = False
             share = compute_lift_share(speed)
             if self._commits:

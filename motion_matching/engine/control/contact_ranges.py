@@ -17,15 +17,15 @@ from .. import files, json_files
 from ..errors import SettingsError
 from ..json_files import EntryError, expect_list, expect_number, expect_object, expect_pair
 from ..maths.runs import find_runs
+from .dragging import Drag, find_place, find_places
 from .performance import FARTHEST, HIGHEST_RATE, LONGEST_TAKE
 
 FORMAT = "motion-matching contacts"
 # seconds and metres: a foot in the air for a shorter time that lands nearer has not made a step
-_STEP, _SAME = 0.2, 0.15
+_STEP, STEP_LENGTH = 0.2, 0.15
 _FLICKER = 0.07  # seconds: a shorter contact does not count
 _FLICKER_AFTER_TRIM = 0.13  # seconds: the same for a contact that was cut as the foot was dragged
 _FARTHEST = 1.75  # radii within which a foot that has the time to step there stands all the same
-_REPLANT = 0.22  # seconds that a foot takes to step to another position in the middle of a contact
 
 
 @dataclass(frozen=True)
@@ -39,26 +39,51 @@ class ContactRange:
 
 
 def find_contact_ranges(
-    contacts: np.ndarray, toes: np.ndarray, fps: float, radius: float
+    contacts: np.ndarray, toes: np.ndarray, fps: float, radius: float, hardest: float = np.inf
 ) -> list[ContactRange]:
     """Return the ranges of contacts (T, L), by leg and time, of toes (T, L, 3) before locking.
 
     Gaps that are no steps are closed, and flicker is left out. Where a toe is dragged along by
     more than `radius` metres, as in a turn on the spot, the range is split, and the foot steps in
-    between; ends of a range that are farther away than that are cut off.
+    between, no faster than `hardest` allows; see `Drag`. Ends of a range that are too far away are
+    cut off.
     """
-    result, gap = [], max(round(_REPLANT * fps), 1)
+    result, stands = [], contacts.copy()
     for leg in range(contacts.shape[1]):
-        path = toes[:, leg, :2]
-        weights = contacts[:, leg].astype(np.float64)
-        runs = _find_clean_runs(contacts[:, leg], path, fps)
-        parts = [part for run in runs for part in _split(*run, path, weights, radius, gap)]
-        earliest = len(path)
+        path, own = toes[:, leg, :2], contacts[:, leg]
+        drag = Drag(path, own, np.delete(stands, leg, axis=1).any(axis=1), fps, radius, hardest)
+        runs = _find_clean_runs(own, path, fps)
+        parts = [part for run in runs for part in _split(*run, drag)]
+        earliest, ranges = len(path), []
         for k, part in enumerate(parts):
-            latest = parts[k + 1][0] - gap if k + 1 < len(parts) else 0
-            if trimmed := _trim(*part, earliest, latest, path, radius, fps):
-                result.append(ContactRange(leg, *trimmed))
-                earliest = trimmed[1] + gap
+            latest = parts[k + 1][0] - drag.gap if k + 1 < len(parts) else 0
+            if trimmed := _trim(*part, earliest, latest, drag):
+                ranges.append(ContactRange(leg, *trimmed))
+                earliest = trimmed[1] + drag.gap
+        stands[:, leg] = build_contact_mask(ranges, *stands.shape)[:, leg]
+        result += ranges
+    return result
+
+
+def place_toes(
+    ranges: Iterable[ContactRange], contacts: np.ndarray, toes: np.ndarray, radius: float
+) -> np.ndarray:
+    """Return where (T, L, 2) toes (T, L, 3) stand in ranges, within `radius` metres if they can.
+
+    Where contacts (T, L) go on between two of them, the step is as short as can be.
+    """
+    result, groups = toes[..., :2].copy(), list[list[ContactRange]]()
+    for r in sorted(ranges, key=lambda r: (r.leg, r.start)):
+        before = groups[-1][-1] if groups else r
+        on = contacts[before.stop : r.start, r.leg]
+        if before.leg == r.leg and len(on) and on.mean() > 0.5:
+            groups[-1].append(r)
+        elif r.start < len(toes):
+            groups.append([r])
+    for group in groups:
+        paths = [toes[r.start : r.stop, r.leg, :2] for r in group]
+        for r, place in zip(group, find_places(paths, radius), strict=True):
+            result[r.start : r.stop, r.leg] = place
     return result
 
 
@@ -76,42 +101,22 @@ def _find_clean_runs(on: np.ndarray, path: np.ndarray, fps: float) -> list[tuple
     positions = [np.median(path[start:stop], axis=0) for start, stop in runs]
     for k, (start, stop) in enumerate(zip(runs[:-1, 1], runs[1:, 0], strict=True)):
         away = math.dist(positions[k], positions[k + 1])
-        if stop - start <= round((_STEP if away < _SAME else _FLICKER) * fps):
+        if stop - start <= round((_STEP if away < STEP_LENGTH else _FLICKER) * fps):
             closed[start:stop] = True
     return [(a, b) for a, b in find_runs(closed).tolist() if b - a >= round(_FLICKER * fps)]
 
 
-def _split(
-    start: int, stop: int, path: np.ndarray, weights: np.ndarray, radius: float, gap: int
-) -> list[tuple[int, int]]:
-    """Split a range where the toe is dragged, where two mean positions explain most of it.
-
-    The foot steps where it moves, and rather where it is off the ground, at `weights` (T,) of 0.
-    """
-    own = weights[start:stop, None]
+def _split(start: int, stop: int, drag: Drag) -> list[tuple[int, int]]:
+    """Split a range where the toe is dragged, if it is long enough for a step."""
+    own = drag.stands[start:stop, None]
     if not own.any():
         return []
-    part = path[start:stop] - np.average(path[start:stop], axis=0, weights=own[:, 0])
-    count = len(part)
-    away = np.linalg.norm(own * part, axis=1)
-    if count < 3 * gap or away.max() <= radius:
+    if stop - start < 3 * drag.gap or drag.fits(start, stop):
         return [(start, stop)]
-    if _is_hardly_away(own * (part - np.median(part, axis=0)), radius, gap):
+    away = own * (drag.path[start:stop] - np.median(drag.path[start:stop], axis=0))
+    if _is_hardly_away(away, drag.radius, drag.gap):
         return [(start, stop)]  # a step would hold fewer frames
-    # sums of 1, x, y and x² + y² over the frames before each
-    terms = own * np.column_stack([np.ones(count), part, np.sum(part**2, axis=1)])
-    sums = np.vstack([np.zeros(4), np.cumsum(terms, axis=0)])
-    first = np.arange(gap, count - 2 * gap + 1)
-    before, after = sums[first], sums[-1] - sums[first + gap]
-    # a frame that is stepped over counts as one that is held as far away as a foot may be
-    cost = radius**2 * (sums[first + gap] - before)[:, 0]
-    for side in (before, after):
-        cost += side[:, 3] - np.sum(side[:, 1:3] ** 2, axis=1) / np.maximum(side[:, 0], 1e-9)
-    cut = start + int(first[np.argmin(cost)])
-    return [
-        *_split(start, cut, path, weights, radius, gap),
-        *_split(cut + gap, stop, path, weights, radius, gap),
-    ]
+    return drag.split(start, stop)
 
 
 def _is_hardly_away(part: np.ndarray, radius: float, gap: int) -> bool:
@@ -124,22 +129,24 @@ def _is_hardly_away(part: np.ndarray, radius: float, gap: int) -> bool:
     return len(out) <= gap and at_end and bool(away.max() <= _FARTHEST * radius)
 
 
-def _trim(
-    start: int, stop: int, earliest: int, latest: int, path: np.ndarray, radius: float, fps: float
-) -> tuple[int, int] | None:
-    """Return the range without ends too far from its median position; None if little is left.
+def _trim(start: int, stop: int, earliest: int, latest: int, drag: Drag) -> tuple[int, int] | None:
+    """Return the range without ends too far from where it stands; None if little is left.
 
     A foot that has the time to step there, from `earliest` or until `latest`, stands all the same.
     """
-    away = np.linalg.norm(path[start:stop] - np.median(path[start:stop], axis=0), axis=1)
-    near = np.flatnonzero(away <= radius)
+    path = drag.path[start:stop]
+    place, fits = find_place(path, drag.radius)
+    if not fits:
+        place = np.median(path, axis=0)
+    away = np.linalg.norm(path - place, axis=1)
+    near = np.flatnonzero(away <= drag.radius)
     if not len(near):
         return None
-    within = np.flatnonzero(away <= _FARTHEST * radius)
+    within = np.flatnonzero(away <= _FARTHEST * drag.radius)
     first = max(start + int(within[0]), min(start + int(near[0]), earliest))
     last = min(start + int(within[-1]) + 1, max(start + int(near[-1]) + 1, latest))
     is_cut = last - first < stop - start
-    return None if is_cut and last - first < _FLICKER_AFTER_TRIM * fps else (first, last)
+    return None if is_cut and last - first < _FLICKER_AFTER_TRIM * drag.fps else (first, last)
 
 
 # ---------------------------------------------------------------- files

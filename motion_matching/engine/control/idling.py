@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..maths import quat
+from ..motion.rest import AT_REST
 from ..motion.smoothing import MOMENT, count_frames
 from .method import Goal
 
@@ -20,10 +21,7 @@ _LONG = 3.0  # seconds: an idle that goes on for longer is no better
 # metres of difference between bodies that a change of idles costs in any case, so that long ones
 # are better; and that the repetition of one just played costs, where all were played of late
 _CHANGE, _REPEAT = 0.03, 0.2
-# m/s and rad/s of the root in the motion played up to which people have come to rest
-_SLOW, _STEADY = 0.15, 0.5
-# mean m/s of the bones, so that nobody freezes while rising or crouching; seconds it waits at most
-_CALM, _WAIT = 0.35, 0.7
+_WAIT = 0.7  # seconds that it waits for motion to come to rest at most
 _BACK, _ON = 0.2, 1.0  # seconds to frames that still belong to motion that was requested
 # seconds until a pose is held where no data stands, and until one that faces aside is
 _HELD, _HELD_ASIDE = 0.1, 2.0
@@ -76,7 +74,8 @@ class Idling:
         self._joints: deque[np.ndarray] = deque(
             maxlen=count_frames(fps, MOMENT * min(idles.pace, 1.0))
         )
-        self._slow, self._steady = _SLOW * idles.pace, _STEADY / idles.pace
+        self._slow = AT_REST.settled_speed * idles.pace
+        self._steady = AT_REST.settled * AT_REST.turn / idles.pace
         self.reset()
 
     def reset(self) -> None:
@@ -128,7 +127,7 @@ class Idling:
         if ticks < (self._joints.maxlen or 1):
             return False
         speed = np.linalg.norm(joints - before, axis=1).mean() * self._fps / ticks
-        return bool(speed < _CALM * self._idles.pace)
+        return bool(speed < AT_REST.settled * AT_REST.bones * self._idles.pace)
 
     def _hold(self, goal: Goal, pose: np.ndarray) -> int:
         """Return the frame whose pose is held, -1 if it is too early for one."""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ..maths.planar import wrap
 from ..maths.springs import compute_remainder, halflife_to_rate
+from ..motion.rest import AT_REST
 from .ground import FLAT, Ground, Point
 from .intent import FuturePath, Intent
 from .settings import PerformerSettings
@@ -24,7 +25,7 @@ _STILL = 1e-3
 # it makes up for at most; less than a millimetre counts as none
 _CATCH_UP, _FARTHEST_BEHIND, _HARDLY_BEHIND = 1.0, 1.0, 1e-3
 # what an object at rest may have left, in m/s, rad/s, radians and metres, and for how many seconds
-_RESTING = (0.15, 0.2, 0.05)
+_RESTING = (AT_REST.settled_speed, 0.2, 0.05)
 _REST_AHEAD, _REST_NEAR = 1.0, 0.02
 # seconds: a longer step against obstacles is divided, because springs ignore them
 _CONTACT_STEP = 1.0 / 6.0

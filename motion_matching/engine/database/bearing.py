@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .gaits import MOVING_SPEED
+from ..motion.rest import AT_REST
 
 if TYPE_CHECKING:
     from .database import Database
@@ -35,7 +35,7 @@ class WalkBearing:
         self._database = database
         self._step = max(round(_SECONDS * database.pace * database.fps / _MOMENTS), 1)
         speed = np.hypot(database.root_motion[:, 0], database.root_motion[:, 1])
-        moving = (speed > MOVING_SPEED * database.pace) & (speed < database.walk_to_run)
+        moving = (speed > AT_REST.moving * database.pace) & (speed < database.walk_to_run)
         walking = np.flatnonzero(moving)
         every = max(len(walking) // _MOST_FRAMES, 1)
         # others are left out after, so that a change of tags leaves the frames as they are

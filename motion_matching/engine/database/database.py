@@ -21,6 +21,7 @@ from ..control.looking import Gaze, measure_gaze
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..json_files import EntryError, expect_list, expect_number, expect_text
 from ..maths import planar, quat
+from ..motion.rest import AT_REST
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
 from . import gaits
@@ -160,7 +161,7 @@ class Database:
     def walk_to_run(self) -> float:
         """The speed in m/s that parts walking from running."""
         speed = np.hypot(self.root_motion[:, 0], self.root_motion[:, 1])
-        moving = self.playable & (speed > gaits.MOVING_SPEED * self.pace)
+        moving = self.playable & (speed > AT_REST.moving * self.pace)
         return gaits.find_walk_to_run(self.pace, speed[moving], self.contacts[moving], self.fps)
 
     @cached_property

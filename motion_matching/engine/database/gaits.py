@@ -17,7 +17,6 @@ from ..control.settings import WALK_TO_RUN
 from ..motion.contacts import is_person
 from ..motion.skeleton import Skeleton
 
-MOVING_SPEED = 0.3  # m/s above which people count as moving
 _LEG = 0.9  # metres from thigh to toe, of people who change at WALK_TO_RUN
 # share of the time for which feet stand that walk, of many legs and of two, of which toes count;
 # of those that run, they stand less

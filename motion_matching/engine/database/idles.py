@@ -14,7 +14,7 @@ import numpy as np
 from ..control.idling import Idles
 from ..control.legs import LegGeometry
 from ..maths.runs import find_runs
-from .gaits import MOVING_SPEED
+from ..motion.rest import AT_REST
 from .stances import compute_joints, find_followed, measure_calmness
 
 if TYPE_CHECKING:
@@ -26,11 +26,8 @@ _LEAST = 2.0
 _LOOK = 0.1  # seconds between frames of idles that are looked at, in which people hardly move
 # seconds before an idle in which a character comes to rest, and after it in which it sets off
 _LEAD = 1.0
-# limits for people, in m/s and rad/s: those of the root, and the mean of all bones
-_SLOW, _STEADY, _CALM = 0.1, 0.3, 0.25
 _APART = 0.15  # seconds between idles and frames whose root moves
 _UPRIGHT = 0.9  # of the usual height of the hips
-_HEEL_UP = 0.05  # metres that an ankle is above where it stands
 _USUAL = 75  # percentile of how far feet are apart, up to which they usually are
 _MARGIN = 0.01  # metres beyond that
 _MOST_ENTRIES = 5000  # that are compared
@@ -114,8 +111,8 @@ def _find_resting(database: Database) -> np.ndarray:
     after = database.followers
     fits = (after >= 0) & (after[after] >= 0)
     motion, pace = database.root_motion, database.pace
-    moves = np.hypot(motion[:, 0], motion[:, 1]) >= _SLOW * pace
-    moves |= np.abs(motion[:, 2]) >= _STEADY / pace
+    moves = np.hypot(motion[:, 0], motion[:, 1]) >= AT_REST.speed * pace
+    moves |= np.abs(motion[:, 2]) >= AT_REST.turn / pace
     ranges, result = database.range_of_frame, fits & ~moves
     for later in range(1, round(_APART * pace * database.fps) + 1):
         same = ranges[later:] == ranges[:-later]
@@ -136,8 +133,8 @@ def _find_ordinary(
     hips = compute_joints(database, np.arange(0, database.frame_count, every))
     usual = np.median(hips[:, database.roles.hips, 2])
     result = joints[:, database.roles.hips, 2] > _UPRIGHT * usual
-    result &= measure_calmness(database, frames) < _CALM * pace
-    low = feet[..., 2] < np.array([leg.foot_height for leg in legs]) + _HEEL_UP * size
+    result &= measure_calmness(database, frames) < AT_REST.bones * pace
+    low = feet[..., 2] < np.array([leg.foot_height for leg in legs]) + AT_REST.heel * size
     stances = np.all([np.asarray(database.contacts)[frames], low], axis=2)
     for stands in stances:
         # a creature that mostly stands with a heel up does so here
@@ -201,7 +198,7 @@ def _describe_idles(
 def _lead_on(database: Database, runs: np.ndarray) -> bool:
     """Return whether the body sets off within a second of one of the runs (R, 2)."""
     moves = np.hypot(database.root_motion[:, 0], database.root_motion[:, 1])
-    moves = moves > MOVING_SPEED * database.pace
+    moves = moves > AT_REST.moving * database.pace
     last = database.stops[database.range_of_frame[runs[:, 0]]]
     until = np.minimum(runs[:, 1] + round(_LEAD * database.fps), last)
     return any(moves[a:b].any() for a, b in zip(runs[:, 1], until, strict=True))

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..control.contact_ranges import STEP_LENGTH
 from ..control.joints import Joints
 from ..control.knee_limit import compute_bends
 from ..control.legs import LegGeometry
 from ..control.margins import MARGINS
 from ..maths import quat
+from ..maths.runs import find_runs
 
 if TYPE_CHECKING:
     from .database import Database
@@ -39,6 +42,8 @@ class MotionLimits:
         self._fps, self._joints = database.fps, Joints(self._parents)
         self._block, self._around = (round(s * database.fps) for s in (_BLOCK, _AROUND))
         self._known = np.full(database.frame_count, np.nan)  # until they are measured
+        self._contacts, self._skeleton = np.asarray(database.contacts), database.skeleton
+        self._toes = [leg.toe for leg in database.roles.legs]
 
     def find_peak(self, frame: int) -> float:
         """Return the largest acceleration of a joint in the world around a frame, in m/s².
@@ -69,6 +74,31 @@ class MotionLimits:
         )
         each = np.linalg.norm(after - 2.0 * now + before, axis=-1).max(axis=1) * self._fps**2
         return max(float(np.percentile(each, MARGINS.played)), MARGINS.fall)
+
+    @cached_property
+    def hardest_step(self) -> float:
+        """How quickly feet step in the data at most: distance over squared time, in m/s².
+
+        Nearly all steps are slower, as a body that steps twice as far takes longer by the root of
+        two. Infinite if there are none.
+        """
+        ranges = list(zip(self._starts.tolist(), self._stops.tolist(), strict=True))
+        hardness = []
+        for leg in range(len(self._toes)):
+            plants = [a + find_runs(self._contacts[a:b, leg]) for a, b in ranges]
+            leaves = np.concatenate([each[:-1, 1] - 1 for each in plants])
+            lands = np.concatenate([each[1:, 0] for each in plants])
+            ways = self._find_toes(leg, lands) - self._find_toes(leg, leaves)
+            distances = np.linalg.norm(ways[:, :2], axis=1)
+            hard = distances / ((lands - leaves) / self._fps) ** 2
+            hardness.append(hard[distances > STEP_LENGTH])
+        every = np.concatenate([np.zeros(0), *hardness])
+        return float(np.percentile(every, MARGINS.played)) if len(every) else math.inf
+
+    def _find_toes(self, leg: int, frames: np.ndarray) -> np.ndarray:
+        """Return where (K, 3) the toe of a leg is in the world in frames (K,)."""
+        toe = self._toes[leg : leg + 1]
+        return self._skeleton.compute_bone_positions(toe, self._poses[frames])[:, 0]
 
 
 def measure_knees(

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..body.rig import Leg, Roles
 from ..maths.runs import find_runs
+from ..motion.rest import AT_REST
 from ..motion.skeleton import Skeleton
-from .gaits import MOVING_SPEED
 
 if TYPE_CHECKING:
     from .database import Database
@@ -275,7 +275,7 @@ def _find_gaits(database: Database, samples: _Samples, rate: float) -> Array:
     """
     speed = np.linalg.norm(database.root_motion[samples.frames, :2], axis=1)
     rows = _spread_around(np.arange(len(speed)), samples.ranges, _GAIT_WINDOW * rate)
-    limits = MOVING_SPEED * database.pace, database.walk_to_run
+    limits = AT_REST.moving * database.pace, database.walk_to_run
     return np.digitize(np.median(speed[rows], axis=1), limits)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..control.settings import Speeds
 from ..maths.runs import find_runs
+from ..motion.rest import AT_REST
 from .database import Database
-from .gaits import MOVING_SPEED
 from .tags import PREFER
 
 TURNING = 1.0  # rad/s from which the character turns: the sway of walking and running stays below
@@ -38,7 +38,7 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
             return 0.0
         return float(np.percentile(chosen, _FULL_SPEED_PERCENTILE))
 
-    limit, least = database.walk_to_run, MOVING_SPEED * database.pace
+    limit, least = database.walk_to_run, AT_REST.moving * database.pace
     walks, runs = (speed >= least) & (speed < limit), speed >= limit
     walk = [measure_full_speed(walks & sector) for sector in sectors]
     run = [measure_full_speed(runs & sector) for sector in sectors]
@@ -57,7 +57,7 @@ def _measure_creeping(database: Database) -> float:
 
 def measure_strafing(database: Database) -> bool:
     """Return whether the character moves aside for a second or more in the data."""
-    return measure_top_speeds(database).side >= MOVING_SPEED * database.pace
+    return measure_top_speeds(database).side >= AT_REST.moving * database.pace
 
 
 def _split_by_direction(database: Database) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
@@ -95,7 +95,7 @@ def measure_top_speeds(database: Database) -> Speeds:
 
 def is_in_data(speed: float, fastest: float) -> bool:
     """Return whether the fastest motion reaches a speed, or nearly; standing is always there."""
-    return speed <= _SPEED_TOLERANCE * max(fastest, MOVING_SPEED)
+    return speed <= _SPEED_TOLERANCE * max(fastest, AT_REST.moving)
 
 
 def classify_direction(x: float, y: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..control.settings import WALK_TO_RUN
 from ..errors import SettingsError
+from ..motion.rest import AT_REST
 from ..settings import check, check_names, describe
 
 PLANT_ANGLE = math.radians(60.0)  # a usual one
@@ -31,7 +32,7 @@ class AutoTagSettings:
     Raises SettingsError for values out of range or out of order.
     """
 
-    idle_speed: float = _speed(0.3, "Idle Below", "Slower motion is tagged 'idle'")
+    idle_speed: float = _speed(AT_REST.moving, "Idle Below", "Slower motion is tagged 'idle'")
     run_speed: float = _speed(
         WALK_TO_RUN, "Run Above", "Faster motion is tagged 'run'; between idle and run it is 'walk'"
     )

@@ -14,13 +14,13 @@ from ..database.database import Database
 from ..errors import SettingsError
 from ..maths import planar
 from ..motion.bone_names import join_quoted
+from ..motion.rest import AT_REST
 from .footage import Footage, compute_places
 from .limbs import find_limbs
 from .scaling import measure_height
 from .shot import CHARACTER, HIPS, Mark, Pose, Shot
 
 _LEVEL = 0.1  # metres by which frames are as high as a mark asks for
-_SLOW = 0.3  # m/s below which one stands
 _LEAST = 1e-3  # share of frames from which on they tell where a part is
 _SPOT = 0.15  # metres within which a mark is where the character is already
 
@@ -74,7 +74,7 @@ def estimate_carriage(footage: Footage, mark: Mark) -> Carriage:
     if mark.height is not None:
         wishes.append(np.exp(-0.5 * ((places[:, 2] - mark.height) / _LEVEL) ** 2))
     if mark.hold:
-        wishes.append((footage.speed < _SLOW).astype(np.float64))
+        wishes.append((footage.speed < AT_REST.moving).astype(np.float64))
     for wish in wishes:
         if (weights * wish).sum() > _LEAST * weights.sum():
             weights = weights * wish

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..maths import planar
+from ..motion.rest import AT_REST
 from .footage import Footage
 from .guide import sample_path
 from .shot import TimedPath
 
 _STEP = 0.1  # seconds
-_MOVES = 0.2  # m/s from which on one moves
 _SHARE = 0.3  # of a path that goes sideways, from which on it depends on side steps
 _SECONDS = 3.0  # of side steps to one side with which a search has some choice
 _ALMOST = 0.8  # share of the path's speed that they have at least
@@ -36,4 +36,4 @@ def is_short_of_side_steps(path: TimedPath, footage: Footage) -> bool:
 def _find_sideways(velocities: np.ndarray) -> np.ndarray:
     """Return which velocities (T, 2), seen from the character, lead to a side."""
     across, along = np.abs(velocities).T
-    return np.asarray((across > along) & (across > _MOVES))
+    return np.asarray((across > along) & (across > AT_REST.moving))

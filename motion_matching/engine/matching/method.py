@@ -23,6 +23,7 @@ from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
 from ..database.idles import find_settling_frames
 from ..errors import DatabaseError, SettingsError
+from ..motion.rest import AT_REST
 from ..motion.skeleton import Skeleton
 from . import price_choice, similar_frames
 from .differences import make_differences
@@ -34,8 +35,8 @@ _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
 # nearest frames among which one is looked for at which nothing leaps, and frames between them
 _LOOKED_AT, _APART = 64, 2
-# m/s up to which a trajectory of people ends at rest, and cosine of the turn that it may end with
-_AT_REST, _UNTURNED = 0.1, math.cos(math.radians(15.0))
+# cosine of the turn up to which a trajectory ends at rest
+_UNTURNED = math.cos(math.radians(15.0))
 
 # seconds of people after standing in which a walk begins; how much of the nearest motion is
 # looked at for a frame to begin with, and how far apart frames are that differ in their bearing
@@ -75,7 +76,7 @@ class MotionMatching:
         self._masks: dict[frozenset[str], _TagMask] = {}
         self._settling: _TagMask | None = None
         self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
-        self._at_rest = (_AT_REST * database.pace) ** 2
+        self._at_rest = (AT_REST.speed * database.pace) ** 2
         self._last: _Search | None = None
         parents = database.skeleton.parents
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)

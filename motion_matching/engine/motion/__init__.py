@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         contacts,
         performers,
         resampling,
+        rest,
         settings,
         simulation_bone,
         skeleton,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..settings import LARGEST, check, describe
+from .rest import AT_REST
 
 _LONGEST_WINDOW = 30.0
 _METHODS = {
@@ -28,7 +29,7 @@ class ContactSettings:
 
     method: str = describe("speed", "Method", "How a toe at rest is recognised", choices=_METHODS)
     speed: float = describe(
-        0.15,
+        AT_REST.toe,
         "Contact Speed",
         "Toes slower than this are on the ground; higher: feet are planted longer, and dragged "
         "along sooner",

@@ -19,6 +19,7 @@ from ..maths import quat
 from ..maths.easing import smoothstep
 from ..maths.planar import rotate, yaw_to_forward
 from .clip import Clip
+from .rest import AT_REST
 from .settings import SimulationBoneSettings
 from .smoothing import apply_savitzky_golay, compute_window, compute_windowed_minimum
 
@@ -28,7 +29,7 @@ SIMULATION_BONE_NAME = "Simulation"
 _TRUSTED_DIRECTION = (0.3, 0.9)
 # cosine of half the tilt (163 degrees) beyond which hips are upside down and have no heading
 _UPSIDE_DOWN = 0.15
-_STANDS_TO_MOVES = (0.1, 0.4)  # m/s between which standing becomes moving
+_STANDS_TO_MOVES = (AT_REST.speed, 0.4)  # m/s between which standing becomes moving
 _SWINGS_TO_TURNS = (1.3, 2.1)  # rad/s between which the swing of hips becomes a sharp turn
 
 

@@ -43,8 +43,8 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     stands = contacts & (_find_played_heights(take, database) < np.add(standing, LANDING))
     free = compute_toe_positions(take.unlocked_poses, database)[..., 2] - take.poses[:, 2, :1]
     stands &= free < np.add(standing, _IN_AIR)
-    radius = take.performer_settings.unlock_radius
-    return contact_ranges.find_contact_ranges(stands, toes, take.fps, radius)
+    radius, hardest = take.performer_settings.unlock_radius, database.motion_limits.hardest_step
+    return contact_ranges.find_contact_ranges(stands, toes, take.fps, radius, hardest)
 
 
 def _leave_out_steps(take: Take, database: Database, toes: np.ndarray) -> np.ndarray:
@@ -86,13 +86,16 @@ def bake_feet(
     settings, starts = take.performer_settings, None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
+    data, toes = measure_toe_motion(take, database), _find_standing_toes(take, database)
     plan = FeetPlan(
         legs=measure_character_legs(database),
         ranges=ranges,
         fps=take.fps,
         clearance=settings.swing_clearance,
         buffer=settings.stretch_buffer,
-        data=measure_toe_motion(take, database),
+        data=data._replace(
+            stand=contact_ranges.place_toes(ranges, take.contacts, toes, settings.unlock_radius)
+        ),
         ground=take.performance.ground,
         firm=[r for r in ranges if r not in known],
         starts=starts,

@@ -20,19 +20,18 @@ from ..database.statistics import TURNING
 from ..maths import planar
 from ..maths.runs import find_runs
 from ..motion.clip import Clip
+from ..motion.rest import AT_REST
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
 from ..retargeting.loose_hips import stiffen_hips
 
 MANN_HEIGHT = 0.025
 SKATE_HEIGHT, SKATE_SPEED = 0.05, 0.2  # metres above the floor, and m/s
 CROSSED = 0.05  # metres that an ankle is past the other
-FREEZE_SECONDS, FREEZE_SPEED, FREEZE_DESIRED_SPEED = 0.5, 0.1, 0.5
-_STANDING_SECONDS, _STANDING_SPEED = 0.5, 0.1  # at least, and m/s at most
+FREEZE_SECONDS, FREEZE_DESIRED_SPEED = 0.5, 0.5  # and m/s
+_STANDING_SECONDS = 0.5  # at least
 _RESPONSE_SHARE = 0.9
-_HEEL_UP = 0.05  # metres that an ankle is above where it stands
 _TURN, _ELSEWHERE = np.cos(np.radians(89.0)), np.cos(np.radians(60.0))  # in one tick
 _OTHER_HEADING = np.radians(30.0)
-_MOVING_SPEED = 0.1  # m/s, slower than which a desire has no direction
 
 
 @dataclass(frozen=True)
@@ -207,14 +206,14 @@ def measure_standing(bodies: Sequence[BodyMotion], ankle_floors: np.ndarray) -> 
     """
     seconds, apart, up = 0.0, [np.zeros(0)], [np.zeros(0, bool)]
     for body in bodies:
-        runs = find_runs(np.linalg.norm(body.velocity, axis=-1) < _STANDING_SPEED)
+        runs = find_runs(np.linalg.norm(body.velocity, axis=-1) < AT_REST.speed)
         stands = np.zeros(len(body.legs), bool)
         for start, stop in runs[np.diff(runs, axis=1)[:, 0] >= _STANDING_SECONDS * body.fps]:
             stands[start:stop] = True
         ankles = body.legs[stands, :, 2]
         seconds += len(ankles) / body.fps
         apart.append(np.linalg.norm(np.ptp(ankles[:, :2, :2], axis=1), axis=-1))
-        up.append(np.any(ankles[..., 2] > ankle_floors + _HEEL_UP, axis=1))
+        up.append(np.any(ankles[..., 2] > ankle_floors + AT_REST.heel, axis=1))
     distances = np.concatenate(apart)
     return {
         "standing_seconds": seconds,
@@ -251,7 +250,7 @@ def measure_jump_prices(take: Take) -> dict[str, float | None]:
 def count_freezes(velocity: np.ndarray, desired: np.ndarray, fps: float) -> int:
     """Count the half seconds below 0.1 m/s while the desired speed is above 0.5 m/s."""
     speed, desired_speed = np.linalg.norm(velocity, axis=-1), np.linalg.norm(desired, axis=-1)
-    stuck = (speed < FREEZE_SPEED) & (desired_speed > FREEZE_DESIRED_SPEED)
+    stuck = (speed < AT_REST.speed) & (desired_speed > FREEZE_DESIRED_SPEED)
     return int((np.diff(find_runs(stuck), axis=1) > FREEZE_SECONDS * fps).sum())
 
 
@@ -270,7 +269,7 @@ def measure_response_times(
     that comes first. The full speed is at most the `reachable` (T,).
     """
     speed = np.linalg.norm(desired, axis=-1)
-    moving = speed > _MOVING_SPEED
+    moving = speed > AT_REST.speed
     direction = desired / np.maximum(speed, 1e-9)[:, None]
     cosine = np.append(1.0, np.sum(direction[1:] * direction[:-1], axis=-1))
     turning = moving & np.append(False, moving[:-1]) & (cosine < _TURN)
@@ -378,7 +377,7 @@ def _compute_mean(values: np.ndarray, mask: np.ndarray) -> float:
 
 def find_steady_ticks(desired: np.ndarray, fps: float) -> np.ndarray:
     """Return ticks (T,) whose goal has been steady and above 0.1 m/s for a second."""
-    moving = np.linalg.norm(desired, axis=-1) > 0.1
+    moving = np.linalg.norm(desired, axis=-1) > AT_REST.speed
     change = np.linalg.norm(np.diff(desired, axis=0, prepend=desired[:1]), axis=-1)
     calm = moving & (change < 3.0 / fps)
     result = np.zeros(len(desired), bool)

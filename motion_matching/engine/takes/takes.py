@@ -23,7 +23,6 @@ from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.take import Take
 from ..control.transition_cost import format_price
 from ..database.database import Database
-from ..database.gaits import MOVING_SPEED
 from ..database.statistics import (
     find_missing_speeds,
     measure_speeds,
@@ -38,6 +37,7 @@ from ..maths import planar
 from ..motion import bvh
 from ..motion.attachment import detach
 from ..motion.clip import Clip
+from ..motion.rest import AT_REST
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..own_files import make_temporary_folder
 from ..progress import ReportShare
@@ -284,7 +284,7 @@ def find_reachable_speeds(take: Take, database: Database) -> np.ndarray:
 
     A direction that it does not have is as fast as its fastest one.
     """
-    top, least = astuple(measure_top_speeds(database)), MOVING_SPEED * database.pace
+    top, least = astuple(measure_top_speeds(database)), AT_REST.moving * database.pace
     # what drifts slowly does not go that way, however many frames of it there are
     forward, side, back = (speed if speed >= least else max(top) or np.inf for speed in top)
     velocity = planar.rotate(take.desired_velocity, -take.desired_yaw)

@@ -83,6 +83,80 @@ def test_a_foot_dragged_far_is_split_into_steps():
     assert find_ranges(make_contacts(60, (0, 60)), 0.3 * places) == [(0, 60)]
 
 
+@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
+@pytest.mark.parametrize("hardest", [2.0, 4.0, 8.0])
+def test_a_step_takes_longer_the_farther_it_goes(fps, hardest):
+    """A foot that is dragged in a bound steps as quickly as the data does at most."""
+    count = round(6.0 * fps)
+    for far in (0.3, 0.6, 1.2):
+        toes = np.zeros((count, 1, 3))
+        toes[count // 2 :, 0, 0] = 2.0 * RADIUS + far
+        found = contact_ranges.find_contact_ranges(
+            np.ones((count, 1), bool), toes, fps, RADIUS, hardest
+        )
+        seconds = (found[1].start - found[0].stop + 1) / fps
+        places = contact_ranges.place_toes(found, np.ones((count, 1), bool), toes, RADIUS)
+        step = np.linalg.norm(places[found[1].start, 0] - places[found[0].start, 0])
+        assert step == pytest.approx(far, abs=0.02)
+        assert len(found) == 2
+        assert (
+            max(np.sqrt(step / hardest), 0.22) - 1e-6
+            <= seconds
+            <= 0.25 + np.sqrt((step + 0.1) / hardest)
+        )
+
+
+def test_a_dragged_foot_makes_as_few_steps_as_can_be():
+    """Along a metre, five places within 0.2 m of it, less what steps go on, are three."""
+    places = np.stack([np.linspace(0.0, 1.0, 240), np.zeros(240)], axis=1)
+    on = make_contacts(240, (0, 240))
+    assert len(find_ranges(on, places, fps=2 * FPS)) == 3
+    back = np.concatenate([places[:120], places[119::-1]])  # half a metre there, and back
+    assert len(find_ranges(on, back, fps=2 * FPS)) == 3
+
+
+def test_a_dragged_foot_steps_while_another_stands():
+    toes = np.zeros((120, 2, 3))
+    toes[:, :, 0] = np.linspace(0.0, 0.6, 120)[:, None]
+    for first in (30, 50, 70):
+        contacts = np.ones((120, 2), bool)
+        contacts[:, 1] = make_contacts(120, (first, first + 20))
+        one, other = (
+            [
+                r
+                for r in contact_ranges.find_contact_ranges(contacts, toes, FPS, RADIUS)
+                if r.leg == 0
+            ][k]
+            for k in (0, 1)
+        )
+        assert first <= one.stop
+        assert other.start <= first + 20
+
+
+def test_two_dragged_feet_do_not_step_at_once():
+    toes = np.zeros((240, 2, 3))
+    toes[:, :, 0] = np.linspace(0.0, 1.2, 240)[:, None]
+    contacts = np.ones((240, 2), bool)
+    found = contact_ranges.find_contact_ranges(contacts, toes, FPS, RADIUS)
+    assert len(found) > 4
+    inner = contact_ranges.build_contact_mask(found, 240, 2)[10:-10]
+    assert inner.any(axis=1).all()
+
+
+def test_a_dragged_foot_stands_within_the_radius_at_all_times():
+    rng = np.random.default_rng(4)
+    toes = np.zeros((300, 1, 3))
+    toes[:, 0, :2] = np.cumsum(0.02 * rng.normal(size=(300, 2)), axis=0)
+    on = np.ones((300, 1), bool)
+    found = contact_ranges.find_contact_ranges(on, toes, FPS, RADIUS)
+    places = contact_ranges.place_toes(found, on, toes, RADIUS)
+    for r in found:
+        own = slice(r.start, r.stop)
+        assert np.ptp(places[own, 0], axis=0).max() == 0.0
+        away = np.linalg.norm(toes[own, 0, :2] - places[own, 0], axis=1)
+        assert away.max() <= RADIUS + 1e-9
+
+
 def test_a_range_is_cut_where_the_foot_moves():
     places = np.zeros((90, 2))
     places[50:, 1] = 0.6
