@@ -13,6 +13,7 @@ from ..maths import planar
 from .conduct import Conduct
 from .footage import Footage
 from .obstruction import Obstruction
+from .palms import measure_palm
 from .parts import find_bone, name_part
 from .poses import measure_pose
 from .reach import compute_reach, find_before
@@ -49,6 +50,8 @@ class MarkMeasures:
             problems += self._report_moment(mark.frame, tick, result)
         if mark.pose is not None:
             problems += self._report_pose(mark, result)
+        if mark.palm is not None:
+            problems += self._report_palm(mark, result)
         if mark.leads:
             problems += self._list_of_way(mark, tick)
         return result | conclude(problems)
@@ -108,6 +111,12 @@ class MarkMeasures:
             "second, let the pose take longer to fade in, or move the mark to where both feet can "
             "stand as in the pose"
         ]
+
+    def _report_palm(self, mark: Mark, result: dict[str, Any]) -> list[str]:
+        away, problem = measure_palm(self.take, mark)
+        result["palm_error"] = None if away is None else round_off(away)
+        is_elsewhere = result["place_error"] > _STRETCHED * self.footage.size
+        return [] if not problem or (is_elsewhere and away is not None) else [problem]
 
     def _list_of_way(self, mark: Mark, tick: int) -> list[str]:
         """Return what is wrong since the mark before, and with how the feet stand in a hold."""
