@@ -306,7 +306,9 @@ def test_palms_of_captured_walks_are_those_between_wrist_and_knuckles(captured, 
     ahead = quat.mul_vec(take.poses[tick, 3:, 0].astype(float), np.array([0.0, -0.25, 0.25]))
     x, y, z = (joints[tick, limb.end] + ahead).tolist()
     mark = Mark(2.5, (x, y), hold=0.2, part=part, height=z, palm=DOWN)
-    turned, free = (reach_marks(take, [each], database) for each in (mark, replace(mark, palm=None)))
+    turned, free = (
+        reach_marks(take, [each], database) for each in (mark, replace(mark, palm=None))
+    )
     side = "L" if part == HANDS[0] else "R"
     bones = [
         take.skeleton.names.index(f"CC_Base_{side}_{name}") for name in ("Index1", "Pinky1", "Hand")
