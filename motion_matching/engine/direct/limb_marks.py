@@ -125,9 +125,11 @@ def _reach(
     is_over, bend = False, None
     if mark.leads and leg is None:
         is_over = _is_over(mark, take, stay[0], obstruction)
-        side = find_elbow_side(mark.part, take.poses[ticks, 3:, 0])
-        bend = Bend(side, smoothstep(linear / _TURNED))
     goal = _find_ends(take, limb, ticks) + _ease(linear, is_over) * metres
+    if mark.leads and leg is None:
+        root = take.skeleton.compute_bone_positions([limb.root], take.poses[ticks])[:, 0]
+        side = find_elbow_side(mark.part, take.poses[ticks, 3:, 0], goal - root)
+        bend = Bend(side, smoothstep(linear / _TURNED))
     if bend is not None and mark.palm is not None:
         bend = _swing_elbow(take, mark, span, goal, bend)
     return replace(take, poses=bend_limb(take.poses, ticks, take.skeleton, limb, goal, bend))

@@ -24,7 +24,10 @@ from .shot import HANDS, Mark
 
 # in frames of hands: to the knuckles, and out of the palm, as Z is up from the back
 _FINGERS, _PALM = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])
-_ELBOW = np.array([0.7, 0.5, -1.0])  # where a left elbow points at ease: outward, back and down
+# where a left arm leads that reaches for something, and where its elbow points then: outward, back
+# and down. Arms that lead elsewhere are turned there the shortest way, which no arm leads against
+_REACHES = np.array([0.2, -0.8, -0.57])
+_ELBOW = np.array([0.64, 0.74, -0.82])
 _CLEAR = 0.05  # share of an arm's length by which its elbow shows where it points
 
 
@@ -93,7 +96,7 @@ class _Arm(NamedTuple):
         aside = middle - root
         aside = aside - np.sum(aside * way, axis=1, keepdims=True) * way
         lacking = _CLEAR * length - np.linalg.norm(aside, axis=1)
-        aside = aside + np.maximum(lacking, 0.0)[:, None] * find_elbow_side(part, rotations[:, 0])
+        aside = aside + np.maximum(lacking, 0.0)[:, None] * find_elbow_side(part, rotations[:, 0], way)
         sign = 1.0 if part == HANDS[0] else -1.0
         hinge = np.cross(way, aside)
         forearm = quat.normalize_vectors(end - middle)
@@ -135,10 +138,18 @@ def find_palm_frame(skeleton: Skeleton, part: str) -> np.ndarray | None:
     return ends.palms.get(part, ends.frames.get(part))
 
 
-def find_elbow_side(part: str, headings: np.ndarray) -> np.ndarray:
-    """Return to which side (K, 3) the elbow of a hand points at ease, by headings (K, 4)."""
-    side = _ELBOW if part == HANDS[0] else _ELBOW * [-1.0, 1.0, 1.0]
-    return np.asarray(quat.mul_vec(headings, np.tile(side, (len(headings), 1))))
+def find_elbow_side(part: str, headings: np.ndarray, ways: np.ndarray) -> np.ndarray:
+    """Return to which side (K, 3) the elbow of a hand points at ease, by headings (K, 4).
+
+    Ways (K, 3) lead from the shoulder to the hand.
+    """
+    sides = np.array([1.0 if part == HANDS[0] else -1.0, 1.0, 1.0])
+    reaches, elbow = (
+        quat.mul_vec(headings, np.tile(sides * each, (len(ways), 1)))
+        for each in (_REACHES, _ELBOW)
+    )
+    turns = quat.between(quat.normalize_vectors(reaches), quat.normalize_vectors(ways))
+    return np.asarray(quat.mul_vec(turns, elbow))
 
 
 def turn_palm(
