@@ -95,8 +95,8 @@ class _Arm(NamedTuple):
         way = quat.normalize_vectors(end - root)
         aside = middle - root
         aside = aside - np.sum(aside * way, axis=1, keepdims=True) * way
-        lacking = _CLEAR * length - np.linalg.norm(aside, axis=1)
-        aside = aside + np.maximum(lacking, 0.0)[:, None] * find_elbow_side(part, rotations[:, 0], way)
+        lacking = np.maximum(_CLEAR * length - np.linalg.norm(aside, axis=1), 0.0)
+        aside = aside + lacking[:, None] * find_elbow_side(part, rotations[:, 0], way)
         sign = 1.0 if part == HANDS[0] else -1.0
         hinge = np.cross(way, aside)
         forearm = quat.normalize_vectors(end - middle)
@@ -145,8 +145,7 @@ def find_elbow_side(part: str, headings: np.ndarray, ways: np.ndarray) -> np.nda
     """
     sides = np.array([1.0 if part == HANDS[0] else -1.0, 1.0, 1.0])
     reaches, elbow = (
-        quat.mul_vec(headings, np.tile(sides * each, (len(ways), 1)))
-        for each in (_REACHES, _ELBOW)
+        quat.mul_vec(headings, np.tile(sides * each, (len(ways), 1))) for each in (_REACHES, _ELBOW)
     )
     turns = quat.between(quat.normalize_vectors(reaches), quat.normalize_vectors(ways))
     return np.asarray(quat.mul_vec(turns, elbow))

@@ -77,5 +77,5 @@ def read_arrow(matrix: Matrix) -> Placement:
 
 def read_direction(matrix: Matrix) -> tuple[float, float, float]:
     """Return where the arrow of an empty with a world matrix points, also up and down."""
-    x, y, z = matrix.to_3x3().normalized() @ Vector((0.0, 0.0, 1.0))
-    return x, y, z
+    way = matrix.to_3x3().normalized() @ Vector((0.0, 0.0, 1.0))
+    return way.x, way.y, way.z

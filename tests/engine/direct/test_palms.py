@@ -19,7 +19,7 @@ from motion_matching.engine.direct.footage import make_footage
 from motion_matching.engine.direct.jump_table import build_table
 from motion_matching.engine.direct.limb_marks import reach_marks
 from motion_matching.engine.direct.limbs import find_limbs
-from motion_matching.engine.direct.palms import measure_palm
+from motion_matching.engine.direct.palms import find_elbow_side, measure_palm
 from motion_matching.engine.direct.shot import HANDS, Mark, Shot
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.maths import quat
@@ -246,6 +246,23 @@ def test_an_elbow_stays_outside_though_the_shoulder_comes_to_the_middle(director
         elbow = joints[held, limb.middle] - joints[held, limb.root] - 0.5 * way
         assert (side * elbow[:, 0]).min() > 0.01
         assert measure_accelerations(joints[:, [limb.middle]], take.fps).max() < 60.0
+
+
+@pytest.mark.parametrize("part", HANDS)
+def test_an_elbow_at_ease_turns_no_faster_than_three_times_its_arm(part):
+    """Wherever an arm leads that it can lead: all but up, back and inward at once."""
+    rng, side = np.random.default_rng(5), 1.0 if part == HANDS[0] else -1.0
+    ways = quat.normalize_vectors(rng.normal(size=(4000, 3)))
+    ways = ways[ways @ [-0.2 * side, 0.8, 0.57] < 0.7]
+    near = quat.normalize_vectors(ways + 1e-4 * rng.normal(size=ways.shape))
+    headings = np.tile(quat.IDENTITY, (len(ways), 1))
+    a, b = (quat.normalize_vectors(find_elbow_side(part, headings, w)) for w in (ways, near))
+    assert np.abs(np.sum(a * ways, axis=1)).max() < 0.01
+    turned = np.linalg.norm(a - b, axis=1) / np.linalg.norm(ways - near, axis=1)
+    assert turned.max() < 3.0
+    hanging = find_elbow_side(part, headings[:1], np.array([[0.0, 0.0, -1.0]]))[0]
+    assert hanging[1] > 0.5  # backward
+    assert side * hanging[0] > 0.0
 
 
 @pytest.mark.parametrize(
