@@ -73,7 +73,7 @@ class _Angles(NamedTuple):
     aside: np.ndarray
 
 
-class _Arm(NamedTuple):
+class _ForearmView(NamedTuple):
     """An arm at K ticks, as directions (K, 3)."""
 
     sign: float  # 1 on the left, -1 on the right
@@ -83,7 +83,7 @@ class _Arm(NamedTuple):
     fingers: np.ndarray
 
     @classmethod
-    def from_poses(cls, poses: np.ndarray, skeleton: Skeleton, part: str) -> _Arm | None:
+    def from_poses(cls, poses: np.ndarray, skeleton: Skeleton, part: str) -> _ForearmView | None:
         """Return the arm of a hand in poses (K, 7, B), None if no palm is known."""
         frame = find_palm_frame(skeleton, part)
         if frame is None:
@@ -160,7 +160,7 @@ def turn_palm(
     a palm nothing is turned.
     """
     first, last = (min(max(tick, 0), take.frame_count - 1) for tick in stay)
-    arm = _Arm.from_poses(take.poses[first : last + 1], take.skeleton, mark.part)
+    arm = _ForearmView.from_poses(take.poses[first : last + 1], take.skeleton, mark.part)
     if arm is None or not len(ticks):
         return take
     own, asked = arm.measure(), arm.measure_palm(_get_direction(mark, len(arm.palm)))
@@ -175,7 +175,7 @@ def rate_elbow(poses: np.ndarray, skeleton: Skeleton, mark: Mark, swing: float) 
     It is what the palm lacks at most that is then turned as far as it can be, and a share of the
     swing itself.
     """
-    arm = _Arm.from_poses(poses, skeleton, mark.part)
+    arm = _ForearmView.from_poses(poses, skeleton, mark.part)
     if arm is None:
         return abs(swing)
     twist, bend = arm.measure_palm(_get_direction(mark, len(poses)))
@@ -221,7 +221,10 @@ def _turn(take: Take, part: str, ticks: np.ndarray, angles: _Angles) -> np.ndarr
     """Return poses (T, 7, B) whose hand is turned about its forearm, then bent at the wrist."""
     limb, parents = find_limbs(take.skeleton)[part], take.skeleton.parents
     poses = take.poses[ticks].astype(np.float64)
-    arm, frame = _Arm.from_poses(poses, take.skeleton, part), find_palm_frame(take.skeleton, part)
+    arm, frame = (
+        _ForearmView.from_poses(poses, take.skeleton, part),
+        find_palm_frame(take.skeleton, part),
+    )
     assert arm is not None
     assert frame is not None
     rotations, _ = quat.compute_world(poses, parents)
@@ -251,7 +254,7 @@ def measure_palm(take: Take, mark: Mark) -> tuple[float | None, str]:
     """
     first, last = (min(tick, take.frame_count - 1) for tick in mark.find_span(take.fps))
     hand = mark.part.replace("_", " ")
-    arm = _Arm.from_poses(take.poses[first : last + 1], take.skeleton, mark.part)
+    arm = _ForearmView.from_poses(take.poses[first : last + 1], take.skeleton, mark.part)
     if arm is None:
         return None, (
             f"this body does not show where the palm of the {hand} faces, so it is not turned; "
