@@ -14,7 +14,7 @@ import bpy
 
 from ...engine import json_files
 from ...engine.control.performer import Placement
-from ...engine.direct.shot import CHARACTER
+from ...engine.direct.shot import CHARACTER, HANDS
 from ...engine.errors import MotionMatchingError, SettingsError
 from ...scene.blender.actions import get_scene_fps
 from ...scene.blender.handle import fit_name
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MARK, TEMPO = "MARK", "TEMPO"
 _PIN_SECONDS = 1.0  # that a limb stays at a new mark
 _NUMBER_BYTES = 4  # such as .001
+_PALM_WORDS = {"DOWN": "Down", "UP": "Up", "ARROW": "Along Arrow"}
 
 
 def mark_of(empty: bpy.types.Object) -> MotionMatchingMark:
@@ -45,6 +46,11 @@ def is_of_part(empty: bpy.types.Object) -> bool:
     """Return whether the hips or a limb are to be where a mark is, and not the character."""
     mark = mark_of(empty)
     return mark.use_place and mark.part != CHARACTER
+
+
+def is_of_hand(empty: bpy.types.Object) -> bool:
+    """Return whether a hand is to be where a mark is."""
+    return is_of_part(empty) and mark_of(empty).part in HANDS
 
 
 def list_marks(obj: bpy.types.Object, kind: str = MARK) -> list[bpy.types.Object]:
@@ -241,6 +247,8 @@ def describe(empty: bpy.types.Object) -> str:
     if mark.kind == TEMPO:
         return f"to {mark.frame_end}, {mark.rate:.0%}"
     limb = mark.part.replace("_", " ").title() if is_of_part(empty) else ""
+    if is_of_hand(empty) and mark.palm != "FREE":
+        limb += f", Palm {_PALM_WORDS[mark.palm]}"
     stay, pose = f"{mark.hold:.1f} s" if mark.hold else "", "Pose" if mark.use_pose else ""
     wanted = {(True, True): "", (True, False): "Place", (False, True): "Facing"}
     parts = [

@@ -43,6 +43,8 @@ def list_settings(empty: bpy.types.Object) -> list[Any]:
     """Return what a mark asks for, and when, but not where it is."""
     mark: Any = marks.mark_of(empty)
     values = [marks.get_frame(empty), *(getattr(mark, name) for name in _ASKED)]
+    if marks.is_of_hand(empty) and mark.palm != "FREE":
+        values.append(mark.palm)
     return values if mark.leads else [*values, False]  # as earlier versions stored it, else
 
 

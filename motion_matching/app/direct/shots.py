@@ -181,6 +181,16 @@ def read_height(empty: bpy.types.Object, frame: int) -> float | None:
     return height
 
 
+def read_palm(empty: bpy.types.Object, frame: int) -> tuple[float, float, float] | None:
+    """Return where the palm of a mark's hand is to face, as a direction in the world."""
+    mark = marks.mark_of(empty)
+    if not marks.is_of_hand(empty) or mark.palm == "FREE":
+        return None
+    if mark.palm == "ARROW":
+        return empties.read_direction(_find_matrix(empty, frame))
+    return (0.0, 0.0, 1.0 if mark.palm == "UP" else -1.0)
+
+
 def _find_matrix(empty: bpy.types.Object, frame: int) -> placements.Matrix:
     if placements.is_animated(empty):
         return placements.sample_matrices(empty, [frame])[0]
@@ -217,6 +227,7 @@ def _read_mark(
         mark.part if marks.is_of_part(empty) else CHARACTER,
         read_height(empty, frame),
         mark.leads,
+        read_palm(empty, frame),
     )
     # what the panel does not show without a lead does not count
     return read if mark.leads else replace(read, facing=None, frame=None, gait=None, tags=None)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         nearness,
         obstruction,
         outcomes,
+        palms,
         part_closing,
         parts,
         playing,

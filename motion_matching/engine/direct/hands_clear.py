@@ -69,11 +69,15 @@ def _push_out(
 ) -> np.ndarray:
     """Return the least movements (T, 3) after which hands (T, 3) are outside."""
     result = np.zeros(hand.shape)
-    surfaces = obstruction.find_surfaces(hand[:, :2], stands, _SURFACE)
-    over = np.maximum(surfaces - hand[:, 2], 0.0)
     share = obstruction.find_first_crossing(shoulder[:, :2], hand[:, :2], hand[:, 2])
     way = hand[:, :2] - shoulder[:, :2]
     length = np.maximum(np.linalg.norm(way, axis=1), 1e-9)
+    crossed = shoulder[:, :2] + share[:, None] * way  # an arm over a rail goes over it by little
+    surfaces = np.maximum(
+        obstruction.find_surfaces(hand[:, :2], stands, _SURFACE),
+        obstruction.find_surfaces(crossed, stands, _SURFACE),
+    )
+    over = np.maximum(surfaces - hand[:, 2], 0.0)
     back = np.where(share < 1.0, (1.0 - share) + _BEFORE / length, 0.0)
     back = np.minimum(back, 1.0)
     lifts = (over > 0.0) & (over < _HIGHEST_LIFT) & (over < back * length)

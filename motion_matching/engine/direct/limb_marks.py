@@ -21,7 +21,8 @@ from .hands_clear import keep_hands_out
 from .leaning import lean_to_marks
 from .limbs import Bend, LimbChain, bend_limb, find_limbs
 from .obstruction import Obstruction
-from .shot import Mark
+from .palms import LIMITS, find_elbow_side, rate_elbow, turn_palm
+from .shot import HANDS, Mark
 
 _EASE = 0.5  # seconds in which a limb comes to its mark, and leaves it
 _BEYOND = 1.1  # times its length that a limb is stretched to a mark
@@ -30,7 +31,6 @@ _NEAREST = 0.35  # times its length to which it is folded at most, as it would f
 _DRAGGED = 0.2  # times its length by which a foot is held at most, if the motion goes on
 _SHORTEST = 0.2  # seconds in which a foot comes to its mark, though it has just stood
 _LIFT, _LIFTS = 0.02, 0.3  # metres that a standing foot is lifted, and seconds that it takes
-_ELBOW = np.array([0.7, 0.5, -1.0])  # where a left elbow points at ease: outward, back and down
 _TURNED = 0.6  # share of its way's time in which it turns there
 _RISEN = 0.7  # share of its way's time in which a hand rises to a surface, or leaves it level
 _ENOUGH = 1e-5  # metres that are not worth bending a limb for
@@ -90,7 +90,21 @@ def reach_marks(
     for mark in of_limbs:
         if not mark.leads:
             take = _reach(take, mark, database, begins, obstruction)
+    for mark in of_limbs:
+        if mark.palm is not None:
+            take = _face(take, mark, begins)
     return take
+
+
+def _face(take: Take, mark: Mark, begins: float) -> Take:
+    """Return a take whose palm faces as a mark asks while its hand is there."""
+    stay = _find_stay(take, mark, find_limbs(take.skeleton)[mark.part], begins, False)
+    if stay is None:
+        return take
+    ease = round(_EASE * take.fps)
+    span = _Span(*stay, ease, ease)
+    ticks = span.list_ticks(take.frame_count)
+    return turn_palm(take, mark, stay, ticks, smoothstep(span.compute_shares(ticks)))
 
 
 def _reach(
@@ -111,9 +125,36 @@ def _reach(
     is_over, bend = False, None
     if mark.leads and leg is None:
         is_over = _is_over(mark, take, stay[0], obstruction)
-        bend = Bend(_find_elbow_side(take, limb, ticks), smoothstep(linear / _TURNED))
     goal = _find_ends(take, limb, ticks) + _ease(linear, is_over) * metres
+    if mark.leads and leg is None:
+        root = take.skeleton.compute_bone_positions([limb.root], take.poses[ticks])[:, 0]
+        side = find_elbow_side(mark.part, take.poses[ticks, 3:, 0], goal - root)
+        bend = Bend(side, smoothstep(linear / _TURNED))
+    if bend is not None and mark.palm is not None:
+        bend = _swing_elbow(take, mark, span, goal, bend)
     return replace(take, poses=bend_limb(take.poses, ticks, take.skeleton, limb, goal, bend))
+
+
+def _swing_elbow(take: Take, mark: Mark, span: _Span, goal: np.ndarray, bend: Bend) -> Bend:
+    """Return the bend of an arm, its elbow lifted or tucked in as far as the palm needs it.
+
+    Goals (K, 3) are those of the span's ticks, in all of which the elbow comes there and leaves.
+    """
+    limb, skeleton = find_limbs(take.skeleton)[mark.part], take.skeleton
+    ticks = span.list_ticks(take.frame_count)
+    shares = smoothstep(span.compute_shares(ticks))
+    root = skeleton.compute_bone_positions([limb.root], take.poses[ticks])[:, 0]
+    way, sign = quat.normalize_vectors(goal - root), 1.0 if mark.part == HANDS[0] else -1.0
+
+    def turn(swing: float) -> Bend:
+        turned = quat.from_angle_axis(sign * swing * shares, way)
+        return bend._replace(side=quat.mul_vec(turned, bend.side))
+
+    def rate(swing: float) -> float:
+        poses = bend_limb(take.poses, ticks, skeleton, limb, goal, turn(swing))
+        return rate_elbow(poses[span.first : span.last + 1], skeleton, mark, swing)
+
+    return turn(min(LIMITS.swings, key=rate))
 
 
 def _find_ends(take: Take, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
@@ -199,11 +240,3 @@ def _ease(linear: np.ndarray, is_over: bool) -> np.ndarray:
     if is_over:
         rising, level = linear / _RISEN, (linear - 1.0 + _RISEN) / _RISEN
     return smoothstep(np.column_stack([level, level, rising]))
-
-
-def _find_elbow_side(take: Take, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
-    """Return to which side (K, 3) an elbow points at ease: down, outward and back."""
-    rotations, joints = quat.compute_world(take.poses[ticks], take.skeleton.parents)
-    seen = quat.inv_mul_vec(rotations[:, 0], joints[:, limb.root] - joints[:, 0])
-    side = np.where(seen[:, :1] > 0.0, _ELBOW, _ELBOW * [-1.0, 1.0, 1.0])
-    return np.asarray(quat.mul_vec(rotations[:, 0], side))

@@ -13,6 +13,7 @@ from ..maths import planar
 from .conduct import Conduct
 from .footage import Footage
 from .obstruction import Obstruction
+from .palms import measure_palm
 from .parts import find_bone, name_part
 from .poses import measure_pose
 from .reach import compute_reach, find_before
@@ -49,6 +50,8 @@ class MarkMeasures:
             problems += self._report_moment(mark.frame, tick, result)
         if mark.pose is not None:
             problems += self._report_pose(mark, result)
+        if mark.palm is not None:
+            problems += self._report_palm(mark, result)
         if mark.leads:
             problems += self._list_of_way(mark, tick)
         return result | conclude(problems)
@@ -72,6 +75,8 @@ class MarkMeasures:
                 "lead the character, or put another one nearer to it"
             ]
         result["time_error"] = self._find_pass(mark, tick)
+        if mark.is_of_part and self._is_left(mark, tick):
+            return [problem]
         blocked = self._explain_obstacle(mark, away)
         return [blocked or problem or self._explain_place(mark, away)]
 
@@ -109,6 +114,12 @@ class MarkMeasures:
             "stand as in the pose"
         ]
 
+    def _report_palm(self, mark: Mark, result: dict[str, Any]) -> list[str]:
+        away, problem = measure_palm(self.take, mark)
+        result["palm_error"] = None if away is None else round_off(away)
+        is_elsewhere = result["place_error"] > _STRETCHED * self.footage.size
+        return [] if not problem or (is_elsewhere and away is not None) else [problem]
+
     def _list_of_way(self, mark: Mark, tick: int) -> list[str]:
         """Return what is wrong since the mark before, and with how the feet stand in a hold."""
         first, last = self._find_before(mark), self._find_tick(mark.time + mark.hold)
@@ -130,11 +141,7 @@ class MarkMeasures:
 
         Heights of hips are told as those of poses.
         """
-        last = self._find_tick(mark.time + mark.hold)
-        places = self._find_places(mark)[tick : last + 1 if mark.is_limb else tick + 1]
-        aside = np.linalg.norm(places[:, :2] - mark.position, axis=1)
-        has_height = mark.height is not None and mark.is_limb
-        above = np.abs(places[:, 2] - (mark.height if has_height else places[:, 2]))
+        aside, above = self._measure_held(mark, tick)
         away = np.hypot(aside, above)
         most, name, near = float(away.max()), name_part(mark), _STRETCHED * self.footage.size
         if away[0] <= mark.tolerance < most:
@@ -148,6 +155,19 @@ class MarkMeasures:
                 "mark another height, or the character a pose"
             )
         return most, ""
+
+    def _measure_held(self, mark: Mark, tick: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far (K,) a part is beside its mark, and above or below, while it is held."""
+        last = self._find_tick(mark.time + mark.hold)
+        places = self._find_places(mark)[tick : last + 1 if mark.is_limb else tick + 1]
+        aside = np.linalg.norm(places[:, :2] - mark.position, axis=1)
+        has_height = mark.height is not None and mark.is_limb
+        return aside, np.abs(places[:, 2] - (mark.height if has_height else places[:, 2]))
+
+    def _is_left(self, mark: Mark, tick: int) -> bool:
+        """Return whether a part comes to its mark, but does not stay while it is held."""
+        away = np.hypot(*self._measure_held(mark, tick))
+        return bool(away[0] <= mark.tolerance < away.max())
 
     def _find_places(self, mark: Mark) -> np.ndarray:
         """Return where (T, 3) the part of a mark is in the take."""

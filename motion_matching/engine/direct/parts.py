@@ -18,7 +18,7 @@ from ..motion.rest import AT_REST
 from .footage import Footage, compute_places
 from .limbs import find_limbs
 from .scaling import measure_height
-from .shot import CHARACTER, HIPS, Mark, Pose, Shot
+from .shot import CHARACTER, HANDS, HIPS, Mark, Pose, Shot
 
 _LEVEL = 0.1  # metres by which frames are as high as a mark asks for
 _LEAST = 1e-3  # share of frames from which on they tell where a part is
@@ -201,7 +201,23 @@ def find_mark_problem(mark: Mark) -> str:
             "does not lead the character, so it can only bring a limb to a place or show a pose; "
             "let it lead, or leave out what else it asks for"
         )
+    if problem := _find_palm_problem(mark):
+        return problem
     has_height = isinstance(mark.pose, str) or (mark.pose and mark.pose.height is not None)
     if _asks_for_hips(mark) and has_height:
         return "has a height of the hips, and a pose that has one as well; leave one of them out"
+    return ""
+
+
+def _find_palm_problem(mark: Mark) -> str:
+    """Return what is wrong with where a palm is to face, or an empty string."""
+    if mark.palm is None:
+        return ""
+    if mark.part not in HANDS:
+        return (
+            f"has a palm, but is for the {name_part(mark)}; leave the palm out, or let the mark be "
+            "for a hand"
+        )
+    if not all(map(math.isfinite, mark.palm)) or not any(mark.palm):
+        return "has a palm whose direction is none; give x, y and z, such as 0, 0, -1 for down"
     return ""

@@ -16,6 +16,7 @@ MOST_VARIATIONS = 20  # of a shot
 SLOWEST, FASTEST = 0.9, 1.1  # tempos that leave room for marks, within what is not seen
 GAITS = ("walk", "run")
 CHARACTER, HIPS = "character", "hips"  # parts of marks, besides limbs
+HANDS = ("left_hand", "right_hand")  # limbs that have palms
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Mark:
     - `gait` and `tags` to move with from then on; () ends the tags before, None keeps them
     - `pose` to be in, or a frame of a clip whose pose that is, with each joint within
       `pose_tolerance`; the motion is led to it and from it within `pose_fade` seconds
+    - `palm`: where the palm of a hand faces while it is there, as a direction x, y and z in the
+      world; None leaves that to the motion
     - `leads`: whether way and motion are chosen for it; else a limb or a pose is only brought there
       from wherever the motion happens to be
     """
@@ -61,6 +64,7 @@ class Mark:
     part: str = CHARACTER
     height: float | None = None
     leads: bool = True
+    palm: tuple[float, float, float] | None = None
 
     @classmethod
     def from_pin(
@@ -88,7 +92,8 @@ class Mark:
 
     def free(self) -> Mark:
         """Return the same without a place, a heading and a hold."""
-        return replace(self, position=None, facing=None, hold=0.0, part=CHARACTER, height=None)
+        free = replace(self, position=None, facing=None, hold=0.0, part=CHARACTER, height=None)
+        return replace(free, palm=None)
 
     def find_span(self, fps: float, begins: float = 0.0) -> tuple[int, int]:
         """Return its first and last tick in a take that `begins` at a second of the shot."""

@@ -114,6 +114,8 @@ def _compare(a: Mark, b: Mark) -> str:
             return "place"
         if {a.part, b.part} == {CHARACTER, HIPS}:
             return "place, as the hips are where the character is"
+    if a.part == b.part and None not in (a.palm, b.palm) and a.palm != b.palm:
+        return "where the palm faces"
     for label, name in _COMPARED:
         values = getattr(a, name), getattr(b, name)
         if None not in values and values[0] != values[1]:

@@ -46,6 +46,7 @@ _SHORTEST_SHOT = 0.5  # seconds
 _MARK_KEYS = (
     *("time", "position", "facing", "hold", "frame", "gait", "tags"),
     *("tolerance", "facing_tolerance", "pose", "pose_tolerance", "pose_fade", "part", "leads"),
+    "palm",
 )
 _SHOT_KEYS = (
     *("start", "seconds", "gait", "marks", "paths", "pins", "forbid", "keep"),
@@ -210,6 +211,7 @@ def _read_mark(data: Any, where: str, seconds: float) -> Mark:
         part,
         height,
         _get(read("leads", expect_flag), empty.leads),
+        read("palm", _expect_direction),
     )
 
 
@@ -321,6 +323,14 @@ def _expect_time(value: Any, where: str, seconds: float) -> float:
 
 def _expect_angle(value: Any, where: str) -> float:
     return expect_number(value, where, -LARGEST_ANGLE, LARGEST_ANGLE)
+
+
+def _expect_direction(value: Any, where: str) -> tuple[float, float, float]:
+    listed = expect_list(value, where, 3)
+    x, y, z = (expect_number(each, f"a number of {where}", -FARTHEST, FARTHEST) for each in listed)
+    if not any((x, y, z)):
+        raise EntryError(f"{where} is no direction; give x, y and z of one")
+    return x, y, z
 
 
 def _expect_gait(value: Any, where: str) -> str:

@@ -193,7 +193,7 @@ def _find_palms(
             continue
         across = arm.sign * (knuckles[0] - knuckles[-1])
         way = np.mean(knuckles, axis=0) - positions[arm.end]
-        palm = make_frames(way, np.cross(way, across))
+        palm = make_frames(way, np.cross(across, way))
         yield f"{side}_hand", quat.inv_mul(rotations[arm.end], palm)
 
 

@@ -73,3 +73,9 @@ def read_arrow(matrix: Matrix) -> Placement:
     if math.hypot(way.x, way.y) < _UPRIGHT:
         way = axes @ Vector((0.0, -1.0, 0.0))
     return Placement(place.x, place.y, math.atan2(way.x, -way.y))
+
+
+def read_direction(matrix: Matrix) -> tuple[float, float, float]:
+    """Return where the arrow of an empty with a world matrix points, also up and down."""
+    way = matrix.to_3x3().normalized() @ Vector((0.0, 0.0, 1.0))
+    return way.x, way.y, way.z

@@ -175,6 +175,8 @@ def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
     part.prop(mark, "part")
     if app.direct.marks.is_of_part(empty):
         part.prop(mark, "use_height")
+    if app.direct.marks.is_of_hand(empty):
+        part.prop(mark, "palm")
     column.prop(mark, "leads")
     if not mark.leads:
         column.prop(mark, "hold", text="Stay For")

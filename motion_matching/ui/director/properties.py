@@ -40,6 +40,12 @@ PARTS = (
     ("hips", "Hips", "The hips"),
     *LIMBS,
 )
+_PALMS = (
+    ("FREE", "Free", "As the motion has it"),
+    ("DOWN", "Down", "Down, as on a table or a rail"),
+    ("UP", "Up", "Up, as to carry or to receive something"),
+    ("ARROW", "Along Arrow", "Where the arrow points on this frame, as to a wall"),
+)
 _MARK_GAITS = (
     ("SAME", "Same", "As before this mark"),
     *((name.upper(), label, f"{help} from this mark on") for name, label, help in GAITS),
@@ -91,6 +97,7 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     use_height: bool = switch(
         False, "Height", "Be as high as the arrow on this frame; off: as high as the motion is"
     )
+    palm: str = choice("FREE", "Palm", "Where the palm faces while the hand is at the mark", _PALMS)
     leads: bool = switch(
         True,
         "Lead Character",

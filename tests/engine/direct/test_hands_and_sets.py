@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control.ground import Box
+from motion_matching.engine.direct.hands_clear import keep_hands_out
 from motion_matching.engine.direct.limb_marks import reach_marks
 from motion_matching.engine.direct.limbs import find_limbs
+from motion_matching.engine.direct.obstruction import Obstruction
 from motion_matching.engine.direct.shot import Mark, Shot
 from motion_matching.engine.direct.sketch import compute_way
 from tests.studies.furnished import make_scene, measure_scene
@@ -159,3 +161,30 @@ def test_nothing_is_entered_in_seeded_scenes(director, number):
     assert measured.hand < 0.01
     assert measured.lowest > 0.75
     assert measured.hands_reached == measured.hands_asked, measured.reasons
+
+
+def test_a_hand_just_beyond_a_rail_is_lifted_over_it_and_not_pulled_back(director, walking):
+    """It passes a hand's breadth beyond a thin rail, a centimetre lower than that."""
+    before = director.direct(Shot(8.0, marks=(STAND,)), 80)
+    planted = director._plant(before.take, before.shot)
+    mark = Mark(4.5, (0.2, -3.42), hold=1.0, part="left_hand", height=0.99)
+    reached = reach_marks(planted, [mark], walking)
+    rail = Shot(8.0, obstacles=(Box((0.0, -3.35), (3.0, 0.05), height=1.0),))
+    free = replace(mark, part="right_hand")
+    clear = keep_hands_out(reached, [free], Obstruction.from_shot(rail, 0.3))
+    bone = find_limbs(reached.skeleton)["left_hand"].end
+    held = slice(round(4.5 * reached.fps), round(5.5 * reached.fps) + 1)
+    a, b = (t.skeleton.compute_bone_positions([bone], t.poses)[held, 0] for t in (reached, clear))
+    assert np.abs(b - a)[:, :2].max() < 0.005
+    assert (b[:, 2] > 0.999).all()
+    assert (b - a)[:, 2].max() < 0.03
+
+
+def test_a_hand_that_is_left_because_the_body_goes_on_is_told_so(director):
+    """The obstacle beside it is not the reason."""
+    shot = make_table_shot(0.1, hold=3.0)
+    gone = Mark(5.0, (-2.0, -2.0))
+    done = director.make(replace(shot, marks=(shot.marks[0], gone)), states=80)
+    told = done.report["marks"][0]
+    assert not told["reached"]
+    assert "an obstacle is in the way" not in told["reason"].lower(), told["reason"]

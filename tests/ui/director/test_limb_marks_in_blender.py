@@ -102,3 +102,55 @@ def test_another_part_is_undone(obj):
     bpy.ops.ed.undo_push(message="Part")
     bpy.ops.ed.undo()
     assert marks.mark_of(bpy.data.objects[name]).part == "character"
+
+
+def test_a_palm_is_set_in_the_panel_read_previewed_and_undone(obj):
+    mark = ask_for(obj, "left_hand", HEIGHT)
+    name, asked = mark.name, outcomes.describe_request(mark)
+    assert shots.read_palm(mark, AT) is None
+    bpy.ops.ed.undo_push(message="Before")
+    marks.mark_of(mark).palm = "DOWN"
+    draw_panels()
+    assert marks.describe(mark) == "Left Hand, Palm Down"
+    assert outcomes.describe_request(mark) != asked
+    assert shots.read_palm(mark, AT) == (0.0, 0.0, -1.0)
+    bpy.ops.ed.undo_push(message="Palm")
+    bpy.ops.ed.undo()
+    mark = bpy.data.objects[name]
+    assert marks.mark_of(mark).palm == "FREE"
+    assert outcomes.describe_request(mark) == asked
+
+    marks.mark_of(mark).palm = "UP"
+    assert shots.read_palm(mark, AT) == (0.0, 0.0, 1.0)
+    marks.mark_of(mark).part = "left_foot"
+    assert shots.read_palm(mark, AT) is None
+    assert marks.describe(mark) == "Left Foot"
+
+
+def test_a_palm_along_the_arrow_follows_it_in_the_preview(obj):
+    mark = ask_for(obj, "left_hand", HEIGHT)
+    marks.mark_of(mark).palm = "ARROW"
+    bpy.context.view_layer.update()
+    yaw = shots.read_place(mark, AT).yaw
+    assert shots.read_palm(mark, AT) == pytest.approx((np.sin(yaw), -np.cos(yaw), 0.0), abs=1e-6)
+    assert ops.preview_marks() == {"FINISHED"}
+    for turned in (0.0, 0.2):
+        mark.rotation_euler.z += turned
+        bpy.context.view_layer.update()
+        previewing.follow()
+        while runtime.mark_preview.work:
+            previewing.follow()
+        palm = runtime.mark_preview.shot.marks[1].palm
+        assert palm == pytest.approx((np.sin(yaw + turned), -np.cos(yaw + turned), 0.0), abs=1e-5)
+    assert ops.end_mark_preview() == {"FINISHED"}
+
+
+def test_what_a_palm_lacks_is_told_by_the_solve(obj):
+    mark = ask_for(obj, "left_hand", HEIGHT)
+    marks.mark_of(mark).palm = "DOWN"
+    assert ops.direct() == {"FINISHED"}
+    stored, _ = stored_shots.read_shot(obj.animation_data.action)
+    assert stored.marks[1].palm == (0.0, 0.0, -1.0)
+    reason = marks.mark_of(mark).reason
+    assert outcomes.get_outcome(mark) == ("missed" if reason else "met")
+    assert not reason or reason.startswith("The palm of the left hand is ")
