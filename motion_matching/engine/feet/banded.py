@@ -64,6 +64,13 @@ def gather_rows(quantities: Sequence[Quantity], frames: int, columns: int) -> cs
     return csr_matrix((*entries, ends), shape=(len(sizes), frames * columns))
 
 
+def _square(rows: csr_matrix, weights: np.ndarray) -> csr_matrix:
+    """Return the matrix (T · K, T · K) of sums of rows (M, T · K) with weights (M,)."""
+    weighed = rows.copy()
+    weighed.data *= np.repeat(weights, np.diff(rows.indptr))
+    return rows.T.tocsr() @ weighed
+
+
 class BandedSystem:
     """Sums of weight · |quantity - target|² over frames (T,) of K unknowns each."""
 
@@ -84,13 +91,12 @@ class BandedSystem:
     def factor(self, bounds: csr_matrix, steps: np.ndarray) -> None:
         """Factor the matrix of all terms, and of bounds (M, T · K) weighed by `steps` (M,)."""
         from scipy.linalg import cholesky_banded  # late: 0.1 s, and only bakes need it
-        from scipy.sparse import diags  # late, as above
 
         quantities, targets, weights = zip(*self._terms, strict=True)
         rows = gather_rows(quantities, self.frames, self.columns)
         weight = np.concatenate(weights)
         self._right = rows.T @ (weight * np.concatenate(targets))
-        matrix = (rows.T @ (diags(weight) @ rows) + bounds.T @ (diags(steps) @ bounds)).tocoo()
+        matrix = (_square(rows, weight) + _square(bounds, steps)).tocoo()
         # row d holds what unknowns share with those d after them: LAPACK's quicker form
         bands = np.zeros((3 * self.columns, self.frames * self.columns))
         distance = matrix.row - matrix.col

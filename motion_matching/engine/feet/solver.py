@@ -113,16 +113,22 @@ def _project(
 ) -> np.ndarray:
     """Return the unknowns (T, K) that keep to all bounds; their `pulls` (M,) change in place."""
     now = constraints.measure(values)
-    kept, relaxation = now - constraints.pull(now), NUMBERS.relaxation
+    kept, share = now - constraints.pull(now, np.empty_like(now)), NUMBERS.relaxation
     for _ in range(passes):
-        wanted = constraints.step * (kept - pulls - constraints.constant)
-        after = system.solve(constraints.matrix.T @ wanted).reshape(values.shape)
+        forces = kept - pulls
+        forces -= constraints.constant
+        forces *= constraints.step
+        after = system.solve(constraints.transposed @ forces).reshape(values.shape)
         now = constraints.measure(after)
         missing = constraints.moved * (now - kept)
         change = max(np.abs(after - values).max(), np.abs(missing).max())
-        now = relaxation * now + (1.0 - relaxation) * kept + pulls
-        pulls[:] = constraints.pull(now)
-        kept, values = now - pulls, after
+        now *= share
+        kept *= 1.0 - share
+        now += kept
+        now += pulls
+        constraints.pull(now, pulls)
+        np.subtract(now, pulls, kept)
+        values = after
         if change < NUMBERS.accuracy:
             break
     return values
@@ -141,6 +147,7 @@ class _Constraints:
             return np.concatenate([np.broadcast_to(value, count) for value, (count, _) in pairs])
 
         self.matrix = gather_rows([bound.quantity for bound in bounds], frames, columns)
+        self.transposed = self.matrix.T.tocsr()
         self.constant = np.concatenate([bound.constant.ravel() for bound in bounds])
         self._vectors = sum(count for count, sums in counts if sums == 3)
         step = gather([bound.step for bound in bounds])
@@ -155,23 +162,32 @@ class _Constraints:
 
     def measure(self, values: np.ndarray) -> np.ndarray:
         """Return what is bound (M,), of unknowns (T, K)."""
-        return np.asarray(self.matrix @ values.ravel() + self.constant)
+        now = self.matrix @ values.ravel()
+        now += self.constant
+        return np.asarray(now)
 
     def measure_excess(self, values: np.ndarray) -> float:
         """Return how far any bound that never gives way is passed, at unknowns (T, K)."""
-        _, _, beyond = self._find_beyond(self.measure(values))
+        _, beyond = self._find_beyond(self.measure(values))
         return float(np.abs(beyond[np.isinf(self._force)]).max(initial=0.0))
 
-    def pull(self, now: np.ndarray) -> np.ndarray:
-        """Return how far (M,) what is beyond its bounds is pulled back: with its force at most."""
-        vectors, length, beyond = self._find_beyond(now)
-        beyond = np.clip(beyond, -self._force, self._force)
-        share = beyond[: self._vectors] / np.maximum(length, 1e-12)
-        return np.concatenate([(share[:, None] * vectors).ravel(), beyond[self._vectors :]])
+    def pull(self, now: np.ndarray, pulls: np.ndarray) -> np.ndarray:
+        """Return in `pulls` (M,) how far what is beyond its bounds is pulled back: by its force."""
+        length, beyond = self._find_beyond(now)
+        np.maximum(beyond, -self._force, out=beyond)
+        np.minimum(beyond, self._force, out=beyond)
+        share, ends = beyond[: self._vectors], 3 * self._vectors
+        share /= np.maximum(length, 1e-12)
+        np.multiply(share[:, None], now[:ends].reshape(-1, 3), out=pulls[:ends].reshape(-1, 3))
+        pulls[ends:] = beyond[self._vectors :]
+        return pulls
 
-    def _find_beyond(self, now: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the vectors in what is `now` (M,), their lengths, and how far all are beyond."""
-        vectors = now[: 3 * self._vectors].reshape(-1, 3)
-        length = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
-        value = np.concatenate([length, now[3 * self._vectors :]])
-        return vectors, length, value - np.clip(value, self._least, self._most)
+    def _find_beyond(self, now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lengths of the vectors in what is `now` (M,), and how far all are beyond."""
+        ends, value = 3 * self._vectors, np.empty(len(self._least))
+        vectors, length = now[:ends].reshape(-1, 3), value[: self._vectors]
+        np.sqrt(np.einsum("nd,nd->n", vectors, vectors), out=length)
+        value[self._vectors :] = now[ends:]
+        within = np.maximum(value, self._least)
+        np.minimum(within, self._most, out=within)
+        return length.copy(), np.subtract(value, within, out=value)
