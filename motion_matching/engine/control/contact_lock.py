@@ -151,7 +151,7 @@ class ContactLock:
         """Return the flight of a toe a tick later; its height counts where it goes straight."""
         radius = RULES.near * settings.unlock_radius
         missed = self._left < 0.5 * dt and not contact and played.until > 1.5 * dt
-        if played.jumped or self._left < 0.0 or missed:
+        if self._left < 0.0 or missed or (played.jumped and not self._still_lands(played, radius)):
             self._left, self._commits = played.until, False
             if played.stays:  # it stands where it is already, if that is worth it
                 aim = foresee(played.x, played.y, played)
@@ -166,6 +166,13 @@ class ContactLock:
         if self._commits:
             return flight.approach(self.plant, left, dt)
         return self._follow(flight, aim, played, settings, dt)
+
+    def _still_lands(self, played: PlayedToe, radius: float) -> bool:
+        """Return whether a toe that goes to its landing may do so in the motion that is entered."""
+        if not self._commits or played.until > RULES.straight:
+            return False
+        x, y = foresee(played.land_x, played.land_y, played)
+        return math.hypot(self.plant[0] - x, self.plant[1] - y) <= radius
 
     def _commit(self, left: float, place: Place) -> None:
         """Land at a place in so many seconds, whatever the body does until then."""

@@ -127,24 +127,30 @@ def test_a_released_toe_is_planted_where_it_rests_again():
 
 
 def land_dragged(
-    drag: float, *, knows_played: bool, turned: float = 0.0, hardest: float = np.inf, **changes
+    drag: float,
+    *,
+    knows_played: bool,
+    turned: float = 0.0,
+    at: int = 12,
+    hardest: float = np.inf,
+    **changes,
 ) -> tuple[list, list, ContactLock]:
     """Return where a toe is played (T,) and shown (T,) that comes down as its body is dragged on.
 
-    It is played to slow down, and to stand from tick 20 on; `drag` is in m/s along x. From tick 12
-    on it is played farther by `turned` metres, as after a jump.
+    It is played to slow down, and to stand from tick 20 on; `drag` is in m/s along x. From a tick
+    on it is played farther by `turned` metres, as after a jump `at` that tick.
     """
     lock, settings = ContactLock(), make_lock_settings(**changes)
     speeds = [max(2.0 * (1.0 - k / 18.0), 0.0) for k in range(30)]
     places = np.concatenate([[0.0], np.cumsum(speeds[1:]) * DT])
     played, shown = [], []
     for k, (place, speed) in enumerate(zip(places.tolist(), speeds, strict=True)):
-        jump = turned if k >= 12 else 0.0
+        jump = turned if k >= at else 0.0
         body = drag * k * DT + jump
         x, lands = place + body, float(places[-1]) + body
         stays, until = max(30 - k, 0) * DT if k >= 20 else 0.0, (20 - k) * DT if k < 20 else NEVER
-        toe = PlayedToe(x, 0.0, speed, 0.0, stays, until, lands, 0.0, drag, 0.0, k == 12)
-        data = (place + drag * k * DT + jump * min((k - 11) / 8.0, 1.0), 0.0)
+        toe = PlayedToe(x, 0.0, speed, 0.0, stays, until, lands, 0.0, drag, 0.0, k == at)
+        data = (place + drag * k * DT + jump * min((k - at + 1) / 8.0, 1.0), 0.0)
         height = 0.02 + 0.004 * max(20 - k, 0)
         aimed = toe if knows_played else None
         played.append(x)
@@ -169,6 +175,21 @@ def test_a_toe_lands_where_its_new_motion_lands_it_after_a_jump():
     assert lock.locked
     assert shown[29] == pytest.approx(played[29], abs=0.01)
     assert abs(shown[29] - shown[20]) < 0.001
+
+
+def test_a_toe_about_to_land_does_so_though_a_jump_comes():
+    """Its new motion lands it a hand's breadth beside that, at the same moment."""
+    _, usual, _ = land_dragged(0.0, knows_played=True, at=99)
+    _, shown, lock = land_dragged(0.0, knows_played=True, turned=0.1, at=18)
+    assert lock.locked
+    np.testing.assert_allclose(shown, usual, atol=1e-6)
+
+
+def test_a_toe_about_to_land_follows_a_jump_that_takes_it_far_away():
+    """It lands a step farther, where its leg can reach it."""
+    played, shown, lock = land_dragged(0.0, knows_played=True, turned=0.5, at=18)
+    assert lock.locked
+    assert shown[29] == pytest.approx(played[29], abs=0.01)
 
 
 def test_a_toe_without_the_time_to_get_there_lands_nearer():
