@@ -182,7 +182,7 @@ def test_a_toe_about_to_land_does_so_though_a_jump_comes():
     _, usual, _ = land_dragged(0.0, knows_played=True, at=99)
     _, shown, lock = land_dragged(0.0, knows_played=True, turned=0.1, at=18)
     assert lock.locked
-    np.testing.assert_allclose(shown, usual, atol=1e-6)
+    np.testing.assert_allclose(shown[19:], usual[19:], atol=1e-6)
 
 
 def test_a_toe_about_to_land_follows_a_jump_that_takes_it_far_away():
