@@ -66,11 +66,16 @@ def find_contact_ranges(
 
 
 def place_toes(
-    ranges: Iterable[ContactRange], contacts: np.ndarray, toes: np.ndarray, radius: float
+    ranges: Iterable[ContactRange],
+    contacts: np.ndarray,
+    toes: np.ndarray,
+    radius: float,
+    quickest: float,
 ) -> np.ndarray:
     """Return where (T, L, 2) toes (T, L, 3) stand in ranges, within `radius` metres if they can.
 
-    Where contacts (T, L) go on between two of them, the step is as short as can be.
+    Where contacts (T, L) go on between two of them, and the step is longer than `quickest` metres
+    times its squared frames, it is as short as can be. Other plants stay where they are.
     """
     result, groups = toes[..., :2].copy(), list[list[ContactRange]]()
     for r in sorted(ranges, key=lambda r: (r.leg, r.start)):
@@ -82,7 +87,8 @@ def place_toes(
             groups.append([r])
     for group in groups:
         paths = [toes[r.start : r.stop, r.leg, :2] for r in group]
-        for r, place in zip(group, find_places(paths, radius), strict=True):
+        most = [quickest * (b.start - a.stop) ** 2 for a, b in pairwise(group)]
+        for r, place in zip(group, find_places(paths, radius, np.array(most)), strict=True):
             result[r.start : r.stop, r.leg] = place
     return result
 

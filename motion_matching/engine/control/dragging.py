@@ -50,9 +50,16 @@ def find_place(
     return place, False
 
 
-def find_places(paths: Sequence[np.ndarray], radius: float) -> np.ndarray:
-    """Return where (P, 2) a toe stands along paths (T, 2), so that steps between them are short."""
+def find_places(
+    paths: Sequence[np.ndarray], radius: float, most: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """Return where (P, 2) a toe stands along paths (T, 2), so that steps between them are short.
+
+    Those beside steps of at most `most` (P - 1,) metres stay where they are.
+    """
     places, fits = _find_medians(paths, radius)
+    is_long = np.linalg.norm(np.diff(places, axis=0), axis=1) > most
+    fits &= np.append(False, is_long) | np.append(is_long, False)
     for _ in range(RULES.sweeps if len(paths) > 1 else 0):
         for k in np.flatnonzero(fits).tolist():
             beside = places[k - 1 : k + 2 : 2] if k else places[1:2]

@@ -94,7 +94,10 @@ def bake_feet(
         clearance=settings.swing_clearance,
         buffer=settings.stretch_buffer,
         data=data._replace(
-            stand=contact_ranges.place_toes(ranges, take.contacts, toes, settings.unlock_radius)
+            stand=contact_ranges.place_toes(
+                *(ranges, take.contacts, toes, settings.unlock_radius),
+                database.motion_limits.hardest_step / take.fps**2,
+            )
         ),
         ground=take.performance.ground,
         firm=[r for r in ranges if r not in known],

@@ -95,7 +95,7 @@ def test_a_step_takes_longer_the_farther_it_goes(fps, hardest):
             np.ones((count, 1), bool), toes, fps, RADIUS, hardest
         )
         seconds = (found[1].start - found[0].stop + 1) / fps
-        places = contact_ranges.place_toes(found, np.ones((count, 1), bool), toes, RADIUS)
+        places = contact_ranges.place_toes(found, np.ones((count, 1), bool), toes, RADIUS, 0.0)
         step = np.linalg.norm(places[found[1].start, 0] - places[found[0].start, 0])
         assert step == pytest.approx(far, abs=0.02)
         assert len(found) == 2
@@ -149,7 +149,7 @@ def test_a_dragged_foot_stands_within_the_radius_at_all_times():
     toes[:, 0, :2] = np.cumsum(0.02 * rng.normal(size=(300, 2)), axis=0)
     on = np.ones((300, 1), bool)
     found = contact_ranges.find_contact_ranges(on, toes, FPS, RADIUS)
-    places = contact_ranges.place_toes(found, on, toes, RADIUS)
+    places = contact_ranges.place_toes(found, on, toes, RADIUS, 0.0)
     for r in found:
         own = slice(r.start, r.stop)
         assert np.ptp(places[own, 0], axis=0).max() == 0.0
@@ -232,3 +232,14 @@ def test_missing_and_broken_files_are_refused(tmp_path):
     (tmp_path / "broken.json").write_text("{")
     with pytest.raises(SettingsError, match="cannot be read as JSON"):
         contact_ranges.load(tmp_path / "broken.json", LEGS, FPS)
+
+
+def test_plants_stay_where_the_step_between_them_has_its_time():
+    """However much shorter it could be; a step that has not is made shorter."""
+    toes = np.zeros((60, 1, 3))
+    toes[36:, 0, 0] = 1.5 * RADIUS
+    ranges = [ContactRange(0, 0, 24), ContactRange(0, 36, 60)]
+    on = np.ones((60, 1), bool)
+    for quickest, length in ((1.6 * RADIUS / 12**2, 1.5 * RADIUS), (0.1 * RADIUS / 12**2, 0.0)):
+        places = contact_ranges.place_toes(ranges, on, toes, RADIUS, quickest)
+        assert places[36, 0, 0] - places[0, 0, 0] == pytest.approx(length, abs=0.3 * RADIUS)
