@@ -72,7 +72,7 @@ def place_toes(
     radius: float,
     quickest: float,
 ) -> np.ndarray:
-    """Return where (T, L, 2) toes (T, L, 3) stand in ranges, within `radius` metres if they can.
+    """Return where (T, L, 2) toes at x, y stand in ranges, within `radius` metres if they can.
 
     Where contacts (T, L) go on between two of them, and the step is longer than `quickest` metres
     times its squared frames, it is as short as can be. Other plants stay where they are.

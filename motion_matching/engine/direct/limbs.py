@@ -10,10 +10,9 @@ import numpy as np
 from ..body.body_roles import BodyRoles, find_body_roles
 from ..errors import RigError
 from ..maths import quat
-from ..maths.two_bones import bend_to, measure_hinge, turn_limbs
+from ..maths.two_bones import STRAIGHTEST, bend_to, measure_hinge, turn_limbs
 from ..motion.skeleton import Skeleton
 
-_STRAIGHTEST = 0.9995  # of a limb's length: the side of a straight elbow is not defined
 _ARMS, _LEGS = ("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")
 
 
@@ -90,7 +89,7 @@ def bend_limb(
     upper, lower, way = middle - root, end - middle, goal - root
     shins = rotations[:, limb.middle]
     hinge = quat.mul_vec(shins, measure_hinge(shins, upper, lower))
-    whole, at_middle = bend_to(upper, lower, way, hinge, _STRAIGHTEST)
+    whole, at_middle = bend_to(upper, lower, way, hinge, STRAIGHTEST)
     if bend is not None:
         whole = quat.mul(_turn_aside(quat.mul_vec(whole, upper), way, bend), whole)
     result = poses.copy()

@@ -1,8 +1,7 @@
 """Quaternions and vectors as tuples of floats, for the few joints that a tick turns singly.
 
 A product takes 0.35 us here, and 17 us with `quat.mul` on an array of one. Components are w x y z;
-products are ordered as in `quat`. Where components have
-the type `Number`, they may be arrays, too.
+products are ordered as in `quat`. Components of the type `Number` may also be arrays.
 """
 
 from __future__ import annotations

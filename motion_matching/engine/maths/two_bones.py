@@ -19,6 +19,7 @@ from .numeric import ARRAYS, Functions, Number, Number3, Number4, join, split, s
 from .scalar_quat import inv_mul, mul, mul_vec
 
 _STRAIGHT = 0.2  # sine of the bend below which the hinge is more exact than the bones' plane
+STRAIGHTEST = 0.9995  # of a limb's length: the side of a straight knee or elbow is not defined
 _FOLDED = 1e-3  # of a limb's length, by which it stays longer than its bones allow
 _NONE = 1e-12  # lengths, in metres to the power that a quantity has, that are none
 
@@ -28,8 +29,8 @@ def find_axis(
 ) -> tuple[Number3[Number], Number]:
     """Return the axis about which the joint opens, and the sine of a bend against its hinge.
 
-    The axis is the normal of the bones' plane, and the hinge of straight bones or of such that are
-    bent backward. The sine is 0 or negative.
+    The axis is the normal of the bones' plane. Where the bones are straight or bent backward, it is
+    the hinge. The sine is 0 or negative.
     """
     (ux, uy, uz), (lx, ly, lz), (kx, ky, kz) = upper, lower, hinge
     nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux

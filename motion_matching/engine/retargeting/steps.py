@@ -9,7 +9,7 @@ import numpy as np
 
 from ..body.limb_bones import ARMS, LEGS
 from ..maths import quat
-from ..maths.two_bones import bend_to
+from ..maths.two_bones import STRAIGHTEST, bend_to
 from ..motion.clip import Clip
 from .foot_goals import (
     bend_toes,
@@ -27,7 +27,6 @@ from .plan import RetargetPlan, compute_limb_scale, list_shared_feet
 from .trunk_tilt import TILT_SLACK, find_tilt
 
 _MOVES = 0.01  # of a leg's length, and radians: a root bone that moves less is at rest
-_REACH = 0.9995  # of a limb's length: the side of a straight knee is not defined
 _SLIDES = 1e-3  # of a leg's length: a bone that moves less in its parent stays there
 _PARTS = ("upper", "lower", "end")
 
@@ -163,7 +162,7 @@ class Retargeting:
             goals[name] = self._find_goal(name)
             root = self.pose.compute_position(limb.bones.upper)
             ankle = self._find_ankle(name, goals[name])
-            drops = np.maximum(drops, find_drop(root, ankle, _REACH * limb.reach, planted))
+            drops = np.maximum(drops, find_drop(root, ankle, STRAIGHTEST * limb.reach, planted))
         if drops.any():
             lower(self._map_clips(lambda drop: ease_drop(drop, self.clip.fps), drops))
         for name in names:
@@ -275,7 +274,7 @@ class Retargeting:
             for length, frame in zip(limb.lengths[:2], frames, strict=True)
         )
         # X is the hinge
-        whole, at_joint = bend_to(upper, lower, goal - root, get_axis(frames[0], 0), _REACH)
+        whole, at_joint = bend_to(upper, lower, goal - root, get_axis(frames[0], 0), STRAIGHTEST)
         turns = whole, quat.mul(whole, at_joint)
         for bone, frame, turn in zip(
             (limb.bones.upper, limb.bones.lower), frames, turns, strict=True

@@ -86,7 +86,8 @@ def bake_feet(
     settings, starts = take.performer_settings, None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
-    data, toes = measure_toe_motion(take, database), _find_standing_toes(take, database)
+    data = measure_toe_motion(take, database)
+    assert data.stand is not None
     plan = FeetPlan(
         legs=measure_character_legs(database),
         ranges=ranges,
@@ -95,7 +96,7 @@ def bake_feet(
         buffer=settings.stretch_buffer,
         data=data._replace(
             stand=contact_ranges.place_toes(
-                *(ranges, take.contacts, toes, settings.unlock_radius),
+                *(ranges, take.contacts, data.stand, settings.unlock_radius),
                 database.motion_limits.hardest_step / take.fps**2,
             )
         ),
