@@ -51,7 +51,8 @@ def find_contact_ranges(
     result, stands = [], contacts.copy()
     for leg in range(contacts.shape[1]):
         path, own = toes[:, leg, :2], contacts[:, leg]
-        drag = Drag(path, own, np.delete(stands, leg, axis=1).any(axis=1), fps, radius, hardest)
+        others = np.asarray(np.delete(stands, leg, axis=1).any(axis=1))
+        drag = Drag(path, own, others, fps, radius, hardest)
         runs = _find_clean_runs(own, path, fps)
         parts = [part for run in runs for part in _split(*run, drag)]
         earliest, ranges = len(path), []
