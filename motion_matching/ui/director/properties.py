@@ -21,7 +21,7 @@ from ..typed_properties import (
 )
 
 _FRAME: Any = {"min": -1_048_574, "max": 1_048_574, "soft_min": 0, "soft_max": 10_000}
-_SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE", "precision": 1, "step": 10}
+_SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE", "precision": 2, "step": 10}
 _METRES: Any = {"subtype": "DISTANCE", "unit": "LENGTH", "precision": 3}
 VARIATIONS: Any = {"min": 2, "max": 20, "soft_max": 6}
 _KINDS = (
