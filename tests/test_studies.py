@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import zlib
 
 import numpy as np
 import pytest
 
+from tests import benchmarks, studies
 from tests.demo import generate_clips
 from tests.engine import characters
 from tests.studies import (
@@ -25,6 +28,12 @@ from tests.studies.figures import BY_KEY
 from tests.studies.quality import Job
 
 PERFORMER = bodies.make_performer()
+
+
+@pytest.mark.parametrize("package", [benchmarks, studies], ids=lambda each: each.__name__)
+def test_what_measures_can_be_imported(package):
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
 
 
 @pytest.fixture(scope="module")

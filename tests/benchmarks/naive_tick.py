@@ -13,8 +13,9 @@ import math
 import numpy as np
 
 from motion_matching.engine.control.displacement import FOOT_RADIUS
-from motion_matching.engine.control.inertialization import _LEAST_LIMITS, _PULL
+from motion_matching.engine.control.inertialization import _LEAST_LIMITS
 from motion_matching.engine.control.intent import Intent
+from motion_matching.engine.control.margins import MARGINS
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import TRAJECTORY_KINDS
@@ -55,7 +56,7 @@ class NaiveTick:
         self.root_motion = database.root_motion
         self.last_frames = {int(stop) - 1 for stop in database.stops}
         self.hips = database.roles.hips
-        self.limits = _PULL * np.maximum(database.limits, _LEAST_LIMITS)
+        self.limits = MARGINS.blend * np.maximum(database.limits, _LEAST_LIMITS)
 
         self.frame = start
         bones = database.skeleton.bone_count
