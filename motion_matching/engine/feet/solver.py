@@ -48,10 +48,13 @@ def solve(feet: Feet) -> FeetPlacement:
 def _hold_plants(toe: np.ndarray, planted: np.ndarray) -> None:
     """Let a toe (T, 3) that friction holds stand still in place: passes leave it creeping."""
     for start, stop in find_runs(planted):
-        plant = toe[start:stop]
-        steps = np.abs(np.diff(plant, axis=0)).max(initial=0.0)
-        if steps < NUMBERS.kept / 5.0 and np.ptp(plant, axis=0).max() < NUMBERS.low:
-            plant[:] = np.median(plant, axis=0)
+        creeps = np.abs(np.diff(toe[start:stop], axis=0)).max(axis=1) < NUMBERS.kept / 5.0
+        # one that is drawn along as it leaves the ground stands until then
+        most = NUMBERS.low if creeps.all() else NUMBERS.kept
+        for first, last in start + find_runs(creeps):
+            plant = toe[first : last + 1]
+            if np.ptp(plant, axis=0).max() < most:
+                plant[:] = np.median(plant, axis=0)
 
 
 def _solve_window(feet: Feet) -> FeetPlacement:
