@@ -351,8 +351,13 @@ def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
         return
     try:
         trajectory, tags, settings = _get_goal(seen, inspected)
+        feet = inspected.goal[0].feet if inspected.goal else None
         inspection = frame_inspector.inspect_frame(
-            database, settings, frame, trajectory, tags=tags, count=_COUNT, method=seen.method
+            *(database, settings, frame, trajectory),
+            tags=tags,
+            feet=feet,
+            count=_COUNT,
+            method=seen.method,
         )
     except MotionMatchingError as error:
         seen.inspection, seen.problem = None, str(error)

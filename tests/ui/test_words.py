@@ -25,6 +25,7 @@ UNITLESS = {
     "blend_stretch",
     "continuing_bias",
     "price_weight",
+    "support_weight",
     "bias",
     "file_scale",
     "limit",

@@ -68,6 +68,7 @@ class FootLock:
         self._root: tuple[float, float, float] | None = None  # a tick ago
         self._drift = (0.0, 0.0, 0.0)  # m/s and rad/s
         self._turning = 0.0  # rad/s
+        self._shown: list[Vector] = []
 
     def reset(self) -> None:
         self.release()
@@ -122,6 +123,11 @@ class FootLock:
         """Where toes (L,) are planted in the world, None for those that are not."""
         return [lock.plant if lock.locked else None for lock in self._locks]
 
+    @property
+    def shown(self) -> list[Vector]:
+        """Where toes (L,) were brought in the world a tick ago; empty if they were not."""
+        return self._shown
+
     def allow_stretch(self, spare: Sequence[float]) -> None:
         """Let legs (L,) stretch by so many metres before they give way, as a layer bent them."""
         for lock, metres in zip(self._locks, spare, strict=True):
@@ -170,6 +176,7 @@ class FootLock:
         joints = compute_world_joints(root, bones, self._parents)
         tick = Tick(dt, settings.stretch_buffer, hardest, min(hardest, calm) * dt * dt)
         turned: list[float] = []
+        shown: list[Vector] = []
         legs_joints = [get(joints) for get in self._joint_getters]
         if stands:
             self._begin_step(legs_joints, contacts.tolist(), dt)
@@ -206,8 +213,10 @@ class FootLock:
             if lock.is_firm and (not was_firm or not lock.locked):
                 turning = self._turning * (lock.left + RULES.beside)
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks, turning))
+            shown.append(target)
             before = self._bone_getters[k](bones)
             turned += self._solvers[k].solve(own, before, target, floors, tick)
+        self._shown = shown
         pose.put(self._get_rotation_indices(pose.shape[1]), turned)
 
     def _measure_drift(

@@ -187,6 +187,10 @@ class Inertializer:
         self._fading_shape = self._shape
         self._fading_time, self._velocity_time = self._compute_times(self._offset, self._speed)
 
+    def calm_root(self, share: float) -> None:
+        """Leave a share of what fades of the root's velocity."""
+        self._initial_state[:, -3:] *= share
+
     def preview(self, jump: Jump, following: np.ndarray) -> np.ndarray:
         """Return poses (K + 2, 7, B) around a jump: a tick before it, at it, and the K after it.
 

@@ -28,6 +28,7 @@ class Goal(NamedTuple):
     `stands`: besides, the character faces as it does, so that there is nothing to do but to stand.
     `measure_seam` tells of a jump and the poses (K, 7, B) after it how fast a joint would
     accelerate at most, in m/s²; `measure_prices` what jumps (J,) cost the eye, in metre-seconds.
+    `feet` (L, 2) are where toes are shown, None where that does not matter.
     """
 
     trajectory: Sequence[TrajectoryPoint]
@@ -41,6 +42,7 @@ class Goal(NamedTuple):
     rests: bool = False
     measure_seam: Callable[[Jump, np.ndarray], float] | None = None
     measure_prices: Callable[[Sequence[Jump]], np.ndarray] | None = None
+    feet: np.ndarray | None = None
 
 
 class Jump(NamedTuple):
@@ -79,11 +81,15 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A frame that a search considered: its total cost and the cost of each feature."""
+    """A frame that a search considered: its total cost and the cost of each feature.
+
+    `feet` is what of the total is for feet that stand elsewhere.
+    """
 
     frame: int
     cost: float
     by_feature: tuple[float, ...]
+    feet: float = 0.0
 
 
 @dataclass(frozen=True)

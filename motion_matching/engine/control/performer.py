@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..maths.planar import rotate_xy, wrap
+from ..maths.springs import spring
 from . import displacement
 from .breathing import Breathing
 from .ground import FLAT, Ground
@@ -26,6 +27,7 @@ from .start_state import GroundPlace, MovingPose, StartState, align_root, compos
 from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint
 from .transition_cost import Transition, measure_prices
 
+_CALM = 1e-3  # share of a root's velocity that is not seen
 _ASIDE = math.radians(15.0)  # that a character may face aside of the object and still stand
 
 
@@ -78,6 +80,7 @@ class Performer:
         )
         self._joints = Joints(method.skeleton.parents)
         self._labels = LabelBlending(settings)
+        self._slowness = method.legs[0].slowness if method.legs else 1.0
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
         self._past_times = tuple(t for t in times if t <= 0)
@@ -115,6 +118,8 @@ class Performer:
         self._past.reset(*self._placement)
         self._previous_desired, self._desired_age = (0.0, 0.0, facing), 0.0
         self._since_jump, self._stands = math.inf, False
+        # what is left for standing feet of the root's velocity from before a jump, and its speed
+        self._astray = (0.0, 0.0)
         self._apart = Placement(0.0, 0.0, 0.0)
         return self._build_frame(motion, motion.pose.copy())
 
@@ -168,7 +173,7 @@ class Performer:
         self._hardest = MARGINS.fall
         self._around_jump = []
         self._enter(jump)
-        self._stands = False
+        self._stands, self._astray = False, (0.0, 0.0)
         self._placement = place
         vx, vy, turn = moving.root.tolist()
         velocity = rotate_xy(vx, vy, place[2])
@@ -201,10 +206,12 @@ class Performer:
             *(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands, rests),
             self._measure_seam,
             self._measure_prices,
+            self._find_feet(),
         )
         motion = self.method.advance(goal)
         if motion.jump is not None:
             self._enter(motion.jump)
+        self._calm_root(motion)
         pose, offset = self._inertializer.update(motion.pose)
         # how fast the fading jump turns the body against the character
         swing = self._inertializer.compute_turn_rate(self.method.hips)
@@ -229,6 +236,16 @@ class Performer:
         self._past.record(*self._placement)
         return self._build_frame(motion, pose, intent)
 
+    def _find_feet(self) -> np.ndarray | None:
+        """Return where toes (L, 2) are shown, as the character sees them; None if unknown."""
+        shown = self._feet.shown
+        if not shown or self.settings.foot_support <= 0.0:
+            return None
+        x, y, yaw = self._placement
+        c, s = math.cos(yaw), math.sin(yaw)
+        away = [(p - x, q - y) for p, q, _ in shown]
+        return np.array([(c * p + s * q, c * q - s * p) for p, q in away])
+
     def _measure_seam(self, jump: Jump, following: np.ndarray) -> float:
         poses = self._inertializer.preview(jump, following)
         return self._joints.measure_acceleration(poses, self.method.fps)
@@ -245,6 +262,16 @@ class Performer:
         self._since_jump = 0.0
         entered = jump.target_pose.copy(), jump.target_velocity.copy()
         self.last_transition = Transition(*entered, self._inertializer.fading)
+
+    def _calm_root(self, motion: Motion) -> None:
+        """Let a body move as the foot that it stands on, soon after a jump from other motion."""
+        if motion.jump is not None:  # which accelerates the body as hard as it may by itself
+            self._astray = (1.0, 0.0)
+            return
+        halflife, before = self.settings.root_halflife * self._slowness, self._astray[0]
+        if halflife > 0.0 and before > _CALM and motion.contacts.any():
+            self._astray = spring(*self._astray, 0.0, halflife, self.dt)
+            self._inertializer.calm_root(self._astray[0] / before)
 
     def _wants_to_rest(self, intent: Intent) -> bool:
         """Return whether there is nothing to do but to face as the simulation object does."""

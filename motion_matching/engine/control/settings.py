@@ -189,6 +189,13 @@ class PerformerSettings:
         soft_least=0.0,
         soft_most=2.0,
     )
+    support_weight: float = describe(
+        0.0,
+        "Foot Support",
+        "What a jump costs that puts a standing foot elsewhere than it is shown; 100: feet slide "
+        "less on sparse data and in sharp turns, 0: nothing",
+        soft_most=300.0,
+    )
     price_weight: float = describe(
         0.0,
         "Jump Price",
@@ -273,6 +280,13 @@ class PerformerSettings:
         "Blend Root",
         "Let the character's own speed and turn fade at a jump too; off: it moves at once as the "
         "motion that is entered, less foot sliding, harder changes of speed",
+    )
+    root_halflife: float = _seconds(
+        0.0,
+        "Root on Feet",
+        "While a foot stands, time in which half of what a jump adds to the character's own speed "
+        "and turn is gone; 0.06 s: less foot sliding in sharp turns, harder jumps, 0: they fade as "
+        "the jump does",
     )
     displacement: str = describe(
         "adjust",
@@ -463,6 +477,11 @@ class PerformerSettings:
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "labels": [label.to_dict() for label in self.labels]}
+
+    @property
+    def foot_support(self) -> float:
+        """What jumps cost that put a standing foot elsewhere, for each m² of people."""
+        return self.support_weight if self.foot_lock else 0.0
 
     def with_changes(self, changes: Mapping[str, Any]) -> PerformerSettings:
         """Return these settings with some replaced by JSON data. Raises SettingsError."""

@@ -48,6 +48,11 @@ class SizedFootLock(FootLock):
             each and (size * each[0], size * each[1], size * each[2]) for each in super().plants
         ]
 
+    @property
+    def shown(self) -> list[Vector]:
+        size = self._size
+        return [(size * x, size * y, size * z) for x, y, z in super().shown]
+
     def allow_stretch(self, spare: Sequence[float]) -> None:
         super().allow_stretch([metres / self._size for metres in spare])
 

@@ -54,7 +54,8 @@ class FeatureValue:
 class FrameCost:
     """The cost of a frame for a goal, in total and by feature, and its verdict.
 
-    `price` is what the jump there costs the eye, in metre-seconds: 0 for the frame itself.
+    `feet` is what of the total is for feet that stand elsewhere. `price` is what the jump there
+    costs the eye, in metre-seconds. Both are 0 for the frame itself.
     """
 
     frame: int
@@ -62,6 +63,7 @@ class FrameCost:
     by_feature: tuple[float, ...]
     verdict: str
     price: float
+    feet: float
 
 
 @dataclass(frozen=True)
@@ -129,20 +131,26 @@ def inspect_frame(
     trajectory: Sequence[TrajectoryPoint] | None = None,
     *,
     tags: frozenset[str] = frozenset(),
+    feet: Array | None = None,
     count: int = 8,
     method: MotionMatching | None = None,
 ) -> FrameInspection:
     """Inspect a search at a frame for a trajectory, the clip's own by default, and with tags.
 
-    Lists the `count` best other frames, one of those within a third of a second of each other. To
-    inspect many frames, give the `method` that plays the database.
+    Toes are shown at `feet` (L, 2), as the character sees them; by default where the frame has
+    them. Lists the `count` best other frames, one of those within a third of a second of each
+    other. To inspect many frames, give the `method` that plays the database.
     """
     method = method or MotionMatching(database, settings)
     method.apply(settings)
     if trajectory is None:
         trajectory = compute_clip_trajectory(database, frame)
-    costs, settles = method.compute_costs(trajectory, frame), method.settles(trajectory)
-    search = _FrameSearch(database, settings, frame, tags, settles and not tags, costs)
+    costs, support = (
+        method.compute_costs(trajectory, frame),
+        method.price_support_of_all(frame, feet),
+    )
+    settles = method.settles(trajectory) and not tags
+    search = _FrameSearch(database, settings, frame, tags, settles, costs, support)
     features = zip(database.schema.features, database.schema.slices, strict=True)
     return FrameInspection(
         frame=frame,
@@ -164,7 +172,8 @@ def inspect_frame(
 class _FrameSearch:
     """A search at a frame with requested tags: costs (N, features) of all frames and who wins.
 
-    One that `settles` enters only frames that lead to idles.
+    One that `settles` enters only frames that lead to idles. `support` (N,) is what it costs to
+    bring the feet of the frame to those of others.
     """
 
     database: Database
@@ -173,11 +182,12 @@ class _FrameSearch:
     tags: frozenset[str]
     settles: bool
     by_feature: Array
+    support: Array
 
     @cached_property
     def costs(self) -> Array:
         """The costs (N,) of all frames."""
-        return self.by_feature.sum(axis=1) + self.database.bias
+        return self.by_feature.sum(axis=1) + self.database.bias + self.support
 
     @cached_property
     def exclusions(self) -> list[tuple[str, Array]]:
@@ -216,10 +226,15 @@ class _FrameSearch:
             return best if costs[best] < bound else frame
         best, _ = price_choice.choose(
             price_choice.list_nearest(partial(_take_smallest, costs)),
-            partial(measure_prices, database, self.settings, frame),
-            *(self.settings.price_weight, bound),
+            self._weigh_jumps,
+            bound,
         )
         return best if best >= 0 else frame
+
+    def _weigh_jumps(self, frames: Array) -> Array:
+        """Return what the prices of jumps to frames (K,) count."""
+        prices = measure_prices(self.database, self.settings, self.frame, frames.tolist())
+        return self._weigh(1.0) * prices
 
     def _weigh(self, price: float) -> float:
         return self.settings.price_weight * price_choice.PER_CENTIMETRE * price
@@ -280,8 +295,7 @@ class _FrameSearch:
         """Return the costs of frames, with the prices of jumps there if these count."""
         totals = self.costs[frames]
         if self.settings.price_weight and len(frames):
-            prices = measure_prices(self.database, self.settings, self.frame, frames.tolist())
-            totals = totals + np.where(frames == self.frame, 0.0, self._weigh(1.0) * prices)
+            totals = totals + np.where(frames == self.frame, 0.0, self._weigh_jumps(frames))
         return Costs(frames, self.by_feature[frames], totals)
 
     def measure_candidates(self, count: int) -> tuple[FrameCost, ...]:
@@ -294,7 +308,8 @@ class _FrameSearch:
         """Return the cost and the verdict of a frame whose jump has a price."""
         by_feature = tuple(self.by_feature[k].tolist())
         verdict = self._describe_verdict(k, self._weigh(price))
-        return FrameCost(k, float(self.costs[k]), by_feature, verdict, price)
+        feet = float(self.support[k])
+        return FrameCost(k, float(self.costs[k]), by_feature, verdict, price, feet)
 
     def _describe_verdict(self, k: int, price: float) -> str:
         chosen, dearer = self.chosen, price - self._chosen_price
@@ -310,6 +325,9 @@ class _FrameSearch:
         by_feature = self.by_feature[k] - self.by_feature[chosen]
         worst = int(by_feature.argmax())
         label = self.database.schema.features[worst].label
+        astray = self.support[k] - self.support[chosen]
+        if astray > max(dearer, by_feature[worst]):
+            return f"lost: {more:.3g} more, most by where its feet stand ({astray:+.3g})"
         if dearer > by_feature[worst]:
             return f"lost: {more:.3g} more, most by its price ({dearer:+.3g})"
         return f"lost: {more:.3g} more, most by {label} ({by_feature[worst]:+.3g})"
@@ -379,6 +397,7 @@ def describe(inspection: FrameInspection, database: Database) -> str:
     others = zip(names, inspection.candidates, strict=True)
     for name, cost in (("playing on", inspection.continuing), *others):
         price = "" if cost.frame == inspection.frame else f"; price {format_price(cost.price)}"
+        price += f"; feet {cost.feet:.3g}" if cost.feet else ""
         lines.append(f"  {name:{width}s} {cost.cost:10.3f}  {cost.verdict}{price}")
     lines.append(f"  flips: {describe_flip(inspection.flip, database, inspection.frame)}")
     return "\n".join(lines)
@@ -395,6 +414,7 @@ def to_dict(inspection: FrameInspection, database: Database) -> dict[str, Any]:
             "by_feature": dict(zip(labels, rounded, strict=True)),
             "verdict": cost.verdict,
             "price": round(cost.price, 5),
+            "feet": round(cost.feet, 5),
         }
 
     return vars(database.get_frame_source(inspection.frame)) | {

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         price_choice,
         search,
         similar_frames,
+        support,
     )
 else:
     __getattr__ = load_on_use(__name__)

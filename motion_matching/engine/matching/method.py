@@ -30,6 +30,7 @@ from .differences import make_differences
 from .fitted_features import FittedFeatures
 from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
+from .support import SupportPrice
 
 _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
@@ -67,6 +68,7 @@ class MotionMatching:
         self._contacts, self._bias = np.asarray(database.contacts), np.asarray(database.bias)
         self._root_motion = database.root_motion.astype(np.float32)
         self._toes = self._measure_toes(database)
+        self._support = SupportPrice(self._toes, self.legs)
         self._successors = database.successors
         self._limits, self._bearing = database.motion_limits, database.walk_bearing
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
@@ -302,6 +304,10 @@ class MotionMatching:
             nearest = partial(self._find_borne, nearest)
             borne, costs = nearest(1)
             best, cost = (int(borne[0]), float(costs[0])) if costs[0] < bound else (-1, bound)
+        if goal.feet is not None:
+            if best >= 0:
+                best, cost = self._choose_by_support(goal.feet, nearest, bound)
+            nearest = partial(self._find_supported, nearest, goal.feet)
         if best >= 0 and self._settings.price_weight > 0.0 and goal.measure_prices:
             best, cost = self._choose_by_price(goal.measure_prices, nearest, bound)
         if best < 0 and leave and mask is not None:
@@ -325,7 +331,7 @@ class MotionMatching:
             best, cost = chosen, self._measure_cost(query, chosen)
         self.last_cost = cost
         seconds = time.perf_counter() - started
-        self._last = _Search(query, frame, continuing, mask, seconds, begins)
+        self._last = _Search(query, frame, continuing, mask, seconds, begins, goal.feet)
         return best
 
     def _begins_walk(self, goal: Goal) -> bool:
@@ -339,6 +345,26 @@ class MotionMatching:
             return False
         vx, vy = goal.trajectory[-1][3:] if goal.trajectory else (0.0, 0.0)
         return self._at_rest < vx * vx + vy * vy < self.database.walk_to_run**2
+
+    def _choose_by_support(
+        self, feet: np.ndarray, find: NearestSearch, bound: float
+    ) -> tuple[int, float]:
+        """Return the frame whose cost with that of its feet is least and below a bound, or -1."""
+        measure = partial(self.price_support, feet=feet)
+        return price_choice.choose(price_choice.list_nearest(find), measure, bound)
+
+    def _find_supported(
+        self, nearest: NearestSearch, feet: np.ndarray, count: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest frames and costs, with what it costs to bring the feet there."""
+        frames, costs = nearest(max(count, _LOOKED_AT))
+        costs = costs + self.price_support(frames, feet)
+        order = costs.argsort(kind="stable")[:count]
+        return frames[order], costs[order]
+
+    def price_support(self, frames: np.ndarray, feet: np.ndarray) -> np.ndarray:
+        """Return what it costs (K,) to bring feet (L, 2) to those of frames (K,)."""
+        return self._settings.foot_support * self._support.measure(frames, feet)
 
     def _find_borne(self, nearest: NearestSearch, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest frames and costs, with what it costs not to be carried as in walks."""
@@ -357,12 +383,13 @@ class MotionMatching:
     ) -> tuple[int, float]:
         """Return the frame whose cost with its price is least and below a bound, or -1."""
         source = self._get_played_state()
+        weight = self._settings.price_weight * price_choice.PER_CENTIMETRE
 
-        def measure_prices(frames: Sequence[int]) -> np.ndarray:
-            return measure([Jump(*source, *self._get_state(frame)) for frame in frames])
+        def measure_prices(frames: np.ndarray) -> np.ndarray:
+            jumps = [Jump(*source, *self._get_state(frame)) for frame in frames.tolist()]
+            return weight * measure(jumps)
 
-        weight = self._settings.price_weight
-        return price_choice.choose(price_choice.list_nearest(find), measure_prices, weight, bound)
+        return price_choice.choose(price_choice.list_nearest(find), measure_prices, bound)
 
     def _should_wait(self, leap: float) -> bool:
         """Return whether a jump should wait for a tick, as a joint would leap now."""
@@ -419,6 +446,16 @@ class MotionMatching:
         """Return every frame's costs by feature (N, features) in a search at a frame, slowly."""
         return self._differences.split_all(self._rows - self._make_query(trajectory, frame))
 
+    def price_support_of_all(self, frame: int, feet: np.ndarray | None = None) -> np.ndarray:
+        """Return what it costs (N,) to bring feet (L, 2) to those of each frame; 0 at a frame.
+
+        By default they are the feet of that frame.
+        """
+        shown = self._support.get_places(frame) if feet is None else feet
+        costs = self.price_support(np.arange(self.database.frame_count), shown)
+        costs[frame] = 0.0
+        return costs
+
     def _get_tag_mask(self, tags: frozenset[str]) -> _TagMask | None:
         if not tags:
             return None
@@ -459,15 +496,22 @@ class MotionMatching:
             self._index.find_k_nearest, last.query, current=last.frame, mask=mask, **self._around
         )
         find = partial(self._find_borne, nearest) if last.begins_walk else nearest
+        if last.feet is not None:
+            find = partial(self._find_supported, find, last.feet)
         frames, _ = find(count)
         labels = tuple(f.label for f in self.database.schema.features)
         continuing = self._make_candidate(last.query, last.frame)
-        candidates = tuple(self._make_candidate(last.query, int(f)) for f in frames)
+        candidates = tuple(self._make_candidate(last.query, int(f), last.feet) for f in frames)
         return Explanation(labels, continuing, candidates)
 
-    def _make_candidate(self, query: np.ndarray, frame: int) -> Candidate:
+    def _make_candidate(
+        self, query: np.ndarray, frame: int, feet: np.ndarray | None = None
+    ) -> Candidate:
+        """Return what a frame costs, with what it costs to bring the feet there, if these are."""
         cost, by_feature = self._differences.split(query - self._rows[frame])
-        return Candidate(frame, cost + self._bias.item(frame), tuple(by_feature.tolist()))
+        support = 0.0 if feet is None else self.price_support(np.array([frame]), feet).item()
+        total = cost + self._bias.item(frame) + support
+        return Candidate(frame, total, tuple(by_feature.tolist()), support)
 
 
 def _list_apart(frames: np.ndarray, costs: np.ndarray) -> Iterator[tuple[int, float]]:
@@ -509,6 +553,7 @@ class _Search(NamedTuple):
     mask: _TagMask | None
     seconds: float
     begins_walk: bool
+    feet: np.ndarray | None
 
 
 def _map_goal_dimensions(schema: Schema, times: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:

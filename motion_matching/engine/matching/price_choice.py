@@ -1,4 +1,4 @@
-"""Choose among the nearest frames by what a jump there costs the eye, besides their features.
+"""Choose among the nearest frames by what a jump there costs, besides their features.
 
 Prices are never negative. So as soon as the features of a frame alone cost more than the best
 frame with its price, so do all further ones, and the choice is exact without their prices.
@@ -6,7 +6,7 @@ frame with its price, so do all further ones, and the choice is exact without th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,21 +36,21 @@ def list_nearest(find: NearestSearch) -> Iterator[tuple[Array, Array]]:
 
 def choose(
     nearest: Iterable[tuple[Array, Array]],
-    measure_prices: Callable[[Sequence[int]], Any],
-    weight: float,
+    measure_prices: Callable[[Array], Any],
     bound: float,
 ) -> tuple[int, float]:
-    """Return the frame whose cost with its weighted price is least, and both together.
+    """Return the frame whose cost with its price is least, and both together.
 
-    (-1, bound) if none is below `bound`. `nearest` gives frames and costs, best first.
+    (-1, bound) if none is below `bound`. `nearest` gives frames and costs, best first, and
+    `measure_prices` the prices (K,) of frames (K,) in the same measure.
     """
     best, least = -1, bound
     for frames, costs in nearest:
         near = costs < least
         if not near.any():
             break
-        prices = np.asarray(measure_prices(frames[near].tolist()))
-        totals = costs[near] + weight * PER_CENTIMETRE * prices
+        prices = np.asarray(measure_prices(frames[near]))
+        totals = costs[near] + prices
         k = int(totals.argmin())
         if totals[k] < least:
             best, least = int(frames[near][k]), float(totals[k])

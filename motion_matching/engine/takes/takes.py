@@ -241,7 +241,8 @@ def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
         source = database.get_frame_source(candidate.frame)
         costs = [round(cost, 3) for cost in candidate.by_feature]
         by_feature = dict(zip(labels, costs, strict=True))
-        return vars(source) | {"cost": round(candidate.cost, 3), "by_feature": by_feature}
+        total, feet = round(candidate.cost, 3), round(candidate.feet, 3)
+        return vars(source) | {"cost": total, "by_feature": by_feature, "feet": feet}
 
     return [
         {

@@ -247,6 +247,7 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
         "prediction",
         "search_interval",
         "continuing_bias",
+        "support_weight",
         "price_weight",
         "sharp_velocity",
         "sharp_angle",
@@ -262,7 +263,7 @@ class MOTION_MATCHING_PT_blending(_SettingsPanel, bpy.types.Panel):
 
     bl_label = "Blending"
     bl_options = {"DEFAULT_CLOSED"}
-    names = ("blend_stretch", "blend_root")
+    names = ("blend_stretch", "blend_root", "root_halflife")
 
 
 class MOTION_MATCHING_PT_look(_SettingsPanel, bpy.types.Panel):

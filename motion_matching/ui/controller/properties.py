@@ -104,6 +104,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     skip_ahead: bool
     wait: bool
     continuing_bias: float
+    support_weight: float
     price_weight: float
     idle: bool
     breathing: float
@@ -124,6 +125,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     blend_time: float
     blend_stretch: float
     blend_root: bool
+    root_halflife: float
     displacement: str
     synchronization: float
     adjust_position_halflife: float

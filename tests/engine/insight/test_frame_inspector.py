@@ -28,7 +28,7 @@ from motion_matching.engine.insight.frame_inspector import (
 from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.matching.method import MotionMatching
 
-SETTINGS = PerformerSettings(search_interval=0.0)
+SETTINGS = PerformerSettings(search_interval=0.0, support_weight=100.0)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ def test_the_chosen_frame_is_the_one_that_the_search_chooses(
         goal = predict_trajectory(database, SETTINGS, frame, velocity)
         found = inspect_frame(database, SETTINGS, frame, goal, count=6)
         method._frame, method._ticks_to_search = frame, 0
-        motion = method.advance(Goal(goal, sharp=True))
+        motion = method.advance(Goal(goal, sharp=True, feet=method._toes[frame, :, :2]))
         assert (motion.jump is None) == (found.chosen == frame)
         if motion.jump is not None:
             assert found.chosen == motion.frame - 1
@@ -211,7 +211,7 @@ def test_candidates_are_sorted_and_their_costs_by_feature_add_up(database: Datab
     assert len(costs) == 8
     for candidate in (*found.candidates, found.continuing):
         assert candidate.cost == pytest.approx(
-            sum(candidate.by_feature) + database.bias[candidate.frame], abs=1e-4
+            sum(candidate.by_feature) + database.bias[candidate.frame] + candidate.feet, abs=1e-4
         )
     # of similar frames next to each other, only one is listed
     frames = sorted(c.frame for c in found.candidates)

@@ -48,6 +48,7 @@ def test_the_inspector_predicts_every_jump_a_tick_before(watched, demo_database)
             int(watched.take.frames[tick - 1]),
             goal.trajectory,
             tags=goal.tags,
+            feet=goal.feet,
             method=method,
         )
         assert demo_database.successors[found.chosen] == watched.take.frames[tick]

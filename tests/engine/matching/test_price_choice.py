@@ -33,12 +33,12 @@ def test_the_choice_is_that_of_all_frames_and_needs_few_prices():
             costs, prices = rng.exponential(2.0, 250), rng.exponential(0.02, 250)
             asked.clear()
 
-            def measure(frames: list[int], prices: np.ndarray = prices) -> np.ndarray:
-                asked.extend(frames)
+            def measure(frames: np.ndarray, prices: np.ndarray = 100.0 * weight * prices):
+                asked.extend(frames.tolist())
                 return prices[frames]
 
             nearest = price_choice.list_nearest(make_find(costs))
-            found, total = price_choice.choose(nearest, measure, weight, bound)
+            found, total = price_choice.choose(nearest, measure, bound)
             totals = costs + weight * 100.0 * prices
             best = int(totals.argmin())
             assert found == (best if totals[best] < bound else -1)

@@ -275,7 +275,8 @@ def test_every_jump_is_explained_by_its_candidates(demo_database):
             entered.frame,
             entered.mirrored,
         )
-        assert best["cost"] == pytest.approx(sum(best["by_feature"].values()), abs=0.01)
+        costs = sum(best["by_feature"].values()) + best["feet"]
+        assert best["cost"] == pytest.approx(costs, abs=0.01)
         assert jump["price"] == pytest.approx(float(take.prices[tick]), abs=1e-5)
     told = [jump["flips_if"] for jump in jumps if jump["flips_if"]]
     assert len(told) > len(jumps) / 2

@@ -1,0 +1,99 @@
+"""Jumps are dear that put a standing foot elsewhere than where it is shown."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.control.method import Goal
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.control.trajectory import TrajectoryPoint
+from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.sources import find_sources
+from motion_matching.engine.insight import frame_inspector
+from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.matching.support import RULES, SupportPrice
+from motion_matching.engine.takes import takes
+from tests.engine.scripted import perform_script
+
+AT_ONCE = PerformerSettings(support_weight=100.0, search_interval=0.0, continuing_bias=0.0)
+
+
+@pytest.fixture(scope="module")
+def method(demo_database: Database) -> MotionMatching:
+    return MotionMatching(demo_database, AT_ONCE)
+
+
+def make_toes(place: tuple[float, float], stays: float, until: float) -> np.ndarray:
+    """Return the toes (1, 1, 8) of a frame with one leg."""
+    return np.array([[[*place, 0.0, 0.0, stays, until, *place]]], np.float32)
+
+
+def measure(toes: np.ndarray, shown: tuple[float, float]) -> float:
+    return SupportPrice(toes, ()).measure(np.array([0]), np.array([shown])).item()
+
+
+def test_a_standing_foot_costs_the_square_of_what_it_is_too_far_away():
+    standing = make_toes((0.1, 0.2), stays=0.3, until=1.0)
+    assert measure(standing, (0.1, 0.2)) == 0.0
+    assert measure(standing, (0.1, 0.2 + 0.99 * RULES.stands)) == 0.0
+    assert measure(standing, (0.1 + RULES.stands + 0.3, 0.2)) == pytest.approx(0.09, rel=1e-5)
+
+
+def test_a_foot_in_the_air_may_be_the_farther_away_the_later_it_lands():
+    for until in (0.02, 0.1):
+        flying = make_toes((0.0, 0.0), stays=0.0, until=until)
+        free = RULES.stands + RULES.reaches * until
+        assert measure(flying, (0.0, 0.99 * free)) == 0.0
+        assert measure(flying, (0.0, free + 0.2)) == pytest.approx(0.04, rel=1e-4)
+
+
+def test_a_search_enters_the_frame_of_the_least_cost_with_that_of_its_feet(
+    demo_database: Database, method: MotionMatching
+):
+    """With the feet of the frame that is played, as the inspector has them."""
+    candidates = demo_database.find_candidates(AT_ONCE.end_guard)
+    for frame in (700, 3000, 9000):
+        way = [
+            TrajectoryPoint(0.5 * t, -2.0 * t, 0.2 * t, 0.5, -2.0) for t in method.trajectory_times
+        ]
+        plain = method.compute_costs(way, frame).sum(axis=1) + demo_database.bias
+        costs = plain + method.price_support_of_all(frame)
+        for each in (plain, costs):
+            near = np.abs(np.arange(len(costs)) - frame) < method._around["surroundings"]
+            each[near | ~candidates] = np.inf
+        feet = method._toes[frame, :, :2]
+        method._frame, method._since_stood = frame, math.inf
+        motion = method.advance(Goal(way, sharp=True, feet=feet))
+        expected = int(costs.argmin())
+        assert motion.jump is not None
+        assert demo_database.successors[expected] == motion.frame
+        assert motion.cost == pytest.approx(costs.min(), rel=1e-3)
+        inspection = frame_inspector.inspect_frame(demo_database, AT_ONCE, frame, way)
+        assert inspection.chosen == expected
+        explained = method.explain(1)
+        assert explained is not None
+        assert explained.candidates[0].cost == pytest.approx(costs.min(), rel=1e-3)
+
+
+@pytest.mark.slow
+def test_feet_slide_half_as_much_on_clips_that_only_go_straight(mocap: Path):
+    """Steered into turns, they are played in bits, from one foot to the other."""
+    database = build(find_sources([mocap / "cmu-walks"]), BuildSettings(mirror=True))[0]
+    slides = [
+        takes.report(
+            perform_script(database, "turns", "walk", 60.0, 5, support_weight=weight), database
+        )["take"]["foot_slide_contacts"]
+        for weight in (0.0, 100.0)
+    ]
+    assert slides[1] < 0.6 * slides[0]
+
+
+def test_without_locked_feet_support_costs_nothing(demo_database: Database):
+    settings = AT_ONCE.with_changes({"foot_lock": False})
+    free = MotionMatching(demo_database, settings)
+    assert not free.price_support_of_all(700).any()
