@@ -192,8 +192,8 @@ class PerformerSettings:
     support_weight: float = describe(
         0.0,
         "Foot Support",
-        "What a jump costs that puts a standing foot elsewhere than it is shown; 100: feet slide "
-        "less on sparse data and in sharp turns, 0: nothing",
+        "How much it costs to jump to a frame whose planted feet are not where the character's "
+        "are; 100: less foot sliding, slightly harder jumps, 0: nothing",
         soft_most=300.0,
     )
     price_weight: float = describe(
@@ -284,9 +284,9 @@ class PerformerSettings:
     root_halflife: float = _seconds(
         0.0,
         "Root on Feet",
-        "While a foot stands, time in which half of what a jump adds to the character's own speed "
-        "and turn is gone; 0.06 s: less foot sliding in sharp turns, harder jumps, 0: they fade as "
-        "the jump does",
+        "Time in which half of the speed and turn that a jump leaves to the character is gone while "
+        "a foot stands; 0.06 s with Foot Support: less foot sliding in sharp turns, harder jumps, "
+        "0: they fade as the jump does",
     )
     displacement: str = describe(
         "adjust",
