@@ -284,9 +284,9 @@ class PerformerSettings:
     root_halflife: float = _seconds(
         0.0,
         "Root on Feet",
-        "Time in which half of the speed and turn that a jump leaves to the character is gone while "
-        "a foot stands; 0.06 s with Foot Support: less foot sliding in sharp turns, harder jumps, "
-        "0: they fade as the jump does",
+        "Time in which half of the speed and turn that a jump leaves to the character is gone "
+        "while a foot stands; 0.06 s with Foot Support: less foot sliding in sharp turns, harder "
+        "jumps, 0: they fade as the jump does",
     )
     displacement: str = describe(
         "adjust",
