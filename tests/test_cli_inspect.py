@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.command_line import run, run_line
 from tests.demo import load_few
 from tests.engine.stumbles import make_stumbling_runs
 
+MOST_LETTERS = 64  # of a title in 15 units, beside the edge of its picture
 
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -193,7 +195,10 @@ def test_the_states_of_a_field_are_mapped_on_request(walk: Path, tmp_path: Path)
     assert len(states["clips"]) == len(states["gaits"]) == len(states["positions"]) == count
     drawn = plot.read_text()
     assert all(f'id="states {name}"' in drawn for name in ("front", "side", "clips"))
-    assert drawn.count("States of the field by their graph") == 1
+    assert drawn.count("By their graph: standing blue") == 1
+    titles = re.findall('class="big"[^>]*>([^<]*)<', drawn)
+    assert titles
+    assert all(len(title) <= MOST_LETTERS for title in titles)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("umap") is not None, reason="umap is installed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -67,3 +68,14 @@ def test_settings_without_descriptions_get_no_table():
 def test_the_manuals_tables_are_up_to_date(page):
     text = page.read_text(encoding="utf-8")
     assert tables.fill_tables(text) == text, "run `python -m building.tables`"
+
+
+def test_figures_quoted_from_a_table_are_those_of_the_table():
+    """`in 60 of 64 rows of [Motion quality]` follows the page that a study writes."""
+    articles, quality = (
+        (tables.DOCS / name).read_text(encoding="utf-8") for name in ("articles.md", "quality.md")
+    )
+    quoted = re.findall(r"in (\d+ of \d+) rows of\s+\[Motion quality\]", articles)
+    reached = re.findall(r"^\| skate on contacts, baked, cm/s .*\| *(\d+ of \d+) \|$", quality, re.M)
+    assert quoted == reached
+    assert len(quoted) == 1

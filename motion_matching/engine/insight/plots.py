@@ -190,8 +190,8 @@ def _draw_states(database: Database, states: FieldMap) -> Iterator[str]:
         field_map.compute_gait_colours(database),
         field_map.compute_clip_colours(database),
     )
-    start = f"States of the field by {states.method}"
-    front_name = "states front", f"{start}: standing blue, walking green, running orange"
+    title = f"By {states.method}: standing blue, walking green, running orange"
+    front_name = "states front", title
     yield _draw_map(database, front, by_gait, front_name)
     yield _draw_map(database, side, by_gait, ("states side", "The same from its left side"))
     yield _draw_map(database, side, by_clip, ("states clips", "The same, coloured by clip"))

@@ -118,8 +118,8 @@ def _draw_curves(shape: FadeShape, time: float, rate: float) -> str:
             make_label(left - 6, y + 4, f"{100 * share * x:+.0f} cm", ' text-anchor="end"')
         )
     parts.append(make_label(left + width - 30, middle + 16, f"{seconds:.2g} s"))
-    kind = "a halflife" if shape is SPRING else "a blend time"
-    title = f"How differences fade with {kind} of {time:g} s, and what each costs"
+    kind = "halflife" if shape is SPRING else "blend time"
+    title = f"How differences fade, and their cost: {kind} {time:g} s"
     return make_picture("price curves", title, parts)
 
 

@@ -257,10 +257,9 @@ edit it by hand; the database is then built from it instead of the computed path
     requires = (*CHARACTER, has_active_source, has_computed_path)
 
     fewer_keys: float = number(
-        0.0,
+        0.01,
         "Fewer Keys",
-        "How far the path may be from the computed one in exchange for fewer keys; zero keys "
-        "every frame",
+        "Largest distance from the computed path allowed when removing keys; 0 keys every frame",
         **TOLERANCE,
     )
 

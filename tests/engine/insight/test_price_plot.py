@@ -113,3 +113,14 @@ def test_a_cubic_is_drawn_as_it_fades(tmp_path):
     exact, feature = (read_map(root, f"price {name}") for name in ("exact", "feature"))
     assert exact(0.5, -0.5)[1] < 0.4 * exact(0.5, 0.5)[1]
     assert feature(0.8, -0.8)[1] == pytest.approx(0.0, abs=0.1)
+
+
+def test_titles_fit_in_their_pictures(tmp_path):
+    """A bold letter of 15 units takes about eight."""
+    settings = PerformerSettings(inertialization="cubic", blend_time=0.25)
+    for each in (SETTINGS, settings):
+        pictures.write_pictures(price_plot.draw_prices(each), tmp_path / "price.svg")
+        root = ElementTree.parse(tmp_path / "price.svg").getroot()
+        titles = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "big"]
+        assert len(titles) == len(NAMES) + 1
+        assert all(8.0 * len(title) < pictures.WIDTH - pictures.MARGIN for title in titles)

@@ -206,7 +206,7 @@ def test_applying_scale_scales_the_keys_of_all_actions(obj):
     ops.build()
     built = get_library().load(compute_key(obj))
     settings.source_index, source = 0, settings.sources[0]
-    ops.edit_path()
+    ops.edit_path(fewer_keys=0.0)
     obj.location.x += 3.0
     bpy.context.view_layer.update()
     by_hand = hand_path.read_path(source.path, obj, 1, 50).positions

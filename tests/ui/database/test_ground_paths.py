@@ -129,7 +129,7 @@ def test_the_drawn_path_follows_settings_and_armature(monkeypatch):
     settings.roles.root = ""
 
     # a path edited by hand
-    ops.edit_path()
+    ops.edit_path(fewer_keys=0.0)
     assert list(refresh_tracks()) == ["raw", "computed", "by hand"]
     assert (
         np.abs(refresh_tracks()["by hand"].positions - refresh_tracks()["computed"].positions).max()
