@@ -48,7 +48,7 @@ _TRAINING_STATES = {
     "missing": (
         "LAYER_USED",
         "Not Trained",
-        "Not trained: plays what serves best within Look Ahead",
+        "Not trained: does not plan beyond Look Ahead",
     ),
     "stopped": ("PAUSE", "Stopped", "Stopped halfway: plays greedily until training is finished"),
     "elsewhere": (
