@@ -691,7 +691,7 @@ def simulation_bone():
     moved.action, moved.action_slot = source.action, source.action.slots[0]
     scene.frame_set(150)
     obj.motion_matching.show_path = True
-    call(bpy.ops.motion_matching.edit_path, "INVOKE_DEFAULT", fewer_keys=0.01)
+    call(bpy.ops.motion_matching.edit_path, "INVOKE_DEFAULT")
     yield from wait_for_work()
     action = source.path.animation_data.action
     curves = action.layers[0].strips[0].channelbags[0].fcurves
