@@ -18,6 +18,7 @@ from tests.engine.stumbles import make_stumbling_runs
 
 MOST_LETTERS = 64  # of a title in 15 units, beside the edge of its picture
 
+
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The database of few generated clips; tests only read it."""

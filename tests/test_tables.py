@@ -76,6 +76,7 @@ def test_figures_quoted_from_a_table_are_those_of_the_table():
         (tables.DOCS / name).read_text(encoding="utf-8") for name in ("articles.md", "quality.md")
     )
     quoted = re.findall(r"in (\d+ of \d+) rows of\s+\[Motion quality\]", articles)
-    reached = re.findall(r"^\| skate on contacts, baked, cm/s .*\| *(\d+ of \d+) \|$", quality, re.M)
+    row = r"^\| skate on contacts, baked, cm/s .*\| *(\d+ of \d+) \|$"
+    reached = re.findall(row, quality, re.MULTILINE)
     assert quoted == reached
     assert len(quoted) == 1

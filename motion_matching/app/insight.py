@@ -25,6 +25,7 @@ from .runtime import runtime
 from .settings import get_controller_state, get_performer_settings
 from .steps import Steps, run_in_background_steps
 from .takes import read_parts_on_ground
+from .training import get_field_metric
 from .typed import settings_of
 
 if TYPE_CHECKING:
@@ -145,8 +146,8 @@ def map_poses_steps(obj: bpy.types.Object) -> Steps[MappedPoses]:
 
 def map_database_steps(uid: int, key: str, database: Database) -> Steps[MappedPoses]:
     """Map the poses of a database, and the states of its field if they are shown, unless done."""
-    shown = settings_of(get_armature(uid))
-    metric = shown.training.metric if shown.insight.map == "field" else ""
+    obj = get_armature(uid)
+    metric = get_field_metric(obj) if settings_of(obj).insight.map == "field" else ""
     data, known = (key, status.get_edition(key)), runtime.pose_maps
     done = known.get(uid)
     if done and done[:2] != data:

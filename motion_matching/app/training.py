@@ -22,7 +22,7 @@ from ..engine import own_files
 from ..engine.database.tags import parse_names
 from ..engine.errors import MotionMatchingError, SettingsError
 from ..engine.field import quality
-from ..engine.field.quality import QUALITIES
+from ..engine.field.quality import NOTEBOOK, QUALITIES, TRAININGS
 from ..engine.field.tasks import Tasks, space_speeds
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
@@ -60,34 +60,32 @@ _CAN_RESUME = "Stopped; Train goes on from here"
 class TrainingRequest:
     """What a field is trained for."""
 
-    quality: str  # of QUALITIES
+    quality: str  # of TRAININGS
     metric: str
     with_speed: bool
     tags: tuple[str, ...]
-    as_notebook: bool = False
 
     @classmethod
     def from_object(cls, obj: bpy.types.Object) -> TrainingRequest:
-        """Return what an armature is set to."""
+        """Return what an armature is set to; the field of the notebook has settings of its own."""
         training = settings_of(obj).training
         tags = tuple(sorted(set(parse_names(training.tags))))
-        as_notebook = settings_of(obj).controller.field == "notebook"
-        return cls(get_quality(obj), training.metric, training.speed, tags, as_notebook)
+        if settings_of(obj).controller.field == NOTEBOOK:
+            return cls(NOTEBOOK, NOTEBOOK, False, tags)
+        return cls(_get_quality(obj), training.metric, training.speed, tags)
 
     def compute_key(self, database: str) -> str:
         """Return the key of the values that are trained with the database of a key."""
         content = [_KEYS_VERSION, database, self.quality, self.metric, self.with_speed, self.tags]
-        if self.as_notebook:
-            content.append("notebook")
         digest = hashlib.blake2b(json.dumps(content).encode(), digest_size=16)
         return f"field-{digest.hexdigest()}"
 
     def create_training(self, database: Database, report: ReportProgress) -> Training:
         """Return a training that reports its progress. Raises an error if a tag is on no frame."""
-        settings, directions = QUALITIES[self.quality]
+        settings, directions = TRAININGS[self.quality]
         fastest = takes.make_default_settings(database).run.forward
         speeds = space_speeds(fastest) if self.with_speed else ()
-        tasks = Tasks(directions, speeds, self.tags, as_notebook=self.as_notebook)
+        tasks = Tasks(directions, speeds, self.tags, as_notebook=self.quality == NOTEBOOK)
         metric = engine.field.field_controller.METRICS[self.metric](database)
         return engine.field.training.Training(database, metric, tasks, settings, report)
 
@@ -161,15 +159,20 @@ class ChosenMethod:
         return (field or engine.matching.method.MotionMatching)(database, settings)
 
 
-def get_quality(obj: bpy.types.Object) -> str:
+def _get_quality(obj: bpy.types.Object) -> str:
     """Return the name of the quality that an armature is set to."""
     names, number = list(QUALITIES), settings_of(obj).training.quality
     return names[min(max(number, 1), len(names)) - 1]  # files of other versions hold any number
 
 
+def get_field_metric(obj: bpy.types.Object) -> str:
+    """Return the name of the metric by which an armature's field compares states."""
+    return TrainingRequest.from_object(obj).metric
+
+
 def describe_quality(obj: bpy.types.Object) -> str:
     """Describe what is trained of an armature with its quality."""
-    return quality.describe_quality(get_quality(obj))
+    return quality.describe_quality(TrainingRequest.from_object(obj).quality)
 
 
 def get_training_request(obj: bpy.types.Object) -> TrainingRequest | None:
@@ -270,7 +273,8 @@ def get_training_key(obj: bpy.types.Object) -> str:
 
 def describe_action_mismatch(obj: bpy.types.Object) -> str:
     """Say which actions the field was trained for if the armature is set to others."""
-    controller, trained = settings_of(obj).controller, QUALITIES[get_quality(obj)][0]
+    controller = settings_of(obj).controller
+    trained, _ = TRAININGS[TrainingRequest.from_object(obj).quality]
     if controller.neighbours == trained.neighbours and abs(controller.drift - trained.drift) < 1e-6:
         return ""
     actions = f"{trained.neighbours} neighbours and a drift correction of {trained.drift:.2f}"

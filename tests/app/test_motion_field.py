@@ -9,6 +9,7 @@ import math
 import bpy
 import numpy as np
 
+from motion_matching import api
 from motion_matching.app import comparing, inspector, status
 from motion_matching.app import training as field_training
 from motion_matching.app.library import get_library
@@ -67,6 +68,26 @@ def is_same_motion(one, other):
         a.shape == others[k].shape and np.allclose(a, others[k], atol=1e-5)
         for k, a in curves.items()
     )
+
+
+def test_the_panel_trains_the_field_of_the_notebook_as_scripts_do():
+    """All states, the notebook's metric and directions alone, whatever the panel has beside it."""
+    obj = create_field_character()
+    settings = obj.motion_matching
+    settings.controller.field = "notebook"
+    settings.training.speed, settings.training.metric = True, "default"
+    assert field_training.describe_quality(obj).startswith("Notebook: all poses")
+    assert ops.train() == {"FINISHED"}
+    assert field_training.get_training_state(obj) == "fresh"
+    method = run_steps(performing.prepare_steps(obj))[1]
+    trained = api.train(method.database, quality="notebook")
+    np.testing.assert_allclose(method.foresight.values, trained.function.values, atol=1e-6)
+    assert method.foresight.tasks == trained.function.tasks
+    assert field_training.get_field_metric(obj) == "notebook"
+    settings.training.quality = 2
+    assert field_training.get_training_state(obj) == "fresh", "it has a quality of its own"
+    settings.controller.field = "by_gait"
+    assert field_training.get_training_state(obj) == "stale"
 
 
 def test_a_motion_field_plays_live_and_in_takes():
@@ -150,10 +171,11 @@ def test_training_can_be_stopped_and_resumed():
     settings = obj.motion_matching
     training, controller = settings.training, settings.controller
     words = []
+    request = field_training.TrainingRequest.from_object
     training["quality"] = 0
-    assert field_training.get_quality(obj) == "draft", "as another version may have left it"
+    assert request(obj).quality == "draft", "as another version may have left it"
     training["quality"] = 9
-    assert field_training.get_quality(obj) == list(QUALITIES)[-1]
+    assert request(obj).quality == list(QUALITIES)[-1]
     for training.quality in range(6, -1, -1):
         words.append(field_training.describe_quality(obj))
     assert len(set(words)) == 5, words

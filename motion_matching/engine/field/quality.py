@@ -69,7 +69,7 @@ TRAININGS = {**QUALITIES, NOTEBOOK: (TrainingSettings(states=0), 17)}
 
 def describe_quality(quality: str) -> str:
     """Return what is trained at a quality, as one line for a panel."""
-    settings, directions = QUALITIES[quality]
+    settings, directions = TRAININGS[quality]
     poses = f"about {settings.states}" if settings.states else "all"
     blended = f"{settings.neighbours} of them blended"
     return f"{quality.title()}: {poses} poses, {blended}, {directions} directions"

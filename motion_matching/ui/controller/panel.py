@@ -179,7 +179,9 @@ class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         super().draw_settings(obj, settings)
-        split_layout(self.layout).prop(settings.training, "metric")
+        column = split_layout(self.layout)
+        column.active = settings.controller.field != "notebook"  # which has its own
+        column.prop(settings.training, "metric")
         live = runtime.live
         if live and live.decision and live.armature.uid == obj.session_uid:
             _draw_actions(self.layout.box(), live, settings.controller.favour)
@@ -223,9 +225,13 @@ class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
         layout, training = self.layout, settings.training
         state = app.training.get_training_state(obj)
         column = split_layout(layout)
-        column.prop(training, "quality", slider=True)
+        own = column.column()
+        own.active = settings.controller.field != "notebook"  # which has its own
+        own.prop(training, "quality", slider=True)
         draw_wrapped_text(column, app.training.describe_quality(obj), "BLANK1")
-        column.row(heading="Direction and").prop(training, "speed")
+        own = column.row(heading="Direction and")
+        own.active = settings.controller.field != "notebook"
+        own.prop(training, "speed")
         column.prop(training, "tags", placeholder=", ".join(app.status.get_status(obj).tags))
         text = "Continue Training" if state == "stopped" else "Train"
         row = add_tall_row(layout)

@@ -364,7 +364,7 @@ class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
             draw_wrapped_text(layout, f"{reason}: map again", "FILE_REFRESH")
         kind, poses = settings.insight.map, mapped.poses
         if kind == "field":
-            if mapped.metric != settings.training.metric:
+            if mapped.metric != app.training.get_field_metric(obj):
                 text = "The field is not mapped with this similarity: map again"
                 draw_wrapped_text(layout, text, "FILE_REFRESH")
             return
