@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.database import database as databases
+from motion_matching.engine.insight import pictures
 from motion_matching.engine.motion import bvh
 from tests.command_line import run, run_line
 from tests.demo import load_few
 from tests.engine.stumbles import make_stumbling_runs
-
-MOST_LETTERS = 64  # of a title in 15 units, beside the edge of its picture
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +198,7 @@ def test_the_states_of_a_field_are_mapped_on_request(walk: Path, tmp_path: Path)
     assert drawn.count("By their graph: standing blue") == 1
     titles = re.findall('class="big"[^>]*>([^<]*)<', drawn)
     assert titles
-    assert all(len(title) <= MOST_LETTERS for title in titles)
+    assert all(8.0 * len(title) < pictures.WIDTH - pictures.MARGIN for title in titles)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("umap") is not None, reason="umap is installed")

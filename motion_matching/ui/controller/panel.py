@@ -170,6 +170,11 @@ class MOTION_MATCHING_PT_speeds(_SettingsPanel, bpy.types.Panel):
             draw_wrapped_text(self.layout, coverage, "INFO")
 
 
+def _is_training_free(settings: MotionMatchingSettings) -> bool:
+    """Return whether quality, speed and similarity can be chosen; the notebook's are its own."""
+    return settings.controller.field != "notebook"
+
+
 class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
     """How a motion field blends similar poses"""
 
@@ -180,7 +185,7 @@ class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         super().draw_settings(obj, settings)
         column = split_layout(self.layout)
-        column.active = settings.controller.field != "notebook"  # which has its own
+        column.active = _is_training_free(settings)
         column.prop(settings.training, "metric")
         live = runtime.live
         if live and live.decision and live.armature.uid == obj.session_uid:
@@ -225,13 +230,12 @@ class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
         layout, training = self.layout, settings.training
         state = app.training.get_training_state(obj)
         column = split_layout(layout)
-        own = column.column()
-        own.active = settings.controller.field != "notebook"  # which has its own
-        own.prop(training, "quality", slider=True)
+        quality = column.column()
+        quality.prop(training, "quality", slider=True)
         draw_wrapped_text(column, app.training.describe_quality(obj), "BLANK1")
-        own = column.row(heading="Direction and")
-        own.active = settings.controller.field != "notebook"
-        own.prop(training, "speed")
+        speed = column.row(heading="Direction and")
+        speed.prop(training, "speed")
+        quality.active = speed.active = _is_training_free(settings)
         column.prop(training, "tags", placeholder=", ".join(app.status.get_status(obj).tags))
         text = "Continue Training" if state == "stopped" else "Train"
         row = add_tall_row(layout)
