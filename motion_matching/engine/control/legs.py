@@ -201,7 +201,7 @@ def bend(
     hinge: Vector,
     buffer: float,
     limit: ReachLimit | None = None,
-    room: float = 0.0,
+    room: float = math.inf,
     dt: float = 0.0,
     spare: float = 0.0,
 ) -> tuple[Quaternion, Quaternion, float]:
@@ -210,8 +210,9 @@ def bend(
     Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
     leg about the knee; and by how many metres the leg is too short. The knee bends in its own
     plane. A leg that cannot reach the goal gives way softly, once it is longer than now by `spare`
-    metres, and stays `buffer` metres short of straight. One that is bent backward is straightened.
-    One without length is not turned. `limit` changes the reach that this comes to.
+    metres, and stays `buffer` metres short of straight. One that is bent backward is straightened,
+    and comes at most by its `room` in metres lower. One without length is not turned. `limit`
+    changes the reach that this comes to.
     """
     (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
     ux, uy, uz = kx - hx, ky - hy, kz - hz
@@ -227,7 +228,7 @@ def bend(
     axis, backward = find_axis(upper, lower, mul_vec(attitude, hinge), FLOATS)
     if backward < 0.0 and square > aa + bb:
         # not forward as far as backward: a knee that passes straight for a moment would swing back
-        reach, now = min(reach + whole - now, whole), whole
+        reach, now = min(reach + min(whole - now, room), whole), whole
     free, wanted = now + spare, reach
     if reach > free:
         reach = free + _soften(reach, whole, buffer) - _soften(free, whole, buffer)
