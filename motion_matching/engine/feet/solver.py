@@ -41,18 +41,19 @@ def solve(feet: Feet) -> FeetPlacement:
     placed = FeetPlacement(feet, values)
     for foot, toe, floor in zip(feet.feet, placed.toes, placed.floors, strict=True):
         toe[:, 2] = np.maximum(toe[:, 2], floor + foot.leg.toe_height)
-        _hold_plants(toe, foot.planted)
+        _hold_plants(toe, foot.planted, fps)
     return placed
 
 
-def _hold_plants(toe: np.ndarray, planted: np.ndarray) -> None:
+def _hold_plants(toe: np.ndarray, planted: np.ndarray, fps: float) -> None:
     """Let a toe (T, 3) that friction holds stand still in place: passes leave it creeping."""
     for start, stop in find_runs(planted):
         creeps = np.abs(np.diff(toe[start:stop], axis=0)).max(axis=1) < NUMBERS.kept / 5.0
-        # one that is drawn along as it leaves the ground stands until then
-        most = NUMBERS.low if creeps.all() else NUMBERS.kept
         for first, last in start + find_runs(creeps):
             plant = toe[first : last + 1]
+            # one that is drawn along as it leaves the ground stands until then, a long one for long
+            slow = NUMBERS.kept * max((last - first) / fps, 1.0)
+            most = NUMBERS.low if creeps.all() else min(slow, NUMBERS.low)
             if np.ptp(plant, axis=0).max() < most:
                 plant[:] = np.median(plant, axis=0)
 
