@@ -8,6 +8,7 @@ Source: the Nucl.ai talk (article 004), in which a game uses a fifth of its pose
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -99,7 +100,7 @@ def find_spare_frames(database: Database, played: np.ndarray, keep: float) -> Pr
     if not 0.0 < keep < 1.0:
         raise SettingsError(f"A share of {keep:g} cannot be kept; give one above 0 and below 1.")
     pieces, playable, rows = _find_pieces(database), database.playable, _get_rows(database)
-    room = round(keep * int(playable.sum()))
+    room = math.ceil(keep * int(playable.sum()))
     stays = _find_protected(database)
     chosen = np.array([bool(stays[piece].all()) for piece in pieces])
     uses = np.array([played[piece].sum() for piece in pieces])
