@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..maths import component_quat as quat
+from ..maths.springs import spring
 from .fade import SPRING, FadeShape, choose_fade
 from .margins import MARGINS
 from .method import Jump
@@ -100,7 +101,8 @@ class Inertializer:
     bone is accelerated more than in the data: its `limits` (2, B), linear and angular. All bones
     fade alike, so that feet stay where hips and knees put them. The velocities at a jump have a
     time of their own: with that of a large offset they would carry a bone far past both poses.
-    Unless it `blends_root`, the root moves as the motion that is entered from the first tick on.
+    Unless it `blends_root`, the root moves as the motion that is entered from the first tick on;
+    with a `root_halflife` it does soon, while a foot stands.
     """
 
     def __init__(
@@ -111,10 +113,13 @@ class Inertializer:
         shape: FadeShape = SPRING,
         stretch: float = 3.0,
         blends_root: bool = True,
+        root_halflife: float = 0.0,
+        slowness: float = 1.0,
     ) -> None:
         bone_count = limits.shape[1]
         self._shape, self._time, self._dt = shape, time, dt
         self._stretch, self._blends_root = stretch, blends_root
+        self._slowness, self._root_halflife = slowness, slowness * root_halflife
         self._limits = np.float32(MARGINS.blend) * np.maximum(limits, _LEAST_LIMITS)
         # offsets of bones (6 B) and root (3), and their velocities; after the last jump, and now
         self._initial_state = np.zeros((2, 6 * bone_count + 3), np.float32)
@@ -126,16 +131,18 @@ class Inertializer:
 
     @classmethod
     def from_settings(
-        cls, limits: np.ndarray, settings: PerformerSettings, dt: float
+        cls, limits: np.ndarray, settings: PerformerSettings, dt: float, slowness: float = 1.0
     ) -> Inertializer:
-        """Return one that lets jumps fade as settings choose."""
+        """Return one that lets jumps fade as settings choose, for a body of a slowness."""
         shape, time = choose_fade(settings)
-        return cls(limits, time, dt, shape, settings.blend_stretch, settings.blend_root)
+        root = settings.blend_root, settings.root_halflife
+        return cls(limits, time, dt, shape, settings.blend_stretch, *root, slowness)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Let the next jumps fade as settings choose; what fades goes on as it does."""
         self._shape, self._time = choose_fade(settings)
         self._stretch, self._blends_root = settings.blend_stretch, settings.blend_root
+        self._root_halflife = self._slowness * settings.root_halflife
 
     @property
     def half_time(self) -> float:
@@ -157,6 +164,10 @@ class Inertializer:
     def reset(self) -> None:
         self._initial_state[:] = self._state[:] = 0
         self._age = 0.0  # seconds since the last jump
+        # what is left for standing feet of the root's velocity from before it, and its speed
+        self._astray = (0.0, 0.0)
+        self._shown = self._earlier = np.zeros((7, self._limits.shape[1]), np.float32)
+        self._is_new = 2
         # of the offsets, and of their velocities
         self._fading_shape = self._shape
         self._fading_time = self._velocity_time = self._time
@@ -183,41 +194,46 @@ class Inertializer:
         """Add the difference between the two poses of a jump to the offsets."""
         state = self._compute_state(jump)
         self._initial_state[:] = self._state[:] = state
-        self._age = 0.0
+        self._age, self._astray = 0.0, (1.0, 0.0)
         self._fading_shape = self._shape
         self._fading_time, self._velocity_time = self._compute_times(self._offset, self._speed)
 
-    def calm_root(self, share: float) -> None:
-        """Leave a share of what fades of the root's velocity."""
-        self._initial_state[:, -3:] *= share
-
-    def preview(self, jump: Jump, following: np.ndarray) -> np.ndarray:
+    def preview(
+        self, jump: Jump, following: np.ndarray, roots: np.ndarray, led: np.ndarray
+    ) -> np.ndarray:
         """Return poses (K + 2, 7, B) around a jump: a tick before it, at it, and the K after it.
 
-        The data's are `following` (K, 7, B). The root goes on as it is.
+        The data's are `following` (K, 7, B), and `roots` (K, 3) the velocities of the root on the
+        way to each. `led` (3,) is that with which it came. What is not known of the time before,
+        soon after a reset, is left out.
         """
         state, ticks = self._compute_state(jump), np.arange(len(following) + 1)
         offset, speed = state[:, :-3].reshape(2, 6, -1)
         fading, calming = self._compute_times(offset, speed)
         compute = self._shape.compute_matrix
-        decays = [compute(fading, age, calming)[0] for age in (self._dt * ticks).tolist()]
+        ages = (self._dt * ticks).tolist()
+        decays = np.array([compute(fading, age, calming)[0] for age in ages], np.float32)
         data = np.concatenate([jump.target_pose[None], following])
         shown = np.empty((7, len(ticks) + 1, data.shape[2]), np.float32)
-        shown[:, 1:] = _add_offsets(data, np.array(decays, np.float32) @ state[:, :-3])
-        turning = compute_angular_velocity(offset[3:], speed[3:], jump.target_velocity[3:])
-        shown[:3, 0] = shown[:3, 1] - self._dt * (jump.target_velocity[:3] + speed[:3])
-        back = quat.from_scaled_angle_axis(-self._dt * turning)
-        shown[3:, 0] = quat.mul(back, np.ascontiguousarray(shown[3:, 1]))
-        before = jump.source_root + self._root
-        after = before if self._blends_root else jump.target_root + self._root
-        shown[:, :, 0] = self._go_on(before, after, ticks.size)
-        return shown.transpose(1, 0, 2)
+        shown[:, 1:] = _add_offsets(data, decays @ state[:, :-3])
+        shown[:, 0] = self._earlier
+        calm = spring(1.0, 0.0, 0.0, self._root_halflife, self._dt * ticks[:-1])[0]
+        kept = calm if self._root_halflife > 0.0 else np.ones(len(roots))
+        steps = roots + kept[:, None] * (decays[1:] @ state[:, -3:])
+        shown[:, :, 0] = self._go_on(led, steps)
+        return shown[:, min(self._is_new, 1) :].transpose(1, 0, 2)
 
-    def _go_on(self, before: np.ndarray, after: np.ndarray, ticks: int) -> np.ndarray:
-        """Return the root (7, T + 1) at the velocities (3,) before and after a jump."""
-        times = self._dt * np.arange(-1, ticks)
-        x, y, yaw = np.where(times < 0.0, before[:, None], after[:, None]) * times
-        half, none = 0.5 * yaw, np.zeros_like(yaw)
+    def _go_on(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Return the root (7, K + 2) that goes at the velocities (3,) and then (K, 3)."""
+        turns = self._dt * np.concatenate([before[None, 2], after[:, 2]])
+        yaw = np.cumsum(turns) - turns[0]
+        headings = np.concatenate([-turns[:1], yaw])
+        ways = self._dt * np.concatenate([before[None, :2], after[:, :2]])
+        c, s = np.cos(headings[:-1]), np.sin(headings[:-1])
+        x = np.cumsum(c * ways[:, 0] - s * ways[:, 1])
+        y = np.cumsum(s * ways[:, 0] + c * ways[:, 1])
+        x, y = (np.concatenate([[0.0], each]) - each[0] for each in (x, y))
+        half, none = 0.5 * headings, np.zeros_like(headings)
         return np.stack([x, y, none, np.cos(half), none, none, np.sin(half)])
 
     def _compute_state(self, jump: Jump) -> np.ndarray:
@@ -272,6 +288,13 @@ class Inertializer:
         ]
         return list(zip(fading, calming, strict=True))
 
+    def _calm_root(self) -> None:
+        """Leave less of what fades of the root's velocity."""
+        left = self._astray[0]
+        if self._root_halflife > 0.0 and left > _FADED:
+            self._astray = spring(*self._astray, 0.0, self._root_halflife, self._dt)
+            self._initial_state[:, -3:] *= self._astray[0] / left
+
     def play(self, poses: np.ndarray) -> np.ndarray:
         """Advance by K ticks at once; return their poses (K, 7, B) with offsets."""
         ages, fading = self._age + self._dt * np.arange(1, len(poses) + 1), self._fading_shape
@@ -287,12 +310,19 @@ class Inertializer:
         shown = _add_offsets(poses, decays[:, 0] @ self._initial_state[:, :-3])
         return np.ascontiguousarray(shown.transpose(1, 0, 2))
 
-    def update(self, pose: np.ndarray) -> tuple[np.ndarray, list[float]]:
-        """Advance by one tick; return a pose (7, B) with offsets, and the root's own offset."""
+    def update(self, pose: np.ndarray, stands: bool = False) -> tuple[np.ndarray, list[float]]:
+        """Advance by one tick; return a pose (7, B) with offsets, and the root's own offset.
+
+        While a foot `stands`, the root soon moves as the motion that was entered.
+        """
+        if stands and self._age > 0.0:  # a jump accelerates the body as hard as it may by itself
+            self._calm_root()
         self._age += self._dt
         decay = self._fading_shape.compute_matrix(self._fading_time, self._age, self._velocity_time)
         np.dot(decay.astype(np.float32), self._initial_state, out=self._state)
         result = np.empty_like(pose)
         np.add(pose[:3], self._offset[:3], out=result[:3])
         quat.mul(quat.from_scaled_angle_axis(self._offset[3:]), pose[3:], out=result[3:])
+        self._earlier, self._shown = self._shown, result.copy()
+        self._is_new = max(self._is_new - 1, 0)
         return result, self._root.tolist()

@@ -40,7 +40,7 @@ class Goal(NamedTuple):
     enter: str | None = None
     stands: bool = False
     rests: bool = False
-    measure_seam: Callable[[Jump, np.ndarray], float] | None = None
+    measure_seam: Callable[[Jump, np.ndarray, np.ndarray], float] | None = None
     measure_prices: Callable[[Sequence[Jump]], np.ndarray] | None = None
     feet: np.ndarray | None = None
 

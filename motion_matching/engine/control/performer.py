@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..maths.planar import rotate_xy, wrap
-from ..maths.springs import spring
 from . import displacement
 from .breathing import Breathing
 from .ground import FLAT, Ground
@@ -27,7 +26,6 @@ from .start_state import GroundPlace, MovingPose, StartState, align_root, compos
 from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint
 from .transition_cost import Transition, measure_prices
 
-_CALM = 1e-3  # share of a root's velocity that is not seen
 _ASIDE = math.radians(15.0)  # that a character may face aside of the object and still stand
 
 
@@ -75,12 +73,12 @@ class Performer:
         self._feet = create_foot_lock(method.legs, ground)
         self._look = Look(method.gaze)
         self._breathing = Breathing(method.skeleton.parents, method.hips, method.legs, method.gaze)
+        slowness = method.legs[0].slowness if method.legs else 1.0
         self._inertializer = Inertializer.from_settings(
-            method.acceleration_limits, settings, self.dt
+            method.acceleration_limits, settings, self.dt, slowness
         )
         self._joints = Joints(method.skeleton.parents)
         self._labels = LabelBlending(settings)
-        self._slowness = method.legs[0].slowness if method.legs else 1.0
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
         self._past_times = tuple(t for t in times if t <= 0)
@@ -118,9 +116,8 @@ class Performer:
         self._past.reset(*self._placement)
         self._previous_desired, self._desired_age = (0.0, 0.0, facing), 0.0
         self._since_jump, self._stands = math.inf, False
-        # what is left for standing feet of the root's velocity from before a jump, and its speed
-        self._astray = (0.0, 0.0)
         self._apart = Placement(0.0, 0.0, 0.0)
+        self._led = np.zeros(3)
         return self._build_frame(motion, motion.pose.copy())
 
     def begin(self, performance: Performance) -> Frame:
@@ -173,7 +170,7 @@ class Performer:
         self._hardest = MARGINS.fall
         self._around_jump = []
         self._enter(jump)
-        self._stands, self._astray = False, (0.0, 0.0)
+        self._stands = False
         self._placement = place
         vx, vy, turn = moving.root.tolist()
         velocity = rotate_xy(vx, vy, place[2])
@@ -182,6 +179,7 @@ class Performer:
         self._past.reset(*place, (*velocity, turn))
         self._previous_desired, self._desired_age = (*velocity, place[2]), 0.0
         self._apart = Placement(0.0, 0.0, 0.0)
+        self._led = np.zeros(3)
         pose = _place(moving.pose, place, height).astype(np.float32)
         if not self.settings.foot_lock:
             self._feet.release()
@@ -211,8 +209,7 @@ class Performer:
         motion = self.method.advance(goal)
         if motion.jump is not None:
             self._enter(motion.jump)
-        self._calm_root(motion)
-        pose, offset = self._inertializer.update(motion.pose)
+        pose, offset = self._inertializer.update(motion.pose, bool(motion.contacts.any()))
         # how fast the fading jump turns the body against the character
         swing = self._inertializer.compute_turn_rate(self.method.hips)
         moved = self._advance_root(motion.root, offset, swing)
@@ -246,8 +243,8 @@ class Performer:
         away = [(p - x, q - y) for p, q, _ in shown]
         return np.array([(c * p + s * q, c * q - s * p) for p, q in away])
 
-    def _measure_seam(self, jump: Jump, following: np.ndarray) -> float:
-        poses = self._inertializer.preview(jump, following)
+    def _measure_seam(self, jump: Jump, following: np.ndarray, roots: np.ndarray) -> float:
+        poses = self._inertializer.preview(jump, following, roots, self._led)
         return self._joints.measure_acceleration(poses, self.method.fps)
 
     def _measure_prices(self, jumps: Sequence[Jump]) -> np.ndarray:
@@ -262,16 +259,6 @@ class Performer:
         self._since_jump = 0.0
         entered = jump.target_pose.copy(), jump.target_velocity.copy()
         self.last_transition = Transition(*entered, self._inertializer.fading)
-
-    def _calm_root(self, motion: Motion) -> None:
-        """Let a body move as the foot that it stands on, soon after a jump from other motion."""
-        if motion.jump is not None:  # which accelerates the body as hard as it may by itself
-            self._astray = (1.0, 0.0)
-            return
-        halflife, before = self.settings.root_halflife * self._slowness, self._astray[0]
-        if halflife > 0.0 and before > _CALM and motion.contacts.any():
-            self._astray = spring(*self._astray, 0.0, halflife, self.dt)
-            self._inertializer.calm_root(self._astray[0] / before)
 
     def _wants_to_rest(self, intent: Intent) -> bool:
         """Return whether there is nothing to do but to face as the simulation object does."""
@@ -324,6 +311,7 @@ class Performer:
         vx, vy, turn = root.tolist()
         dx, dy = rotate_xy((vx + offset[0]) * self.dt, (vy + offset[1]) * self.dt, yaw)
         turn = displacement.limit_fading_turn(turn, offset[2], swing, self.settings.turn_limit)
+        self._led = np.array([vx + offset[0], vy + offset[1], turn])
         return x + dx, y + dy, yaw + turn * self.dt
 
     def _slide(self, goal: displacement.GroundPose) -> displacement.GroundPose:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1.0  # seconds that share a peak
 _AROUND = 0.5  # seconds before and after them that count too
+_SAMPLES = 4000  # frames that tell what nearly all do
 # rad/s and rad/s² that the knees of people may always reach, though their data only stands
 _LEAST_RATE, _LEAST_ACCELERATION = 5.0, 50.0
 
@@ -39,6 +40,8 @@ class MotionLimits:
         self._parents = database.skeleton.parents
         self._poses, self._ranges = np.asarray(database.poses), database.range_of_frame
         self._starts, self._stops = np.asarray(database.starts), np.asarray(database.stops)
+        speeds = np.linalg.norm(np.asarray(database.root_motion)[:, :2], axis=1)
+        self._is_fast = speeds > database.walk_to_run
         self._fps, self._joints = database.fps, Joints(self._parents)
         self._block, self._around = (round(s * database.fps) for s in (_BLOCK, _AROUND))
         self._known = np.full(database.frame_count, np.nan)  # until they are measured
@@ -48,7 +51,7 @@ class MotionLimits:
     def find_peak(self, frame: int) -> float:
         """Return the largest acceleration of a joint in the world around a frame, in m/s².
 
-        What is shown there may do as well.
+        What is shown there may do as well, unless it would pop in the gait there.
         """
         known = self._known.item(frame)
         if not math.isnan(known):
@@ -58,9 +61,27 @@ class MotionLimits:
         first = start + (frame - start) // self._block * self._block
         last = min(first + self._block, stop)
         poses = self._poses[max(first - self._around, start) : min(last + self._around, stop)]
-        peak = self._joints.measure_acceleration(poses, self._fps)
+        most = MARGINS.pop * self._gait_peaks[bool(self._is_fast[first:last].any())]
+        peak = min(self._joints.measure_acceleration(poses, self._fps), most)
         self._known[first:last] = peak
         return peak
+
+    @cached_property
+    def common_peak(self) -> float:
+        """How hard joints accelerate at most in nearly all frames, in m/s²."""
+        return self._measure_some(np.arange(len(self._poses)))
+
+    @cached_property
+    def _gait_peaks(self) -> tuple[float, float]:
+        """The same of frames slower and faster than where walking becomes running."""
+        of_gaits = [np.flatnonzero(self._is_fast == fast) for fast in (False, True)]
+        slow, fast = (
+            self._measure_some(frames) if len(frames) else self.common_peak for frames in of_gaits
+        )
+        return slow, fast
+
+    def _measure_some(self, frames: np.ndarray) -> float:
+        return self.measure_played(frames[:: math.ceil(len(frames) / _SAMPLES)])
 
     def measure_played(self, frames: np.ndarray) -> float:
         """Return how hard joints accelerate at most in nearly all of the frames (T,), in m/s².

@@ -5,6 +5,7 @@ All frames are measured, not only those that a search may choose, to explain exc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -224,11 +225,7 @@ class _FrameSearch:
         if not self.settings.price_weight:
             best = int(costs.argmin())
             return best if costs[best] < bound else frame
-        best, _ = price_choice.choose(
-            price_choice.list_nearest(partial(_take_smallest, costs)),
-            self._weigh_jumps,
-            bound,
-        )
+        best, _ = price_choice.choose(partial(_take_smallest, costs), self._weigh_jumps, bound)
         return best if best >= 0 else frame
 
     def _weigh_jumps(self, frames: Array) -> Array:
@@ -333,11 +330,11 @@ class _FrameSearch:
         return f"lost: {more:.3g} more, most by {label} ({by_feature[worst]:+.3g})"
 
 
-def _take_smallest(costs: Array, count: int) -> tuple[Array, Array]:
+def _take_smallest(costs: Array, count: int, *, bound: float = math.inf) -> tuple[Array, Array]:
     """Return the frames (n,) of the smallest costs, best first, and these, without infinite."""
     count = min(count, len(costs))
     frames = np.argpartition(costs, count - 1)[:count]
-    frames = frames[np.isfinite(costs[frames])]
+    frames = frames[np.isfinite(costs[frames]) & (costs[frames] <= bound)]
     frames = frames[costs[frames].argsort(kind="stable")]
     return frames, costs[frames]
 

@@ -43,7 +43,7 @@ _UNTURNED = math.cos(math.radians(15.0))
 # looked at for a frame to begin with, and how far apart frames are that differ in their bearing
 _START, _NEAREST, _DIFFERENT = 1.0, 4.0, 1.0 / 30.0
 
-MeasureSeam = Callable[[Jump, np.ndarray], float]
+MeasureSeam = Callable[[Jump, np.ndarray, np.ndarray], float]
 
 
 class MotionMatching:
@@ -306,10 +306,11 @@ class MotionMatching:
             best, cost = (int(borne[0]), float(costs[0])) if costs[0] < bound else (-1, bound)
         if goal.feet is not None:
             if best >= 0:
-                best, cost = self._choose_by_support(goal.feet, nearest, bound)
+                best, cost = self._choose_by_support(goal.feet, nearest, bound, (best, cost))
             nearest = partial(self._find_supported, nearest, goal.feet)
         if best >= 0 and self._settings.price_weight > 0.0 and goal.measure_prices:
-            best, cost = self._choose_by_price(goal.measure_prices, nearest, bound)
+            measure = goal.measure_prices
+            best, cost = self._choose_by_price(measure, nearest, bound, (best, cost))
         if best < 0 and leave and mask is not None:
             # stay in a short range: search it without the surroundings left out
             best, cost = index.find_nearest(query, mask=prepared)
@@ -319,9 +320,10 @@ class MotionMatching:
             mask = None
         if best < 0:
             best, cost = frame, continuing
-        if best != frame and not leave and chosen is None:
+        is_free = chosen is None and goal.jump_to is None and not self._is_held
+        if best != frame and is_free:
             leap = self._measure_leap(goal.measure_seam, frame, best)
-            if self._should_wait(leap):
+            if not leave and self._should_wait(leap):
                 self._ticks_to_search = 0
                 best, cost = frame, continuing
             elif leap > MARGINS.leap:
@@ -347,17 +349,16 @@ class MotionMatching:
         return self._at_rest < vx * vx + vy * vy < self.database.walk_to_run**2
 
     def _choose_by_support(
-        self, feet: np.ndarray, find: NearestSearch, bound: float
+        self, feet: np.ndarray, find: NearestSearch, bound: float, first: tuple[int, float]
     ) -> tuple[int, float]:
         """Return the frame whose cost with that of its feet is least and below a bound, or -1."""
-        measure = partial(self.price_support, feet=feet)
-        return price_choice.choose(price_choice.list_nearest(find), measure, bound)
+        return price_choice.choose(find, partial(self.price_support, feet=feet), bound, first)
 
     def _find_supported(
-        self, nearest: NearestSearch, feet: np.ndarray, count: int
+        self, nearest: NearestSearch, feet: np.ndarray, count: int, *, bound: float = math.inf
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest frames and costs, with what it costs to bring the feet there."""
-        frames, costs = nearest(max(count, _LOOKED_AT))
+        frames, costs = nearest(max(count, _LOOKED_AT), bound=bound)
         costs = costs + self.price_support(frames, feet)
         order = costs.argsort(kind="stable")[:count]
         return frames[order], costs[order]
@@ -366,9 +367,11 @@ class MotionMatching:
         """Return what it costs (K,) to bring feet (L, 2) to those of frames (K,)."""
         return self._settings.foot_support * self._support.measure(frames, feet)
 
-    def _find_borne(self, nearest: NearestSearch, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _find_borne(
+        self, nearest: NearestSearch, count: int, *, bound: float = math.inf
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest frames and costs, with what it costs not to be carried as in walks."""
-        frames, costs = nearest(max(count, round(_NEAREST * self.fps)))
+        frames, costs = nearest(max(count, round(_NEAREST * self.fps)), bound=bound)
         _, first = np.unique(frames // max(round(_DIFFERENT * self.fps), 1), return_index=True)
         frames, costs = frames[first], costs[first]
         costs = costs + self._bearing.price(frames)
@@ -379,7 +382,11 @@ class MotionMatching:
         return self._differences.measure(query - self._rows[frame]) + self._bias.item(frame)
 
     def _choose_by_price(
-        self, measure: Callable[[Sequence[Jump]], np.ndarray], find: NearestSearch, bound: float
+        self,
+        measure: Callable[[Sequence[Jump]], np.ndarray],
+        find: NearestSearch,
+        bound: float,
+        first: tuple[int, float],
     ) -> tuple[int, float]:
         """Return the frame whose cost with its price is least and below a bound, or -1."""
         source = self._get_played_state()
@@ -389,7 +396,7 @@ class MotionMatching:
             jumps = [Jump(*source, *self._get_state(frame)) for frame in frames.tolist()]
             return weight * measure(jumps)
 
-        return price_choice.choose(price_choice.list_nearest(find), measure_prices, bound)
+        return price_choice.choose(find, measure_prices, bound, first)
 
     def _should_wait(self, leap: float) -> bool:
         """Return whether a jump should wait for a tick, as a joint would leap now."""
@@ -400,15 +407,17 @@ class MotionMatching:
     def _measure_leap(self, measure_seam: MeasureSeam | None, frame: int, best: int) -> float:
         """Return how hard a jump accelerates a joint; 1 is as hard as both motions around it.
 
-        It is 0 where that does not matter.
+        Nor is that more than nearly all of the data does. It is 0 where that does not matter.
         """
         if measure_seam is None or not self._settings.wait:
             return 0.0
         jump = Jump(*self._get_played_state(), *self._get_state(best))
         stop = self.database.stops.item(self.database.range_of_frame.item(best))
-        following = self._poses[best + 1 : min(best + 1 + _SEEN, stop)]
-        most = max(self._limits.find_peak(frame), self._limits.find_peak(best), MARGINS.fall)
-        return measure_seam(jump, following) / most
+        ahead = min(_SEEN, stop - best - 1)
+        following = self._poses[best + 1 : best + 1 + ahead]
+        roots = self._root_motion[best : best + ahead]
+        most = min(max(map(self._limits.find_peak, (frame, best))), self._limits.common_peak)
+        return measure_seam(jump, following, roots) / max(most, MARGINS.fall)
 
     def _find_calm(
         self,

@@ -6,54 +6,48 @@ frame with its price, so do all further ones, and the choice is exact without th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
 Array = np.ndarray
 PER_CENTIMETRE = 100.0  # prices are in metre-seconds, and their weight is for cm·s
-_FIRST, _MOST = 16, 256  # frames that are looked at, at first and at most
+_COUNTS = (16, 64, 256)  # frames that are looked at, one after the other if they are not enough
 
 
 class NearestSearch(Protocol):
-    """What looks for the frames of the smallest costs, best first."""
+    """What looks for the frames of the smallest costs, best first; those above a bound may lack."""
 
-    def __call__(self, count: int) -> tuple[Array, Array]: ...
-
-
-def list_nearest(find: NearestSearch) -> Iterator[tuple[Array, Array]]:
-    """Yield frames (n,) and costs (n,) from the best on, more of them each time."""
-    seen, count = np.empty(0, np.intp), _FIRST
-    while True:
-        frames, costs = find(count)
-        new = ~np.isin(frames, seen)
-        yield frames[new], costs[new]
-        if len(frames) < count or count >= _MOST:
-            return
-        seen, count = frames, 4 * count
+    def __call__(self, count: int, *, bound: float = math.inf) -> tuple[Array, Array]: ...
 
 
 def choose(
-    nearest: Iterable[tuple[Array, Array]],
+    find: NearestSearch,
     measure_prices: Callable[[Array], Any],
     bound: float,
+    first: tuple[int, float] | None = None,
 ) -> tuple[int, float]:
     """Return the frame whose cost with its price is least, and both together.
 
-    (-1, bound) if none is below `bound`. `nearest` gives frames and costs, best first, and
-    `measure_prices` the prices (K,) of frames (K,) in the same measure.
+    (-1, bound) if none is below `bound`. `measure_prices` returns the prices (K,) of frames (K,)
+    in the measure of costs. `first` is the frame of the least cost, if that is known.
     """
     best, least = -1, bound
-    for frames, costs in nearest:
-        near = costs < least
-        if not near.any():
+    seen = np.empty(0, np.intp)
+    for count in (1, *_COUNTS):
+        if first is not None and count == 1:
+            frames, costs = np.array(first[:1]), np.array(first[1:])
+        else:
+            frames, costs = find(count, bound=least)
+        near = (costs < least) & ~np.isin(frames, seen)
+        if near.any():
+            totals = costs[near] + np.asarray(measure_prices(frames[near]))
+            k = int(totals.argmin())
+            if totals[k] < least:
+                best, least = int(frames[near][k]), float(totals[k])
+        if len(frames) < count or costs[-1] >= least:
             break
-        prices = np.asarray(measure_prices(frames[near]))
-        totals = costs[near] + prices
-        k = int(totals.argmin())
-        if totals[k] < least:
-            best, least = int(frames[near][k]), float(totals[k])
-        if not near.all():
-            break
+        seen = frames
     return best, least

@@ -130,13 +130,17 @@ class FrameIndex:
         k: int,
         *,
         current: int = -1,
+        bound: float = math.inf,
         surroundings: int = 0,
         skip_ahead: bool = False,
         mask: FrameMask | None = None,
     ) -> tuple[Array, Array]:
-        """Return up to `k` frames of the smallest costs, best first, and their costs; see above."""
+        """Return up to `k` frames of the smallest costs, best first, and their costs; see above.
+
+        Some may cost a little more than the bound.
+        """
         mask = self._resolve_mask(mask)
-        best = _Best(math.inf, self._slack, current, surroundings, skip_ahead)
+        best = _Best(bound - self._offset, self._slack, current, surroundings, skip_ahead)
         frames, costs = np.empty(0, np.intp), np.empty(0, np.float32)
         if not self._count or k <= 0:
             return frames, costs.astype(np.float64)

@@ -48,13 +48,14 @@ class SupportPrice:
     def measure(self, frames: np.ndarray, feet: np.ndarray) -> np.ndarray:
         """Return the prices (K,) of frames in square metres, for people; never negative.
 
-        `feet` (L, 2) are where toes are shown, as the character sees them.
+        `feet` (L, 2) are where toes are shown, as the character sees them. All count as two do:
+        bodies of many legs are dragged no farther than people.
         """
         toes = self._toes[frames]
         x, y = np.moveaxis(toes[..., _PLACE] - feet, -1, 0)
         until = np.where(toes[..., _STAYS] > 0.0, 0.0, toes[..., _UNTIL])
         beyond = np.sqrt(x * x + y * y) - self._free - self._speed * until
-        return np.square(np.maximum(beyond, 0.0) / self._size).sum(axis=-1)
+        return 2.0 * np.square(np.maximum(beyond, 0.0) / self._size).mean(axis=-1)
 
     def get_places(self, frame: int) -> np.ndarray:
         """Return where the toes (L, 2) of a frame are, as the character sees them."""

@@ -303,12 +303,19 @@ def test_a_root_that_is_not_blended_moves_at_once_as_the_motion_that_is_entered(
 def test_a_preview_shows_the_step_of_a_root_that_is_not_blended():
     jump, limits = make_hard_jump()
     following = np.repeat(jump.target_pose[None], 3, axis=0)
+    roots = np.tile(jump.target_root, (3, 1))
     for blends in (True, False):
         inertializer = Inertializer(limits, HALFLIFE, DT, blends_root=blends)
-        steps = np.diff(inertializer.preview(jump, following)[:, :2, 0], axis=0) / DT
-        entered = jump.source_root if blends else jump.target_root
-        np.testing.assert_allclose(steps[0], jump.source_root[:2], atol=1e-5)
-        np.testing.assert_allclose(steps[1:], np.tile(entered[:2], (3, 1)), atol=1e-5)
+        for _ in range(2):
+            inertializer.update(jump.source_pose)
+        preview = inertializer.preview(jump, following, roots, jump.source_root)
+        steps = np.diff(preview[:, :2, 0], axis=0) / DT
+        inertializer.transition(jump)
+        entered = jump.target_root + inertializer.update(jump.target_pose)[1]
+        np.testing.assert_allclose(np.linalg.norm(steps[0]), np.linalg.norm(jump.source_root[:2]))
+        np.testing.assert_allclose(steps[1], entered[:2], atol=1e-5)
+        if not blends:
+            np.testing.assert_allclose(entered, jump.target_root)
 
 
 def test_settings_choose_stretch_and_root():

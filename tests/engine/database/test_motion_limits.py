@@ -20,6 +20,32 @@ def test_peaks_are_those_of_the_bodies_around_a_frame(demo_database):
         assert 0.999 * around - 1e-3 <= peaks.find_peak(frame) <= 1.001 * far + 1e-3
 
 
+def test_what_nearly_all_frames_do_is_that_of_the_sources(demo_database):
+    bodies, _ = takes.make_source_bodies(demo_database)
+    wanted = np.percentile(np.concatenate([each.acceleration for each in bodies]), 99.0)
+    assert demo_database.motion_limits.common_peak == pytest.approx(wanted, rel=0.1)
+
+
+def test_a_single_jolt_allows_nothing(demo_database):
+    """A fault of the capture makes neither jumps nor feet near it harder."""
+    calm = demo_database.motion_limits
+    frame = next(k for k in range(60, 900) if calm.find_peak(k) < 40.0)
+    poses = demo_database.poses.copy()
+    poses[frame + 5, 0, 1] += 0.5  # metres that the hips leap for a frame
+    jolted = replace(demo_database, poses=poses).motion_limits
+    assert jolted.common_peak == pytest.approx(calm.common_peak, rel=0.02)
+    assert jolted.find_peak(frame) < 1.2 * jolted.common_peak
+
+
+def test_the_order_in_which_frames_are_asked_for_changes_no_peak(demo_database):
+    frames = range(0, demo_database.frame_count, 7)
+    found = []
+    for order in (frames, reversed(frames)):
+        peaks = replace(demo_database).motion_limits
+        found.append({frame: peaks.find_peak(frame) for frame in order})
+    assert found[0] == found[1]
+
+
 def test_steps_are_as_hard_in_a_database_of_any_rate(demo_database):
     """Half of the frames tell of the same steps, a frame longer or shorter."""
     hardest = demo_database.motion_limits.hardest_step

@@ -247,7 +247,7 @@ def test_a_jump_that_would_make_a_joint_pop_waits(demo_database):
     fast = make_trajectory(3.0, 0.8, method.trajectory_times)
     shaken, seen = [1000.0, 1000.0, 1000.0, 0.0], []
 
-    def measure(jump, following) -> float:
+    def measure(jump, following, roots) -> float:
         np.testing.assert_array_equal(jump.source_pose, demo_database.poses[method._frame])
         seen.append(following.shape)
         return shaken[len(seen) - 1]
@@ -277,7 +277,7 @@ def test_a_jump_that_may_wait_no_longer_enters_a_frame_that_pops_less(demo_datab
     method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
     asked: list[np.ndarray] = []
 
-    def measure(jump, following) -> float:
+    def measure(jump, following, roots) -> float:
         asked.append(jump.target_pose)
         return 1000.0 if len(asked) < 12 else 0.0
 

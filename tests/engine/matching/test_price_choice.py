@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -21,12 +20,18 @@ from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
 
 
-def make_find(costs: np.ndarray) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
+def make_find(costs: np.ndarray) -> price_choice.NearestSearch:
     order = costs.argsort(kind="stable")
-    return lambda count: (order[:count], costs[order[:count]])
+
+    def find(count: int, *, bound: float = np.inf):
+        near = order[:count]
+        return near[costs[near] <= bound], costs[near][costs[near] <= bound]
+
+    return find
 
 
-def test_the_choice_is_that_of_all_frames_and_needs_few_prices():
+@pytest.mark.parametrize("knows_first", [False, True])
+def test_the_choice_is_that_of_all_frames_and_needs_few_prices(knows_first):
     rng, asked = np.random.default_rng(5), []
     for weight in (0.01, 0.5, 3.0):
         for bound in (np.inf, 2.0, 0.3):
@@ -37,8 +42,8 @@ def test_the_choice_is_that_of_all_frames_and_needs_few_prices():
                 asked.extend(frames.tolist())
                 return prices[frames]
 
-            nearest = price_choice.list_nearest(make_find(costs))
-            found, total = price_choice.choose(nearest, measure, bound)
+            first = (int(costs.argmin()), float(costs.min())) if knows_first else None
+            found, total = price_choice.choose(make_find(costs), measure, bound, first)
             totals = costs + weight * 100.0 * prices
             best = int(totals.argmin())
             assert found == (best if totals[best] < bound else -1)
@@ -50,7 +55,9 @@ def test_the_choice_is_that_of_all_frames_and_needs_few_prices():
 
 def test_a_search_enters_the_frame_of_the_least_cost_and_price(demo_database: Database):
     """The jump is out of motion that nothing fades in, so that the inspector prices it alike."""
-    settings = PerformerSettings(price_weight=1.0, search_interval=0.0, continuing_bias=0.0)
+    settings = PerformerSettings(
+        price_weight=1.0, support_weight=0.0, search_interval=0.0, continuing_bias=0.0
+    )
     method, chosen = MotionMatching(demo_database, settings), []
     limits, parents = np.array(demo_database.limits), demo_database.skeleton.parents
 

@@ -20,6 +20,7 @@ from motion_matching.engine.matching.support import RULES, SupportPrice
 from motion_matching.engine.takes import takes
 from tests.engine.scripted import perform_script
 
+OTHER = (-0.2, 0.0)
 AT_ONCE = PerformerSettings(support_weight=100.0, search_interval=0.0, continuing_bias=0.0)
 
 
@@ -29,12 +30,13 @@ def method(demo_database: Database) -> MotionMatching:
 
 
 def make_toes(place: tuple[float, float], stays: float, until: float) -> np.ndarray:
-    """Return the toes (1, 1, 8) of a frame with one leg."""
-    return np.array([[[*place, 0.0, 0.0, stays, until, *place]]], np.float32)
+    """Return the toes (1, 2, 8) of a frame, of which one stands where it is shown."""
+    other = (*OTHER, 0.0, 0.0, 1.0, 1.0, *OTHER)
+    return np.array([[(*place, 0.0, 0.0, stays, until, *place), other]], np.float32)
 
 
 def measure(toes: np.ndarray, shown: tuple[float, float]) -> float:
-    return SupportPrice(toes, ()).measure(np.array([0]), np.array([shown])).item()
+    return SupportPrice(toes, ()).measure(np.array([0]), np.array([shown, OTHER])).item()
 
 
 def test_a_standing_foot_costs_the_square_of_what_it_is_too_far_away():
@@ -50,6 +52,18 @@ def test_a_foot_in_the_air_may_be_the_farther_away_the_later_it_lands():
         free = RULES.stands + RULES.reaches * until
         assert measure(flying, (0.0, 0.99 * free)) == 0.0
         assert measure(flying, (0.0, free + 0.2)) == pytest.approx(0.04, rel=1e-4)
+
+
+def test_bodies_of_many_legs_are_dragged_no_farther_than_people():
+    two = make_toes((0.0, 0.0), stays=0.3, until=1.0)
+    shown = np.array([(0.3, 0.0), OTHER])
+    prices = [
+        SupportPrice(np.tile(two, (1, pairs, 1)), ()).measure(
+            np.array([0]), np.tile(shown, (pairs, 1))
+        )
+        for pairs in (1, 2, 3)
+    ]
+    np.testing.assert_allclose(np.ravel(prices), 0.25**2, rtol=1e-5)
 
 
 def test_a_search_enters_the_frame_of_the_least_cost_with_that_of_its_feet(
