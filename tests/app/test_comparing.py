@@ -59,7 +59,7 @@ def test_a_take_that_was_overwritten_and_appended_to_is_measured_like_plain_ones
     plain = record_take(hero, 300)
     hero.obj.animation_data.action = None
     take = record_take(hero, 300)
-    middle = 1 + 100 * rate / FPS
+    middle = 1 + 110 * rate / FPS
     assert record_into(hero, "overwrite", middle, 7, 60, lead_back) == take
     assert record_into(hero, "append", 1, 9, 240) == take
 

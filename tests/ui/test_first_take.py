@@ -96,6 +96,7 @@ def test_bake_again_uses_moved_contact_markers():
     ops.add_demo_performer()
     obj = bpy.context.object
     settings = obj.motion_matching
+    settings.controller.support_weight = settings.controller.root_halflife = 0.0
     bpy.context.scene.frame_set(20)
     ops.bake_script(script="figure_eight", seconds=6.0)
     first = settings.takes[0].action

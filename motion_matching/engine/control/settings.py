@@ -190,10 +190,10 @@ class PerformerSettings:
         soft_most=2.0,
     )
     support_weight: float = describe(
-        0.0,
+        100.0,
         "Foot Support",
         "How much it costs to jump to a frame whose planted feet are not where the character's "
-        "are; 100: less foot sliding, slightly harder jumps, 0: nothing",
+        "are; higher: less foot sliding, later answers, 0: nothing",
         soft_most=300.0,
     )
     price_weight: float = describe(
@@ -282,11 +282,11 @@ class PerformerSettings:
         "motion that is entered, less foot sliding, harder changes of speed",
     )
     root_halflife: float = _seconds(
-        0.0,
+        0.06,
         "Root on Feet",
         "Time in which half of the speed and turn that a jump leaves to the character is gone "
-        "while a foot stands; 0.06 s with Foot Support: less foot sliding in sharp turns, harder "
-        "jumps, 0: they fade as the jump does",
+        "while a foot stands; shorter: less foot sliding, harder jumps, 0: they fade as the jump "
+        "does",
     )
     displacement: str = describe(
         "adjust",

@@ -103,7 +103,9 @@ def bake_feet(
         ground=take.performance.ground,
         firm=[r for r in ranges if r not in known],
         starts=starts,
-        hardest=database.motion_limits.measure_played(take.frames),
+        hardest=min(
+            database.motion_limits.measure_played(take.frames), database.motion_limits.common_peak
+        ),
         left_out=left_out,
     )
     poses = plant_feet(take.unlocked_poses, take.skeleton, plan)

@@ -255,9 +255,9 @@ def test_a_take_that_is_recorded_over_goes_on_without_a_jump() -> None:
     hero = RigHero()
     hero.start()
     hero.run(15)
-    hero.record(110)
+    hero.record(170)
     host.end()
-    frames = range(30, 111)
+    frames = range(30, 171)
     old = hero.play(frames)[:, :, :3, 3]
     bpy.context.scene.frame_set(40)
     hero.obj.motion_matching.play.mode = "overwrite"
@@ -265,7 +265,7 @@ def test_a_take_that_is_recorded_over_goes_on_without_a_jump() -> None:
     hero.run(20)
     take, _ = hero.record(12)
     host.end()
-    assert take.frame_range[:] == (1.0, 110.0)
+    assert take.frame_range[:] == (1.0, 170.0)
     new = hero.play(frames)[:, :, :3, 3]
     np.testing.assert_allclose(new[:9], old[:9], atol=5e-4)
     limit = measure_largest_acceleration(hero.database)

@@ -90,7 +90,7 @@ def measure_slide(joints, before):
     )
     low = joints[1:, toes, 2] < before[:, toes, 2].min() + 0.01
     stands = low & (own < 1e-3)
-    assert stands.sum() > 10
+    assert stands.sum() >= 10
     return steps[stands].mean() * FPS
 
 

@@ -29,21 +29,24 @@ SO_FAR = {
         "crossed_baked": 0.005, "path": 1.6,
     },
     "bandai": {
-        "height_live": 0.6, "contacts_live": 0.32, "contacts_baked": 0.06, "held_live": 0.95,
+        "height_live": 0.6, "contacts_live": 0.2, "contacts_baked": 0.06, "held_live": 0.95,
         "held_baked": 0.97, "crossed_live": 0.008, "answer": 1.6, "path": 0.2,
     },
     "lafan1": {
-        "height_live": 0.63, "contacts_live": 0.065, "contacts_baked": 0.01, "held_live": 0.96,
+        "height_live": 0.63, "contacts_live": 0.04, "contacts_baked": 0.01, "held_live": 0.96,
         "held_baked": 0.99, "apart_live": 0.38, "apart_baked": 0.37, "heel_live": 0.13,
         "heel_baked": 0.2, "answer": 1.3, "path": 0.08,
     },
 }  # fmt: skip
 
 
-def measure_rows(database, name, gaits):
+def measure_rows(database, name, gaits, seeds=(SEED,)):
     loaded = quality.measure_sources(database)
     jobs = [
-        Job(name, gait, script, "matching", SEED) for gait in gaits for script in quality.SCRIPTS
+        Job(name, gait, script, "matching", seed)
+        for gait in gaits
+        for script in quality.SCRIPTS
+        for seed in seeds
     ]
     return quality.combine_rows({job: quality.measure(loaded, job, SECONDS) for job in jobs})
 
@@ -86,7 +89,8 @@ def test_motion_of_an_untrained_field(demo_database):
 
 
 def test_motion_of_bandai_namco(bandai_namco):
-    rows = measure_rows(bandai_namco, "bandai", quality.GAITS)
+    """Of two performances, as a single crossed step is a hundredth of one."""
+    rows = measure_rows(bandai_namco, "bandai", quality.GAITS, (SEED, SEED + 1))
     assert tell_missed(rows, SO_FAR["bandai"]) == ""
 
 
