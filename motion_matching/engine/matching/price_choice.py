@@ -35,7 +35,7 @@ def choose(
     in the measure of costs. `first` is the frame of the least cost, if that is known.
     """
     best, least = -1, bound
-    seen = np.empty(0, np.intp)
+    seen: Array = np.empty(0, np.intp)
     for count in (1, *_COUNTS):
         if first is not None and count == 1:
             frames, costs = np.array(first[:1]), np.array(first[1:])
