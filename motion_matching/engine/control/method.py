@@ -26,8 +26,8 @@ class Goal(NamedTuple):
     another one should wait. `push` in m/s is the intent's; the trajectory includes it already.
     `enter` is the intent's, too. `rests`: the simulation object rests, and nothing is requested;
     `stands`: besides, the character faces as it does, so that there is nothing to do but to stand.
-    `measure_seam` tells of a jump and the poses (K, 7, B) after it how fast a joint would
-    accelerate at most, in m/s²; `measure_prices` what jumps (J,) cost the eye, in metre-seconds.
+    `measure_seam` tells how hard a jump would shake a joint; `measure_prices` what jumps (J,) cost
+    the eye, in metre-seconds.
     `feet` (L, 2) are where toes are shown, None where that does not matter.
     """
 
@@ -40,7 +40,7 @@ class Goal(NamedTuple):
     enter: str | None = None
     stands: bool = False
     rests: bool = False
-    measure_seam: Callable[[Jump, np.ndarray, np.ndarray], float] | None = None
+    measure_seam: MeasureSeam | None = None
     measure_prices: Callable[[Sequence[Jump]], np.ndarray] | None = None
     feet: np.ndarray | None = None
 
@@ -54,6 +54,11 @@ class Jump(NamedTuple):
     target_pose: np.ndarray
     target_velocity: np.ndarray
     target_root: np.ndarray
+
+
+# of a jump, the poses (K, 7, B) after it and the root's velocities (K, 3) on the way to them: how
+# hard a joint accelerates at most, in m/s²
+MeasureSeam = Callable[[Jump, np.ndarray, np.ndarray], float]
 
 
 class Motion(NamedTuple):

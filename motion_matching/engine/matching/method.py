@@ -12,7 +12,7 @@ import numpy as np
 
 from ..control.idling import Idling
 from ..control.margins import MARGINS
-from ..control.method import Candidate, Explanation, Goal, Jump, Motion
+from ..control.method import Candidate, Explanation, Goal, Jump, MeasureSeam, Motion
 from ..control.played_labels import PlayedLabels
 from ..control.played_toes import PlayedToes, measure_toes
 from ..control.settings import PerformerSettings
@@ -43,8 +43,6 @@ _UNTURNED = math.cos(math.radians(15.0))
 # looked at for a frame to begin with, and how far apart frames are that differ in their bearing
 _START, _NEAREST, _DIFFERENT = 1.0, 4.0, 1.0 / 30.0
 
-MeasureSeam = Callable[[Jump, np.ndarray, np.ndarray], float]
-
 
 class MotionMatching:
     """Plays a database; see `Method`.
@@ -71,6 +69,7 @@ class MotionMatching:
         self._support = SupportPrice(self._toes, self.legs)
         self._successors = database.successors
         self._limits, self._bearing = database.motion_limits, database.walk_bearing
+        self._common_peak = self._limits.common_peak  # here, as it takes longer than a tick has
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
         self.features = FittedFeatures(database).fit(settings)
@@ -416,7 +415,7 @@ class MotionMatching:
         ahead = min(_SEEN, stop - best - 1)
         following = self._poses[best + 1 : best + 1 + ahead]
         roots = self._root_motion[best : best + ahead]
-        most = min(max(map(self._limits.find_peak, (frame, best))), self._limits.common_peak)
+        most = min(max(map(self._limits.find_peak, (frame, best))), self._common_peak)
         return measure_seam(jump, following, roots) / max(most, MARGINS.fall)
 
     def _find_calm(

@@ -9,6 +9,7 @@ changelog. See README.md.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -35,6 +36,7 @@ def main() -> None:
         np.savez_compressed(before.PERFORMED, **takes, **before.name_motion(path))
     finally:
         motion_matching.unregister()
+        shutil.rmtree(USER, ignore_errors=True)
 
 
 if __name__ == "__main__":
