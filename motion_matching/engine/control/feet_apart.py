@@ -75,7 +75,7 @@ def _measure_pair(
     tip_b: np.ndarray,
     hips: np.ndarray,
     size: float,
-) -> tuple[float, float, float, float] | None:
+) -> tuple[float, float, float] | None:
     """Return how near two feet come, as in `Beside`; None if that is free."""
     width = np.linalg.norm(hips, axis=-1)
     distance = measure_distances(ankle_a, tip_a, ankle_b, tip_b)
@@ -85,11 +85,8 @@ def _measure_pair(
     n = hips / width[:, None]
     sides = np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
     side, crossed = (float(np.percentile(sides, low)) for low in (_LOW, _LOWEST))
-    gaps, overlap = measure_gaps(ankle_a, tip_a, ankle_b, tip_b, n)
-    beside = gaps[overlap > 0.0]
-    gap = float(np.percentile(beside, _LOW)) if len(beside) else 0.0
     # feet that change sides freely, as a hind leg's and a foreleg's do at a gallop, have none
-    return None if side < -width.mean() else (apart, side, gap, min(crossed, side))
+    return None if side < -width.mean() else (apart, side, min(crossed, side))
 
 
 def measure_distances(
@@ -106,27 +103,6 @@ def measure_nearest(
     u, v, w = tip_a - ankle_a, tip_b - ankle_b, ankle_a - ankle_b
     s, t = find_nearest(split(u), split(v), split(w), ARRAYS)
     return w + s[:, None] * u - t[:, None] * v
-
-
-def measure_gaps(
-    ankle_a: np.ndarray, tip_a: np.ndarray, ankle_b: np.ndarray, tip_b: np.ndarray, n: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far (F,) apart two feet are across, and how far they are beside each other.
-
-    They are apart along n (F, 2), where they are beside each other, or else nearest to that.
-    """
-    across = [np.sum(p[:, :2] * n, axis=-1) for p in (ankle_a, tip_a, ankle_b, tip_b)]
-    along = [p[:, 1] * n[:, 0] - p[:, 0] * n[:, 1] for p in (ankle_a, tip_a, ankle_b, tip_b)]
-    low = np.maximum(np.minimum(*along[:2]), np.minimum(*along[2:]))
-    high = np.minimum(np.maximum(*along[:2]), np.maximum(*along[2:]))
-
-    def place(at: np.ndarray, k: int) -> np.ndarray:
-        way = along[k + 1] - along[k]
-        way = np.where(np.abs(way) < 1e-6, 1e-6, way)
-        return across[k] + np.clip((at - along[k]) / way, 0.0, 1.0) * (across[k + 1] - across[k])
-
-    gaps = [place(at, 0) - place(at, 2) for at in (low, high)]
-    return np.minimum(*gaps), high - low
 
 
 class Plant(Protocol):
@@ -335,51 +311,18 @@ def compute_push(
     length_a, length_b = (1.0 + share_a) * af, (1.0 + share_b) * bf
     if abs(middle) - 0.5 * (abs(length_a) + abs(length_b)) > apart:
         return push
-    line_a = heel_a + share * moved, f + af + share * along, z + az
-    line_b = heel_b, bf, oz + bz
-    way_a = tip_a - heel_a, -length_a, -(1.0 + share_a) * az
-    way_b = tip_b - heel_b, -length_b, -(1.0 + share_b) * bz
-    return max(push, _separate(*line_a, *way_a, *line_b, *way_b, apart, beside.gap))
+    way = heel_a + share * moved - heel_b, f + af + share * along - bf, z + az - oz - bz
+    line_a = tip_a - heel_a, -length_a, -(1.0 + share_a) * az
+    line_b = tip_b - heel_b, -length_b, -(1.0 + share_b) * bz
+    return max(push, _separate(way, line_a, line_b, apart))
 
 
-def _separate(
-    px: float,
-    py: float,
-    pz: float,
-    ux: float,
-    uy: float,
-    uz: float,
-    qx: float,
-    qy: float,
-    qz: float,
-    vx: float,
-    vy: float,
-    vz: float,
-    apart: float,
-    least: float,
-) -> float:
-    """Return how far across the line from p along u has to move, away from that from q along v."""
-    low = max(py + min(uy, 0.0), qy + min(vy, 0.0))
-    high = min(py + max(uy, 0.0), qy + max(vy, 0.0))
-    if low - high > apart:
-        return 0.0
-    wx, wy, wz = px - qx, py - qy, pz - qz
-    s, t = find_nearest((ux, uy, uz), (vx, vy, vz), (wx, wy, wz), FLOATS)
-    across = wx + s * ux - t * vx
-    along, up = wy + s * uy - t * vy, wz + s * uz - t * vz
+def _separate(way: Vector, line_a: Vector, line_b: Vector, apart: float) -> float:
+    """Return how far across the first line has to move, to which there is a way from the second.
+
+    Vectors are across, along and up.
+    """
+    s, t = find_nearest(line_a, line_b, way, FLOATS)
+    across, along, up = (w + s * u - t * v for w, u, v in zip(way, line_a, line_b, strict=True))
     room = apart * apart - along * along - up * up
-    if room <= 0.0:
-        return 0.0
-    push = math.sqrt(room) - across
-    if low < high:  # beside each other: they do not cross either
-        for at in (low, high):
-            gap = _interpolate(at, py, px, uy, ux) - _interpolate(at, qy, qx, vy, vx)
-            push = max(push, least - gap)
-    return push
-
-
-def _interpolate(at: float, start: float, value: float, way: float, change: float) -> float:
-    if -1e-6 < way < 1e-6:
-        return value
-    share = (at - start) / way
-    return value + (0.0 if share < 0.0 else 1.0 if share > 1.0 else share) * change
+    return math.sqrt(room) - across if room > 0.0 else 0.0

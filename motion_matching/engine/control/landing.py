@@ -11,6 +11,7 @@ from ..settings import tune
 from .played_toes import PlayedToe
 
 _TRIES, _LONGER = 24, 1.2  # times that a landing is put off, and how much longer it takes each time
+_HALVINGS = 10  # of the last step: the time changes evenly with the flight
 
 Place = tuple[float, float]
 
@@ -71,18 +72,41 @@ def find_landing(
     `hardest` in m/s², and goes aside no harder: one with a velocity v comes to rest by itself after
     v T / 3 in T seconds at 2 v / T, and 6 d / T² takes it farther by d.
     """
-    x, y, z, vx, vy, vz = flight
-    speed, seconds = math.hypot(vx, vy), least
+    seconds = sooner = least
     for _ in range(_TRIES):
-        third, most = seconds / 3.0, hardest * seconds * seconds / 6.0
-        dx, dy = aim[0] - x - third * vx, aim[1] - y - third * vy
-        away = math.hypot(dx, dy)
-        fits = away - radius <= most and abs(z + third * vz) <= most
-        if fits and 2.0 * speed <= hardest * seconds:
+        if _can_land(flight, aim, seconds, radius, hardest):
             break
-        seconds *= _LONGER
-    short = 1.0 - min(most / (away + 1e-9), 1.0)
+        sooner, seconds = seconds, seconds * _LONGER
+    if seconds > sooner:
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (sooner + seconds)
+            if _can_land(flight, aim, middle, radius, hardest):
+                seconds = middle
+            else:
+                sooner = middle
+    dx, dy = _find_way(flight, aim, seconds)
+    short = 1.0 - min(_find_most(hardest, seconds) / (math.hypot(dx, dy) + 1e-9), 1.0)
     return seconds, (aim[0] - short * dx, aim[1] - short * dy)
+
+
+def _can_land(flight: Flight, aim: Place, seconds: float, radius: float, hardest: float) -> bool:
+    """Return whether a toe can stand near its aim in some seconds, no harder than `hardest`."""
+    most = _find_most(hardest, seconds)
+    if 2.0 * math.hypot(flight.vx, flight.vy) > hardest * seconds:
+        return False
+    sinks = abs(flight.z + flight.vz * seconds / 3.0)
+    return sinks <= most and math.hypot(*_find_way(flight, aim, seconds)) - radius <= most
+
+
+def _find_way(flight: Flight, aim: Place, seconds: float) -> Place:
+    """Return the way to its aim from where a toe comes to rest by itself."""
+    third = seconds / 3.0
+    return aim[0] - flight.x - third * flight.vx, aim[1] - flight.y - third * flight.vy
+
+
+def _find_most(hardest: float, seconds: float) -> float:
+    """Return how far in metres a toe can be taken aside in some seconds."""
+    return hardest * seconds * seconds / 6.0
 
 
 def _approach(x: float, v: float, goal: float, left: float, dt: float) -> tuple[float, float]:

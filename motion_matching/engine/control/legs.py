@@ -45,14 +45,13 @@ class Beside(NamedTuple):
     """How a leg's foot keeps clear of that of another `leg`, in metres, as in the data.
 
     They are `apart`, with their ankles on their own `side` of each other by so much, negative where
-    they cross, and their lines by `gap` where they are beside each other. Where a motion crosses
-    them itself, as in steps aside, ankles may pass each other up to `crossed`, below 0.
+    they cross. Where a motion crosses them itself, as in steps aside, ankles may pass each other up
+    to `crossed`, below 0.
     """
 
     leg: int
     apart: float
     side: float
-    gap: float
     crossed: float
 
     def compute_side(self, own: float) -> float:

@@ -123,7 +123,6 @@ def _divide(leg: LegGeometry, size: float) -> LegGeometry:
             each._replace(
                 apart=each.apart / size,
                 side=each.side / size,
-                gap=each.gap / size,
                 crossed=each.crossed / size,
             )
             for each in leg.beside

@@ -22,7 +22,7 @@ from tests.engine.feet.planted import plant
 from tests.engine.scripted import perform_script
 
 FPS = 60.0
-BESIDE = Beside(1, 0.08, -0.02, 0.0, -0.06)
+BESIDE = Beside(1, 0.08, -0.02, -0.06)
 
 
 @pytest.fixture(scope="module")

@@ -227,6 +227,13 @@ def test_a_landing_is_near_its_aim_and_no_harder_than_the_motion():
         assert np.abs(pushes[:, 2]).max() < 2.0 * hardest
 
 
+def test_the_time_of_a_landing_changes_evenly_with_how_hard_it_may_be():
+    toe = Flight(0.0, 0.0, 0.1, 2.0, 1.0, -0.5)
+    times = [find_landing(toe, (0.8, -0.3), DT, 0.2, most)[0] for most in np.linspace(20, 200, 999)]
+    assert times[0] > 2.0 * times[-1]
+    assert np.abs(np.diff(np.log(times))).max() < 0.01
+
+
 def measure_rows(database) -> np.ndarray:
     moves = database.toes, database.track, np.asarray(database.contacts)
     loops = [each.loop for each in database.ranges]
