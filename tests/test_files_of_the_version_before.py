@@ -38,7 +38,7 @@ NEW_SETTINGS = {
     "breathing": 1.0,
     "catch_up": 0.05,
     "strafe": True,
-    "turning_speed": 1.0,
+    "turning_speed": 1.4,
     "inertialization": "spring",
     "blend_time": 0.3,
     "blend_stretch": 3.0,

@@ -129,11 +129,10 @@ _MISSED = (
     "**Standing.** A character that has stopped steps into a stance of its data for a second, with "
     "a foot in the air, and these seconds count; a bake lifts it by as little as its step is short. "
     "Where the data never stands, a pose out of a step is held.",
-    "**Answers.** A character answers as fast as its simulation object, which goes aside and back no "
-    "faster than the data while it still turns to where it goes. *Speed in Turns* of 1.7 answers "
-    "runs on Bandai-Namco's clips in 0.90 s and the generated ones in 0.73 s, but jumps harder and "
-    "keeps less to its path, so it is off by default. Sets without a run of their own are measured "
-    "at their walk, against the bound of a run.",
+    "**Answers.** A character answers as fast as its simulation object, which walks aside and back "
+    "no faster than the data, and runs 1.4 times as fast, while it still turns to where it goes. "
+    "*Speed in Turns* of 1.7 answers a little sooner, and keeps less to its path. Sets without a run "
+    "of their own are measured at their walk, against the bound of a run.",
     "**Path of fields.** The task of a field is a heading and a speed, not a place. What is lost "
     "while it starts or changes its gait stays lost, as the simulation object waits.",
     "**Pops and knees, live.** Toes and ankles move no harder than the clips do around the frames "

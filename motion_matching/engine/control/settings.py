@@ -118,11 +118,11 @@ class PerformerSettings:
         soft_most=2.0 * math.tau,
     )
     turning_speed: float = describe(
-        1.0,
+        1.4,
         "Speed in Turns",
-        "How many times as fast as the data steps aside and back the simulation object moves while "
-        "it still has to turn to where it goes; higher: turns are answered sooner, more foot "
-        "sliding in runs, 1: as the data steps aside",
+        "How many times as fast as the data steps aside and back the simulation object runs while "
+        "it still has to turn to where it goes; higher: turns are answered sooner, farther off the "
+        "path. Without Strafe it has no effect",
         least=1.0,
         most=10.0,
         soft_most=3.0,

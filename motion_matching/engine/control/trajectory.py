@@ -136,7 +136,9 @@ class SimulationObject:
         if self._intent.velocity is not None:
             return self._intent.velocity
         x, y = compute_desired_velocity(self._intent.move, yaw, *self._speeds)
-        turning_speed = self._settings.turning_speed
+        # one that never steps aside has no speed of that to begin with
+        quicker = self._settings.turning_speed - 1.0 if self._settings.strafe else 0.0
+        turning_speed = 1.0 + quicker * self.gait
         if turning_speed <= 1.0:
             return x, y
         turned = compute_desired_velocity(self._intent.move, self.desired_yaw, *self._speeds)

@@ -216,7 +216,7 @@ def turn_around(settings: PerformerSettings, facing: float | None = None) -> np.
     simulation, velocities = SimulationObject(settings), []
     for tick in range(240):
         away = -1.0 if tick < 120 else 1.0
-        simulation.steer(Intent(move=(0.0, away), facing=facing), DT)
+        simulation.steer(Intent(move=(0.0, away), facing=facing, gait=1.0), DT)
         simulation.step(DT)
         velocities.append((simulation.vx, simulation.vy))
     return np.array(velocities)
@@ -226,16 +226,21 @@ def test_speed_in_turns_answers_a_turn_sooner():
     """Nine tenths of the full speed come sooner, which is the same in the end."""
     quick = replace(SETTINGS, turning_speed=2.0, turn_limit=2.5)
     usual, sooner = turn_around(replace(quick, turning_speed=1.0)), turn_around(quick)
-    answers = [int(np.flatnonzero(each[120:, 1] > 0.9 * 2.0)[0]) for each in (usual, sooner)]
+    answers = [int(np.flatnonzero(each[120:, 1] > 0.9 * 4.0)[0]) for each in (usual, sooner)]
     assert answers[1] < 0.9 * answers[0]
-    np.testing.assert_allclose(sooner[-1], (0.0, 2.0), atol=1e-2)
-    assert np.linalg.norm(sooner, axis=1).max() < 2.0 + 1e-6
+    np.testing.assert_allclose(sooner[-1], (0.0, 4.0), atol=1e-2)
+    assert np.linalg.norm(sooner, axis=1).max() < 4.0 + 1e-6
 
 
 def test_speed_in_turns_is_for_turns_alone():
     """An object that faces ahead steps back as the data does."""
-    quick = replace(SETTINGS, turning_speed=2.0)
-    np.testing.assert_array_equal(turn_around(quick, 0.0), turn_around(SETTINGS, 0.0))
+    usual, quick = (replace(SETTINGS, turning_speed=factor) for factor in (1.0, 2.0))
+    np.testing.assert_array_equal(turn_around(quick, 0.0), turn_around(usual, 0.0))
+
+
+def test_an_object_that_never_steps_aside_turns_alike_at_any_speed_in_turns():
+    usual, quick = (replace(SETTINGS, strafe=False, turning_speed=each) for each in (1.0, 2.0))
+    np.testing.assert_array_equal(turn_around(quick), turn_around(usual))
 
 
 def test_heading_takes_the_shorter_way():
