@@ -16,7 +16,7 @@ import pytest
 
 from motion_matching.engine import feet
 from motion_matching.engine.control.dragging import DragRules
-from motion_matching.engine.control.landing import LandingRules
+from motion_matching.engine.control.foot_rules import FootRules
 from motion_matching.engine.control.margins import Margins
 from motion_matching.engine.feet.numbers import FeetNumbers
 from motion_matching.engine.motion.rest import RestRules
@@ -576,7 +576,7 @@ def test_the_room_of_feet_stays_small_and_gives_reasons_for_its_numbers():
     for each in (
         *numbers,
         *fields(Margins),
-        *fields(LandingRules),
+        *fields(FootRules),
         *fields(DragRules),
         *fields(RestRules),
     ):

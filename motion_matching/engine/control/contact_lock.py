@@ -14,24 +14,19 @@ from ..maths.easing import smoothstep
 from ..maths.scalar_quat import Vector
 from ..maths.springs import LN2, compute_decay, spring
 from ..motion.rest import AT_REST
-from .landing import RULES, Flight, Place, find_landing, foresee
+from .foot_rules import RULES
+from .landing import Flight, Place, find_landing, foresee
 from .legs import CLOSE
 from .played_toes import PlayedToe
 from .settings import PerformerSettings
 
-_CREEPING, _SWINGING = 0.1, 0.5  # m/s over the floor at which lifting a toe starts, and is complete
-_LIFTING = 0.04  # seconds: halflife with which a toe or its tip is lifted
-_AHEAD = 0.04  # seconds that sinking is predicted ahead
-# metres above standing height; a higher toe is not planted, as a fading jump may hold it in the air
-LANDING = 0.08
 _LEVEL = (0.0, 0.0)  # a lift that has ended
 _UNKNOWN = -1.0  # seconds until a landing that is not planned yet
-_NEAR = 0.05  # metres: a released toe that is as near and stands again makes a new contact
 
 
 def _raise(lift: tuple[float, float], goal: float, dt: float) -> tuple[float, float]:
     """Return height and speed of a lift a tick later, which ends at last."""
-    height, speed = spring(*lift, goal, _LIFTING, dt)
+    height, speed = spring(*lift, goal, RULES.lift, dt)
     if not goal and -CLOSE < height < CLOSE and -CLOSE < speed < CLOSE:
         return _LEVEL
     return height, speed
@@ -112,7 +107,7 @@ class ContactLock:
                 lands = contact and self._left < 0.5 * dt
             else:
                 self._left, self._commits = _UNKNOWN, False
-                contact = contact and z + oz - height <= LANDING
+                contact = contact and z + oz - height <= RULES.landing
                 lands = contact and not self._in_contact
             sx, sy, sz = x + ox, y + oy, z + oz
             if lands:
@@ -128,13 +123,18 @@ class ContactLock:
         if not self.locked:
             sinking += vz
             speed = math.hypot(vx + ux, vy + uy)
-            if not played and contact and speed < AT_REST.toe and math.hypot(ox, oy) < _NEAR:
+            if (
+                not played
+                and contact
+                and speed < AT_REST.toe
+                and math.hypot(ox, oy) < RULES.same_place
+            ):
                 self._in_contact = False
             share = compute_lift_share(speed)
             if self._commits:
                 share = min(share, self._left / RULES.straight)
             lowest += settings.swing_clearance * share
-        lift = max(lowest - sz - _AHEAD * min(sinking, 0.0), 0.0)
+        lift = max(lowest - sz - RULES.sinks * min(sinking, 0.0), 0.0)
         if lift or self._lift != _LEVEL:
             self._lift = _raise(self._lift, lift, dt)
         return sx, sy, max(sz + self._lift[0], height)
@@ -226,7 +226,7 @@ class ContactLock:
     def raise_tip(self, depth: float, dt: float) -> float:
         """Return how far to raise a tip `depth` metres below the floor: smoothly."""
         # a foot that is released sinks its tip within a single tick
-        ahead = depth + _AHEAD * max(depth - self._depth, 0.0) / dt
+        ahead = depth + RULES.sinks * max(depth - self._depth, 0.0) / dt
         self._depth = depth
         if ahead > 0.0 or self._tip_lift != _LEVEL:
             self._tip_lift = _raise(self._tip_lift, max(ahead, 0.0), dt)
@@ -247,7 +247,7 @@ class ContactLock:
 
 def compute_lift_share(speed: Any) -> Any:
     """Return the share, 0 to 1, of the swing clearance at speeds in m/s, a float or an array."""
-    share = (speed - _CREEPING) / (_SWINGING - _CREEPING)
+    share = (speed - RULES.creeping) / (RULES.swinging - RULES.creeping)
     if not isinstance(share, float):
         return smoothstep(share)
     share = min(max(share, 0.0), 1.0)  # ten times as fast as an array for the single toes of a tick

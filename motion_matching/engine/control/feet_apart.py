@@ -16,16 +16,9 @@ from ..maths.numeric import ARRAYS, FLOATS, split
 from ..maths.scalar_quat import Vector
 from ..maths.segments import find_nearest
 from ..maths.springs import spring
+from .foot_rules import RULES
 from .legs import Beside, Joint, LegGeometry
 
-_LOW = 0.5  # percentile of distances in the data that feet keep to
-_LOWEST = 0.02  # percentile that counts as the least: the rest are outliers
-_NEAR = 0.3  # metres: feet of people that are never nearer need not be kept apart
-_LINE = 0.02  # metres that hips are apart at least, for the feet to have a side
-_ASIDE = 0.13  # seconds: halflife with which a foot goes aside
-_AHEAD = 0.25  # seconds that feet are foreseen
-_REST = 0.06  # seconds after which feet that keep apart are compared again
-_MARGIN = 0.01  # metres that feet are kept farther apart than in the data, as they come too late
 _SMALL = 1e-4  # metres
 
 
@@ -79,12 +72,12 @@ def _measure_pair(
     """Return how near two feet come, as in `Beside`; None if that is free."""
     width = np.linalg.norm(hips, axis=-1)
     distance = measure_distances(ankle_a, tip_a, ankle_b, tip_b)
-    apart = float(np.percentile(distance, _LOW))
-    if width.min() < _LINE * size or apart > _NEAR * size:
+    apart = float(np.percentile(distance, RULES.usual))
+    if width.min() < RULES.line * size or apart > RULES.apart * size:
         return None
     n = hips / width[:, None]
     sides = np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
-    side, crossed = (float(np.percentile(sides, low)) for low in (_LOW, _LOWEST))
+    side, crossed = (float(np.percentile(sides, low)) for low in (RULES.usual, RULES.least))
     # feet that change sides freely, as a hind leg's and a foreleg's do at a gallop, have none
     return None if side < -width.mean() else (apart, side, min(crossed, side))
 
@@ -149,7 +142,7 @@ class FeetApart:
         if self._age >= self._rest:
             pushes = self._compute_pushes(legs, locks)
             # if nothing is near: feet are foreseen for longer than the rest
-            rest = _REST if not self._is_aside else 0.5 * _REST
+            rest = RULES.compared if not self._is_aside else 0.5 * RULES.compared
             self._age, self._rest = 0.0, 0.0 if pushes else rest
         if pushes is None:
             if not self._is_aside:
@@ -164,8 +157,8 @@ class FeetApart:
             if locks[k].is_firm:  # as far as it stands from the data, or it would be let go
                 asides[k], self._is_aside = (ax, ay, 0.0, 0.0), True
                 continue
-            ax, vx = spring(ax, vx, x, _ASIDE, dt)
-            ay, vy = spring(ay, vy, y, _ASIDE, dt)
+            ax, vx = spring(ax, vx, x, RULES.aside, dt)
+            ay, vy = spring(ay, vy, y, RULES.aside, dt)
             if x or y or max(abs(ax), abs(ay)) > _SMALL:
                 asides[k] = ax, ay, vx, vy
                 self._is_aside = True
@@ -209,8 +202,8 @@ class FeetApart:
             if px or py:
                 px, py = (nx - px) / age, (ny - py) / age
             x, y = a[0] - b[0], a[1] - b[1]
-            across = _AHEAD * (ux * nx + uy * ny + x * px + y * py)
-            along = _AHEAD * (uy * nx - ux * ny + y * px - x * py)
+            across = RULES.passes * (ux * nx + uy * ny + x * px + y * py)
+            along = RULES.passes * (uy * nx - ux * ny + y * px - x * py)
             (ax, ay, _), (bx, by, _) = ankle_a[0], ankle_b[0]
             side = beside.compute_side((ax - bx) * nx + (ay - by) * ny)
             push = compute_push(a, b, nx, ny, beside, side, across, along)
@@ -298,7 +291,7 @@ def compute_push(
     push = side - heel_a + heel_b - closing
     if push < 0.0:
         push = 0.0
-    apart = beside.apart + _MARGIN
+    apart = beside.apart + RULES.late
     nearest = (heel_a if heel_a < tip_a else tip_a) - (heel_b if heel_b > tip_b else tip_b)
     if nearest + closing > apart:
         return push

@@ -17,16 +17,13 @@ from ..maths.scalar_quat import Vector, mul_vec
 from ..maths.springs import compute_remainder, spring
 from .contact_lock import ContactLock
 from .feet_apart import FeetApart
+from .foot_rules import RULES
 from .ground import FLAT, Ground, compute_step_height, is_flat
-from .landing import RULES
 from .leg_solver import LegJoints, LegSolver, Tick
 from .legs import Joint, LegGeometry, compute_world_joints
 from .played_toes import PlayedToe, PlayedToes, move_aside
 from .settings import PerformerSettings
 from .stepping import Stepping
-
-_LIFTING = 0.04  # seconds: halflife with which a foot comes up that started below the floor
-_DRIFTING = 0.05  # seconds: halflife of how fast a character drifts, as single ticks are uneven
 
 
 class FootLock:
@@ -192,7 +189,7 @@ class FootLock:
             was_firm, lock.is_held = lock.is_firm, stands
             sunk = self._sunk[k]
             if sunk:
-                sunk = self._sunk[k] = sunk * compute_remainder(_LIFTING, dt)
+                sunk = self._sunk[k] = sunk * compute_remainder(RULES.rise, dt)
             toe, played = own[-1][0], all_played[k]
             if asides:
                 toe = toe[0] + asides[k][0], toe[1] + asides[k][1], toe[2]
@@ -231,7 +228,7 @@ class FootLock:
             return self._drift
         vx, vy, turn = toes.root.tolist()
         c, s = math.cos(before[2]), math.sin(before[2])
-        kept = compute_remainder(_DRIFTING, dt)
+        kept = compute_remainder(RULES.uneven, dt)
         dx, dy, dyaw = self._drift
         self._drift = (
             kept * dx + (1.0 - kept) * ((x - before[0]) / dt - c * vx + s * vy),

@@ -6,13 +6,10 @@ import math
 
 import numpy as np
 
+from .foot_rules import RULES
 from .legs import LegGeometry
 from .margins import MARGINS
 
-_SUNK = 0.010  # metres that a foot may sink into the floor before its leg folds faster
-_AHEAD = 0.06  # seconds that a foot's way to the floor is foreseen
-_CALM = 0.6  # of the knee's acceleration that is counted on to bend it before a foot is there
-_OPEN = 0.5  # cosine of the bend up to which a knee has far to go as its foot meets the floor
 _UNBOUND = -math.inf  # rad/s
 _NO_LENGTH = 1e-12  # square metres
 
@@ -91,7 +88,7 @@ class KneeLimit:
         cosine = (reach * reach - squares) / double
         goal = math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
         longest, least = reach + room, _UNBOUND
-        if cosine > _OPEN:
+        if cosine > RULES.open:
             fall = longest - self._longest
             if fall < 0.0:
                 least = self._foresee_floor(reach, longest, fall, squares, double, dt)
@@ -114,13 +111,13 @@ class KneeLimit:
         The floor comes nearer to the hip along the leg as steadily as it does now, unless it leapt,
         as at a step.
         """
-        ahead, change = _AHEAD / dt, fall - self._fall
+        ahead, change = RULES.floor / dt, fall - self._fall
         if not longest + ahead * (fall + ahead * change) < reach:
             return _UNBOUND
         rate, most = self._rate, self._acceleration * dt
         if change * change > squares * (most * dt) ** 2:
             return _UNBOUND
-        least, bend, most = _UNBOUND, self._bend, 0.5 * _CALM * most
+        least, bend, most = _UNBOUND, self._bend, 0.5 * RULES.calm * most
         for tick in range(1, int(ahead + 1.5)):
             fall += change
             longest += fall
@@ -175,7 +172,7 @@ class KneeLimit:
 
         Up to the bend that is `fastest` it does not touch the floor; faster, it may sink a little.
         """
-        for sunk, most in ((0.0, fastest), (_SUNK * self.lean, math.pi)):
+        for sunk, most in ((0.0, fastest), (RULES.sunk * self.lean, math.pi)):
             cosine = ((longest + sunk) ** 2 - squares) / double
             if cosine < 1.0:
                 bend = max(bend, min(math.acos(max(cosine, -1.0)), most))

@@ -4,39 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..settings import tune
+from .foot_rules import RULES
 from .played_toes import PlayedToe
 
 _TRIES, _LONGER = 24, 1.2  # times that a landing is put off, and how much longer it takes each time
 _HALVINGS = 10  # of the last step: the time changes evenly with the flight
 
 Place = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class LandingRules:
-    """How feet land."""
-
-    straight: float = tune(
-        0.1,
-        "s",
-        "a toe goes straight to its place; its own motion slows it down in about that",
-    )
-    beside: float = tune(
-        0.05, "s", "a body turns over both feet after a landing: until then each is on its side"
-    )
-    drift: float = tune(
-        0.15, "s", "a character drifts on beside its motion: most is what fades after a jump"
-    )
-    near: float = tune(
-        0.75, "1", "of the unlock radius: the rest is for what the body moves while the toe stands"
-    )
-
-
-RULES = LandingRules()
 
 
 class Flight(NamedTuple):

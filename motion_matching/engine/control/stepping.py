@@ -12,18 +12,10 @@ from collections.abc import Sequence
 
 from ..maths.scalar_quat import Vector
 from ..maths.springs import spring
+from .foot_rules import RULES
 
 Offset = tuple[float, float]
 
-# metres by which feet stand to each other otherwise than in the motion, from which on one steps: at
-# first, and after some seconds, as small differences between idles are no reason to step
-_FAR, _FARTHER, _SETTLING = 0.02, 0.07, 2.0
-# metres off where the body has it: a toe that is farther steps, and lands at most so far off
-_APART, _SHIFT = 0.12, 0.06
-_SECONDS = 1.0 / 3.0  # that a step takes
-_PAUSE = 0.1  # seconds between two steps
-_LOW, _HIGH, _RISE = 0.01, 0.04, 0.25  # metres of lift at least and at most, and per metre
-_HALFLIFE = 0.1  # seconds in which a foot in the air follows half of a change of its place
 _NONE: Offset = (0.0, 0.0)
 
 
@@ -76,9 +68,9 @@ class Stepping:
             self.offset = _NONE
             return False
         self.offset = _average(offsets)
-        if self._pause < _PAUSE:
+        if self._pause < RULES.pause:
             return False
-        far = _FAR if self._stood < _SETTLING else _FARTHER
+        far = RULES.off if self._stood < RULES.settles else RULES.later_off
         foot = _find_farthest(offsets, others, far)
         if foot >= 0:
             self._begin(foot, toes[foot], plants[foot], _shorten(others[foot]))
@@ -89,7 +81,7 @@ class Stepping:
         self.foot, self._age, self._start = foot, 0.0, plant
         self._targets[foot], self._shifts[foot] = shift, (*shift, 0.0, 0.0)
         away = math.hypot(toe[0] + shift[0] - plant[0], toe[1] + shift[1] - plant[1])
-        self._lift = min(_LOW + _RISE * away, _HIGH)
+        self._lift = min(RULES.low + RULES.steep * away, RULES.high)
 
     def place(self, foot: int, toe: Vector, dt: float) -> Vector:
         """Return where a toe is that the motion has elsewhere, a tick later.
@@ -97,13 +89,16 @@ class Stepping:
         Once a toe that steps has come to its place, its step has ended.
         """
         (sx, sy, ux, uy), (wx, wy) = self._shifts[foot], self._targets[foot]
-        (sx, ux), (sy, uy) = spring(sx, ux, wx, _HALFLIFE, dt), spring(sy, uy, wy, _HALFLIFE, dt)
+        (sx, ux), (sy, uy) = (
+            spring(sx, ux, wx, RULES.follow, dt),
+            spring(sy, uy, wy, RULES.follow, dt),
+        )
         self._shifts[foot] = sx, sy, ux, uy
         x, y, z = toe[0] + sx, toe[1] + sy, toe[2]
         if foot != self.foot:
             return x, y, z
         self._age += dt
-        share = min(self._age / _SECONDS, 1.0)
+        share = min(self._age / RULES.step, 1.0)
         along = share * share * (3.0 - 2.0 * share)
         up = self._lift * math.sin(math.pi * share) ** 2
         if share > 1.0 - 1e-6:
@@ -117,7 +112,7 @@ def _measure_offset(toe: Vector, plant: Vector | None) -> Offset | None:
 
 
 def _shorten(offset: Offset) -> Offset:
-    share = min(_SHIFT / (math.hypot(*offset) + 1e-9), 1.0)
+    share = min(RULES.shift / (math.hypot(*offset) + 1e-9), 1.0)
     return share * offset[0], share * offset[1]
 
 
@@ -138,6 +133,6 @@ def _find_farthest(offsets: Sequence[Offset | None], others: Sequence[Offset], f
     for k, (each, other) in enumerate(zip(offsets, others, strict=True)):
         x, y = each or _NONE
         away, apart = math.hypot(x - other[0], y - other[1]), math.hypot(x, y)
-        if (away > far or apart > _APART) and away + apart > most:
+        if (away > far or apart > RULES.away) and away + apart > most:
             result, most = k, away + apart
     return result

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..control import contact_ranges
-from ..control.contact_lock import LANDING
 from ..control.contact_ranges import ContactRange
 from ..control.fade import choose_fade
+from ..control.foot_rules import RULES
 from ..control.take import Take
 from ..database.database import Database, measure_character_legs
 from ..errors import SettingsError
@@ -40,7 +40,7 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     toes = _find_standing_toes(take, database)
     standing = [leg.toe_height for leg in measure_character_legs(database)]
     contacts = _leave_out_steps(take, database, toes)
-    stands = contacts & (_find_played_heights(take, database) < np.add(standing, LANDING))
+    stands = contacts & (_find_played_heights(take, database) < np.add(standing, RULES.landing))
     free = compute_toe_positions(take.unlocked_poses, database)[..., 2] - take.poses[:, 2, :1]
     stands &= free < np.add(standing, _IN_AIR)
     radius, hardest = take.performer_settings.unlock_radius, database.motion_limits.hardest_step
