@@ -136,7 +136,7 @@ class SimulationObject:
         if self._intent.velocity is not None:
             return self._intent.velocity
         x, y = compute_desired_velocity(self._intent.move, yaw, *self._speeds)
-        # one that never steps aside has no speed of that to begin with
+        # the data of a character that never steps aside tells no speed for that
         quicker = self._settings.turning_speed - 1.0 if self._settings.strafe else 0.0
         turning_speed = 1.0 + quicker * self.gait
         if turning_speed <= 1.0:
