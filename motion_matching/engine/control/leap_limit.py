@@ -67,12 +67,11 @@ class LeapLimit:
         self._ticks = 0
 
     def limit(
-        self, toe: Vector, arm: Vector, lowest: tuple[float, float], most: float, turn: float
+        self, toe: Vector, arm: Vector, lowest: tuple[float, float], most: float
     ) -> tuple[Vector, Vector]:
         """Return where a toe comes, and its ankle beside it, whose steps change by `most` metres.
 
-        The step of the ankle beside the toe changes by `turn` metres. They stay at or above the
-        heights that are `lowest`, of toe and ankle.
+        They stay at or above the heights that are `lowest`, of toe and ankle.
         """
         toes, arms = self._toe, self._arm
         self._lowest = lowest
@@ -81,7 +80,7 @@ class LeapLimit:
             toes.go(toe, toe)
             arms.go(arm, arm)
             return toe, arm
-        turned = self._turn(arm, turn)
+        turned = self._turn(arm, most)
         tx, ty, tz = toes.find_step(toe, most)
         (x, y, z), (bx, by, bz) = toes.place, toes.step
         self._way_on = x + bx, y + by, z + bz

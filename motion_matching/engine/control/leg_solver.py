@@ -90,9 +90,7 @@ class LegSolver:
         lowest = floors[0] + leg.toe_height, floors[1] + leg.foot_height
         arm, pitch = self._keep_heel_up(ankle[0], toe[0], target, floors)
         target, rolled, spare = self._reach(joints, target, arm, lowest, tick)
-        most = MARGINS.foot * tick.most
-        turn = min(most, leg.foot_acceleration * tick.dt * tick.dt)
-        target, turned = self._leap.limit(target, rolled, lowest, most, turn)
+        target, turned = self._leap.limit(target, rolled, lowest, MARGINS.foot * tick.most)
         roll = None if turned is arm else between(*arm, *turned)
         ways = [way for way in (pitch, roll) if way is not None]
         bent = self._bend(joints, target, turned, lowest, spare, tick, bool(ways))

@@ -72,8 +72,7 @@ class LegGeometry:
     leg. `tip` is the toe's end in the toe's frame, None where foot and toe are one bone.
     `folded_length` is how near the ankle may come to the hip, hardly nearer than in the data.
     `knee_rate` in rad/s and `knee_acceleration` in rad/s² are how fast the knee may bend or
-    stretch, and how soon it may change that: as in the data. `foot_acceleration` in m/s² is how
-    hard the ankle may turn about the toe, as in the data, too. `beside` are the legs after it that
+    stretch, and how soon it may change that: as in the data. `beside` are the legs after it that
     its foot keeps clear of. The toe's tip is beyond its joint by `tip_share` of the way from the
     ankle. Toes are ahead of the ankle as a knee bends forward, not back as an elbow, if
     `toes_ahead`.
@@ -93,7 +92,6 @@ class LegGeometry:
     scaled: bool = False
     knee_rate: float = math.inf
     knee_acceleration: float = math.inf
-    foot_acceleration: float = math.inf
     beside: tuple[Beside, ...] = ()
     tip_share: float = 0.0
     toes_ahead: bool = True

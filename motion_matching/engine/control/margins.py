@@ -19,7 +19,7 @@ class Margins:
     lift: float = tune(0.5, "1", "a foot that is lifted: its swing accelerates it as well")
     knee_rate: float = tune(0.99, "1", "of the fastest knee: poses are rounded")
     played: float = tune(99.0, "%", "of ticks played: single ones are faults of a capture")
-    knees: float = tune(99.5, "%", "of accelerations of knees and feet, as `played`")
+    knees: float = tune(99.5, "%", "of a knee's accelerations, as `played`")
     fall: float = tune(9.81, "m/s²", "that of a fall: no joint that is slower pops")
 
 

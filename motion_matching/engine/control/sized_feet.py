@@ -119,7 +119,6 @@ def _divide(leg: LegGeometry, size: float) -> LegGeometry:
         size=1.0,
         knee_rate=leg.knee_rate * leg.slowness,
         knee_acceleration=leg.knee_acceleration * leg.slowness**2,
-        foot_acceleration=leg.foot_acceleration * leg.slowness**2 / size,
         beside=tuple(
             each._replace(
                 apart=each.apart / size,

@@ -35,7 +35,7 @@ from .features import (
 )
 from .idles import find_idle_runs, find_idles, find_standing
 from .limits import measure_peaks
-from .motion_limits import MotionLimits, measure_motion
+from .motion_limits import MotionLimits, measure_knees
 from .motion_table import MotionTable
 from .parts import BuildNote
 from .postures import OddPosture, find_all_odd_postures
@@ -367,7 +367,7 @@ class Database:
         if legs and legs[0].size > 1.0 and self._is_scaled(ranges):
             legs = tuple(replace(leg, scaled=True) for leg in legs)
         legs = measure_feet_apart(legs, quat.compute_world(poses, self.skeleton.parents)[1])
-        return tuple(measure_motion(leg, self.poses, ranges, self.fps) for leg in legs)
+        return tuple(measure_knees(leg, self.poses, ranges, self.fps) for leg in legs)
 
     def _is_scaled(self, ranges: list[tuple[int, int]]) -> bool:
         """Return whether a large character was scaled as an animation."""

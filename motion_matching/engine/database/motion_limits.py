@@ -31,7 +31,7 @@ _LEAST_RATE, _LEAST_ACCELERATION = 5.0, 50.0
 class MotionLimits:
     """What joints do at most; each is measured when it is first asked for.
 
-    Those of knees and feet belong to their legs, as `measure_motion` returns them.
+    Those of knees belong to their legs, as `measure_knees` returns them.
     """
 
     def __init__(self, database: Database) -> None:
@@ -122,30 +122,21 @@ class MotionLimits:
         return self._skeleton.compute_bone_positions(toe, self._poses[frames])[:, 0]
 
 
-def measure_motion(
+def measure_knees(
     leg: LegGeometry, poses: np.ndarray, ranges: Sequence[tuple[int, int]], fps: float
 ) -> LegGeometry:
-    """Return a leg with how knee and foot move in poses (F, 7, B) of which `ranges` go on."""
-    chain = [0, *leg.chain]
-    _, places = quat.compute_world(poses[:, :, chain], np.arange(len(chain)) - 1)
-    hips, knees, ankles = (places[:, k + 1] for k in (leg.thigh, leg.shin, leg.foot))
-    bends, arms = compute_bends(hips, knees, ankles), ankles - places[:, -1]
+    """Return a leg with how its knee moves in poses (F, 7, B) of which `ranges` are continuous."""
+    chain = leg.chain[leg.thigh : leg.foot + 1]
+    knee = leg.shin - leg.thigh
+    parents = np.arange(len(chain)) - 1
+    positions = quat.compute_world(poses[:, :, list(chain)], parents)[1]
+    bends = compute_bends(positions[:, 0], positions[:, knee], positions[:, -1])
     rates = [fps * np.diff(bends[start:stop]) for start, stop in ranges]
+    changes = np.abs(np.concatenate([fps * np.diff(own) for own in rates]))
     rate = max(float(np.abs(own).max(initial=0.0)) for own in rates)
-    hard = _measure_most([fps * np.abs(np.diff(own)) for own in rates])
-    turns = [fps * fps * np.diff(arms[start:stop], 2, axis=0) for start, stop in ranges]
-    turn = _measure_most([np.linalg.norm(own, axis=-1) for own in turns])
-    least = _LEAST_ACCELERATION / leg.slowness**2
-    length = float(np.linalg.norm(arms, axis=-1).mean())
+    hard = float(np.percentile(changes, MARGINS.knees)) if len(changes) else 0.0
     return replace(
         leg,
         knee_rate=max(rate, _LEAST_RATE / leg.slowness),
-        knee_acceleration=max(hard, least),
-        foot_acceleration=max(turn, length * least),
+        knee_acceleration=max(hard, _LEAST_ACCELERATION / leg.slowness**2),
     )
-
-
-def _measure_most(parts: Sequence[np.ndarray]) -> float:
-    """Return what joints of legs accelerate by at most, of the values (N,) of some parts."""
-    values = np.concatenate(parts)
-    return float(np.percentile(values, MARGINS.knees)) if len(values) else 0.0

@@ -171,8 +171,7 @@ def sink(leg, heights: np.ndarray, bend: float = 0.03) -> tuple[np.ndarray, np.n
     reaches = []
     for height in heights.tolist():
         wanted = 0.0, 0.0, max(-own, -height)
-        most = 60.0 / FPS**2
-        (_, _, z), _ = foot.limit(wanted, (0.0, 0.0, 0.0), (-height, -height), most, most)
+        (_, _, z), _ = foot.limit(wanted, (0.0, 0.0, 0.0), (-height, -height), 60.0 / FPS**2)
         reaches.append(knee.limit_reach(-z, *LENGTHS, height + z, 1.0 / FPS))
         foot.settle(0.0, 0.0, -z - reaches[-1])
     return compute_knees(np.array(reaches)), np.array(reaches)
