@@ -122,7 +122,7 @@ class PerformerSettings:
         "Speed in Turns",
         "How many times as fast as the data steps aside and back the simulation object runs while "
         "it still has to turn to where it goes; higher: turns are answered sooner, farther off the "
-        "path. Without Strafe it has no effect",
+        "path and with more foot sliding. Without Strafe it has no effect",
         least=1.0,
         most=10.0,
         soft_most=3.0,
