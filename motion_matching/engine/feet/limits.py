@@ -80,13 +80,18 @@ class LegLengths:
         return [self._build(feet, near, k, foot) for k, foot in enumerate(feet.feet)]
 
     def _build(self, feet: Feet, near: FeetPlacement, k: int, foot: FootTrack) -> Bound:
-        most = np.maximum(foot.length - feet.plan.buffer, foot.extension)
+        most = find_longest(feet, foot)
         # a step up may fold a leg farther than the data, which has flat ground only
         up = np.maximum(near.floors[k] - feet.stands, 0.0)
         least = np.minimum(foot.leg.folded_length, foot.extension) - up
         ankle = near.find_ankle(k)
         constant = _find_constant(ankle, near.ways[k], near)
         return Bound(ankle, constant, least, most, _get_place_step(feet))
+
+
+def find_longest(feet: Feet, foot: FootTrack) -> np.ndarray:
+    """Return how far (T,) in metres an ankle may be from its hip."""
+    return np.maximum(foot.length - feet.plan.buffer, foot.extension)
 
 
 class FloorLimit:

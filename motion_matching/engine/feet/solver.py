@@ -16,7 +16,7 @@ from ..control.ground import compute_step_heights, is_flat
 from ..maths.runs import find_runs
 from .banded import BandedSystem, gather_rows
 from .body import Feet
-from .limits import LIMITS, Bound
+from .limits import LIMITS, Bound, find_longest
 from .numbers import NUMBERS
 from .placement import FeetPlacement
 from .tasks import TASKS
@@ -85,7 +85,18 @@ def _solve_window(feet: Feet) -> FeetPlacement:
         passes = NUMBERS.passes if n + 1 < NUMBERS.rounds else NUMBERS.last
         near = FeetPlacement(feet, _project(system, constraints, pulls, near.values, passes))
         feet = _keep_on_steps(feet, near)
-    return near
+    return _lower_hips(feet, near)
+
+
+def _lower_hips(feet: Feet, near: FeetPlacement) -> FeetPlacement:
+    """Return the placement with hips lower by what passes have left legs short."""
+    lowered = near.values.copy()
+    for foot, way in zip(feet.feet, near.ways, strict=True):
+        below = find_longest(feet, foot) ** 2 - np.sum(way[:, :2] ** 2, axis=-1)
+        missing = -way[:, 2] - np.sqrt(np.maximum(below, 0.0))
+        missing = np.clip(missing, 0.0, NUMBERS.kept)
+        np.maximum(lowered[:, 0], near.drop + missing, out=lowered[:, 0])
+    return FeetPlacement(feet, lowered)
 
 
 def _keep_on_steps(feet: Feet, near: FeetPlacement) -> Feet:

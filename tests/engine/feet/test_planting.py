@@ -10,6 +10,7 @@ import pytest
 from motion_matching.engine.control import contact_ranges, scripts
 from motion_matching.engine.control.contact_ranges import ContactRange
 from motion_matching.engine.control.legs import measure_legs
+from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import measure_character_legs
 from motion_matching.engine.database.sources import Source
@@ -322,6 +323,27 @@ def test_a_bake_makes_no_joint_leap(demo_database, seed):
     baked = baking.bake_feet(take, demo_database)
     body = baking.make_body(baked.poses, baked.character, demo_database)
     assert body.acceleration.max() <= 1.1 * played.accelerations.max()
+
+
+@pytest.mark.parametrize("script", ["turns", "random"])
+def test_a_bake_stretches_no_leg_farther_than_the_motion(demo_database, script):
+    take = perform_script(demo_database, script, "run", 20.0)
+    baked, buffer = baking.bake_feet(take, demo_database), PerformerSettings().stretch_buffer
+    before, after = (
+        quat.compute_world(poses.astype(np.float64), demo_database.skeleton.parents)[1]
+        for poses in (take.unlocked_poses, baked.poses)
+    )
+    for leg in demo_database.roles.legs:
+        upper, lower, whole = (
+            np.linalg.norm(places[:, a] - places[:, b], axis=-1)
+            for places, a, b in (
+                (after, leg.thigh, leg.shin),
+                (after, leg.shin, leg.foot),
+                (before, leg.thigh, leg.foot),
+            )
+        )
+        reach = np.linalg.norm(after[:, leg.thigh] - after[:, leg.foot], axis=-1)
+        assert (reach <= np.maximum(upper + lower - buffer, whole) + 1e-4).all()
 
 
 def test_contacts_saved_as_json_give_the_same_bake(demo_database, take, tmp_path):
