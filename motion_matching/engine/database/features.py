@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
@@ -46,6 +47,7 @@ DIFFERENCES = ("squared", "absolute")
 BEYOND_RANGE = ("extrapolate", "hold")
 _KEYS = {"kind", "bone", "times", "weight", "axes", "time"}
 _CONSTANT_TOLERANCE = 1e-5
+_SWAY = math.radians(10.0)  # by which hips turn in a step (Perry): in clips that go straight, too
 _FARTHEST_TIME = 60.0  # seconds
 _MOST_DIMENSIONS = 1000  # each is a number for every frame
 _LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
@@ -409,8 +411,21 @@ def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
     varies = deviation > _CONSTANT_TOLERANCE * np.maximum(1.0, np.abs(mean))
     if schema.normalization == "none":
         deviation[:] = 1.0
-    for dimensions in schema.slices if schema.normalization == "feature" else ():
+    pairs = zip(schema.features, schema.slices, strict=True)
+    for feature, dimensions in pairs if schema.normalization == "feature" else ():
         moving = varies[dimensions]
         if moving.any():
-            deviation[dimensions] = deviation[dimensions][moving].mean()
+            least = _measure_sway(raw[dimensions], feature)
+            deviation[dimensions] = max(deviation[dimensions][moving].mean(), least)
     return Normalization(mean.astype(np.float32), deviation.astype(np.float32), varies)
+
+
+def _measure_sway(raw: np.ndarray, feature: Feature) -> float:
+    """Return the deviation below which raw values (D, N) of a feature differ by sway alone.
+
+    It is by how much a turn by the sway of hips moves the ends of a trajectory's vectors.
+    """
+    if feature.kind not in TRAJECTORY_KINDS:
+        return 0.0
+    squares = np.square(raw, dtype=np.float64).sum(axis=0) / len(feature.times)
+    return float(_SWAY * np.sqrt(squares.mean()))

@@ -10,6 +10,9 @@ from ..body.rig import Roles
 from ..maths import planar, quat
 from ..motion.skeleton import Skeleton
 
+_MOMENT = 0.2  # seconds at an end of a range that tell where its motion goes on
+_STRIDE = 1.0  # seconds: two steps of a walk, in which a body sways to both sides
+
 
 @dataclass(frozen=True)
 class MotionTable:
@@ -124,8 +127,20 @@ def sample_values(table: MotionTable, values: np.ndarray, time: float) -> np.nda
 
 
 def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
-    """Return velocities and turn rates (R, 3) over 0.2 s at the start (side 1) or end (-1)."""
-    span = np.minimum(max(round(0.2 * table.fps), 1), table.stops - table.starts - 1)
+    """Return velocities and turn rates (R, 3) at the start (side 1) or end (-1) of ranges.
+
+    A body sways as it steps: a turn is one only if it goes on over two steps.
+    """
+    rate, turn = _measure_end_rate(table, side, _MOMENT), _measure_end_rate(table, side, _STRIDE)
+    same = np.sign(rate[:, 2]) == np.sign(turn[:, 2])
+    slower = np.minimum(np.abs(rate[:, 2]), np.abs(turn[:, 2]))
+    rate[:, 2] = np.where(same, np.sign(rate[:, 2]) * slower, 0.0)
+    return rate
+
+
+def _measure_end_rate(table: MotionTable, side: int, seconds: float) -> np.ndarray:
+    """Return velocities and turn rates (R, 3) over so many seconds at an end of ranges."""
+    span = np.minimum(max(round(seconds * table.fps), 1), table.stops - table.starts - 1)
     end = table.starts if side > 0 else table.stops - 1
     here, there = table.track[end], table.track[end + side * span]
     rate = (there - here) * (side * table.fps / span)[:, None]

@@ -540,6 +540,17 @@ def test_a_circular_trajectory_is_an_arc_even_beyond_both_ends(fps):
     )
 
 
+@pytest.mark.parametrize("phase", np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False))
+def test_a_body_that_sways_as_it_walks_goes_straight_on_beyond_a_range(phase):
+    """A step takes half a second here, and hips turn to and fro by five degrees."""
+    fps, sway = 60.0, np.radians(5.0)
+    time = np.arange(150) / fps
+    track = np.column_stack([0 * time, -1.3 * time, sway * np.sin(2.0 * np.pi * time + phase)])
+    turned = split_features(TRAJECTORY, compute_features(TRAJECTORY, make_table(track, fps)))
+    ahead = turned["trajectory_direction"][:, -1]
+    assert np.arctan2(np.abs(ahead[:, 0]), -ahead[:, 1]).max() < 2.1 * sway
+
+
 def test_a_strafing_trajectory_faces_ahead():
     time = np.arange(60) / 30.0
     track = np.column_stack([1.1 * time, 0 * time, 0 * time])  # to its left, facing -Y
@@ -689,6 +700,20 @@ def test_per_feature_normalization_shares_the_mean_deviation():
             feature.weight * (block - block.mean(axis=1, keepdims=True)) / block.std(axis=1).mean()
         )
         np.testing.assert_allclose(found.T[where], expected, atol=1e-4)
+
+
+def test_directions_of_clips_that_go_straight_are_not_told_apart_by_their_sway():
+    schema, rng = load_schema("holden"), np.random.default_rng(3)
+    raw = make_varied_values(schema)
+    [(feature, where)] = [
+        pair
+        for pair in zip(schema.features, schema.slices, strict=True)
+        if pair[0].kind == "trajectory_direction"
+    ]
+    raw[where] = np.radians(2.0) * rng.normal(size=raw[where].shape)
+    found = compute_normalization(schema, raw).apply(raw.T, schema.weights)
+    spread = found[:, where].std(axis=0)
+    np.testing.assert_allclose(spread, 0.2 * feature.weight, rtol=0.2)
 
 
 def test_without_normalization_weights_scale_plain_differences():
