@@ -107,7 +107,7 @@ class ContactLock:
                 lands = contact and self._left < 0.5 * dt
             else:
                 self._left, self._commits = _UNKNOWN, False
-                contact = contact and z + oz - height <= RULES.landing
+                contact = contact and (self.is_held or z + oz - height <= RULES.landing)
                 lands = contact and not self._in_contact
             sx, sy, sz = x + ox, y + oy, z + oz
             if lands:
