@@ -28,7 +28,8 @@ class Goal(NamedTuple):
     `stands`: besides, the character faces as it does, so that there is nothing to do but to stand.
     `measure_seam` tells how hard a jump would shake a joint; `measure_prices` what jumps (J,) cost
     the eye, in metre-seconds.
-    `feet` (L, 2) are where toes are shown, None where that does not matter.
+    `feet` (L, 3) are where toes are shown, and how far the body has gone since each stands; None
+    where that does not matter.
     """
 
     trajectory: Sequence[TrajectoryPoint]

@@ -118,6 +118,7 @@ class Performer:
         self._since_jump, self._stands = math.inf, False
         self._apart = Placement(0.0, 0.0, 0.0)
         self._led = np.zeros(3)
+        self._gone = [0.0] * len(motion.contacts)
         return self._build_frame(motion, motion.pose.copy())
 
     def begin(self, performance: Performance) -> Frame:
@@ -180,6 +181,7 @@ class Performer:
         self._previous_desired, self._desired_age = (*velocity, place[2]), 0.0
         self._apart = Placement(0.0, 0.0, 0.0)
         self._led = np.zeros(3)
+        self._gone = [0.0] * len(motion.contacts)
         pose = _place(moving.pose, place, height).astype(np.float32)
         if not self.settings.foot_lock:
             self._feet.release()
@@ -230,18 +232,28 @@ class Performer:
                 moved, velocity, simulation, self.settings, self.dt, feet
             )
         self._placement = self._slide(goal_pose)
+        step = math.hypot(self._placement[0] - old_x, self._placement[1] - old_y)
+        self._gone = [
+            gone + step if stands else 0.0
+            for gone, stands in zip(self._gone, motion.contacts.tolist(), strict=True)
+        ]
         self._past.record(*self._placement)
         return self._build_frame(motion, pose, intent)
 
     def _find_feet(self) -> np.ndarray | None:
-        """Return where toes (L, 2) are shown, as the character sees them; None if unknown."""
+        """Return the feet (L, 3) of a `Goal`: None if they are unknown, or do not matter."""
         shown = self._feet.shown
         if not shown or self.settings.foot_support <= 0.0:
             return None
         x, y, yaw = self._placement
         c, s = math.cos(yaw), math.sin(yaw)
         away = [(p - x, q - y) for p, q, _ in shown]
-        return np.array([(c * p + s * q, c * q - s * p) for p, q in away])
+        return np.array(
+            [
+                (c * p + s * q, c * q - s * p, gone)
+                for (p, q), gone in zip(away, self._gone, strict=True)
+            ]
+        )
 
     def _measure_seam(self, jump: Jump, following: np.ndarray, roots: np.ndarray) -> float:
         poses = self._inertializer.preview(jump, following, roots, self._led)

@@ -106,15 +106,26 @@ def find_settling_frames(database: Database) -> np.ndarray:
     return result
 
 
+def find_moving_frames(database: Database) -> tuple[np.ndarray, np.ndarray]:
+    """Return the frames (N,) at which the body goes or turns now, and those where in a second."""
+    moves, last = _find_moves(database), database.stops[database.range_of_frame] - 1
+    return moves, moves[np.minimum(np.arange(len(moves)) + round(_LEAD * database.fps), last)]
+
+
+def _find_moves(database: Database) -> np.ndarray:
+    """Return the frames (N,) whose root goes or turns faster than that of a standing body."""
+    motion, pace = database.root_motion, database.pace
+    goes = np.hypot(motion[:, 0], motion[:, 1]) >= AT_REST.speed * pace
+    return goes | (np.abs(motion[:, 2]) >= AT_REST.turn / pace)
+
+
 def _find_resting(database: Database) -> np.ndarray:
     """Return the frames (N,) that hardly move and turn, and that two others follow."""
     after = database.followers
     fits = (after >= 0) & (after[after] >= 0)
-    motion, pace = database.root_motion, database.pace
-    moves = np.hypot(motion[:, 0], motion[:, 1]) >= AT_REST.speed * pace
-    moves |= np.abs(motion[:, 2]) >= AT_REST.turn / pace
+    moves = _find_moves(database)
     ranges, result = database.range_of_frame, fits & ~moves
-    for later in range(1, round(_APART * pace * database.fps) + 1):
+    for later in range(1, round(_APART * database.pace * database.fps) + 1):
         same = ranges[later:] == ranges[:-later]
         result[:-later] &= ~(moves[later:] & same)
         result[later:] &= ~(moves[:-later] & same)

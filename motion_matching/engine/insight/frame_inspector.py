@@ -22,7 +22,6 @@ from ..control.transition_cost import format_price
 from ..database.database import Database
 from ..database.frame_names import find_frame as find_frame
 from ..database.frame_names import format_frame
-from ..database.idles import find_settling_frames
 from ..database.motion_table import sample_track
 from ..database.tags import NO_ENTRY, NO_USE
 from ..matching import price_choice
@@ -36,7 +35,7 @@ from ..matching.flips import (
     list_apart,
 )
 from ..matching.flips import to_dict as flip_to_dict
-from ..matching.method import MotionMatching
+from ..matching.method import MotionMatching, Restriction
 from ..maths import planar
 
 Array = np.ndarray
@@ -138,7 +137,7 @@ def inspect_frame(
 ) -> FrameInspection:
     """Inspect a search at a frame for a trajectory, the clip's own by default, and with tags.
 
-    Toes are shown at `feet` (L, 2), as the character sees them; by default where the frame has
+    Toes are shown at `feet` (L, 3), as the character sees them; by default where the frame has
     them. Lists the `count` best other frames, one of those within a third of a second of each
     other. To inspect many frames, give the `method` that plays the database.
     """
@@ -150,8 +149,8 @@ def inspect_frame(
         method.compute_costs(trajectory, frame),
         method.price_support_of_all(frame, feet),
     )
-    settles = method.settles(trajectory) and not tags
-    search = _FrameSearch(database, settings, frame, tags, settles, costs, support)
+    restriction = None if tags else method.restrict(trajectory, frame)
+    search = _FrameSearch(database, settings, frame, tags, restriction, costs, support)
     features = zip(database.schema.features, database.schema.slices, strict=True)
     return FrameInspection(
         frame=frame,
@@ -173,15 +172,15 @@ def inspect_frame(
 class _FrameSearch:
     """A search at a frame with requested tags: costs (N, features) of all frames and who wins.
 
-    One that `settles` enters only frames that lead to idles. `support` (N,) is what it costs to
-    bring the feet of the frame to those of others.
+    Without tags a `restriction` may leave frames out. `support` (N,) is what it costs to bring the
+    feet of the frame to those of others.
     """
 
     database: Database
     settings: PerformerSettings
     frame: int
     tags: frozenset[str]
-    settles: bool
+    restriction: Restriction | None
     by_feature: Array
     support: Array
 
@@ -203,8 +202,8 @@ class _FrameSearch:
         if self.tags:
             reason = f"not tagged {' and '.join(sorted(self.tags))}"
             exclusions.append((reason, ~database.make_tag_mask(self.tags)))
-        if self.settles:
-            exclusions.append(("leads to no standing", ~find_settling_frames(database)))
+        if self.restriction:
+            exclusions.append((self.restriction.reason, ~self.restriction.mask.allowed))
         return exclusions
 
     @cached_property
@@ -216,8 +215,8 @@ class _FrameSearch:
             # as the search does: stay in a short range, else better any motion than none
             allowed = database.find_candidates(self.settings.end_guard)
             tagged = allowed & database.make_tag_mask(self.tags)
-            if self.settles:
-                tagged &= find_settling_frames(database)
+            if self.restriction:
+                tagged &= self.restriction.mask.allowed
             excluded = ~tagged if tagged.any() else ~allowed
         costs = np.where(excluded, np.inf, self.costs)
         continuing = self.costs[frame] - self.settings.continuing_bias
@@ -250,6 +249,8 @@ class _FrameSearch:
         successor = self.database.successors[self.frame]
         if successor < 0:
             return "it ends here"
+        if self.restriction and self.restriction.leaves:
+            return "it stands"
         return "" if self.database.make_tag_mask(self.tags)[successor] else "the tags end here"
 
     def select_cheapest(self, count: int) -> list[int]:

@@ -21,7 +21,7 @@ from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database, measure_character_legs
 from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
-from ..database.idles import find_settling_frames
+from ..database.idles import find_moving_frames, find_settling_frames
 from ..errors import DatabaseError, SettingsError
 from ..motion.rest import AT_REST
 from ..motion.skeleton import Skeleton
@@ -30,12 +30,13 @@ from .differences import make_differences
 from .fitted_features import FittedFeatures
 from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
-from .support import SupportPrice
+from .support import SupportPrice, measure_gone
 
 _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
 # nearest frames among which one is looked for at which nothing leaps, and frames between them
 _LOOKED_AT, _APART = 64, 2
+_BEYOND = 0.125  # of the data's range of a wish: one that is farther beyond counts as that far
 # cosine of the turn up to which a trajectory ends at rest
 _UNTURNED = math.cos(math.radians(15.0))
 
@@ -66,7 +67,7 @@ class MotionMatching:
         self._contacts, self._bias = np.asarray(database.contacts), np.asarray(database.bias)
         self._root_motion = database.root_motion.astype(np.float32)
         self._toes = self._measure_toes(database)
-        self._support = SupportPrice(self._toes, self.legs)
+        self._support = SupportPrice(self._toes, self._measure_gone(database), self.legs)
         self._successors = database.successors
         self._limits, self._bearing = database.motion_limits, database.walk_bearing
         self._common_peak = self._limits.common_peak  # here, as it takes longer than a tick has
@@ -74,10 +75,14 @@ class MotionMatching:
         self._settings = settings
         self.features = FittedFeatures(database).fit(settings)
         self._index = self._make_index(settings, self.features)
+        self._settles = find_settling_frames(database)
+        self._moves, self._leads = find_moving_frames(database)
         self._masks: dict[frozenset[str], _TagMask] = {}
-        self._settling: _TagMask | None = None
+        self._own_masks: list[_TagMask | None] = []
         self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
-        self._at_rest = (AT_REST.speed * database.pace) ** 2
+        self._at_rest, self._moving = (
+            (speed * database.pace) ** 2 for speed in (AT_REST.speed, AT_REST.moving)
+        )
         self._last: _Search | None = None
         parents = database.skeleton.parents
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
@@ -88,6 +93,10 @@ class MotionMatching:
         loops = [each.loop for each in database.ranges]
         of_frames = self._contacts, database.stops, loops, database.fps
         return measure_toes(database.toes, database.track, *of_frames)
+
+    def _measure_gone(self, database: Database) -> np.ndarray:
+        loops = np.array([each.loop for each in database.ranges])
+        return measure_gone(database.track, self._contacts, database.starts, loops)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Take new settings; the next search uses new weights."""
@@ -101,7 +110,7 @@ class MotionMatching:
             self._index = self._differences.reweight(self._index, features)
         if others or old.end_guard != settings.end_guard:
             # masks and the last search belong to the previous index
-            self._masks, self._settling, self._last = {}, None, None
+            self._masks, self._own_masks, self._last = {}, [], None
         # last, so that refused settings change nothing
         self._settings = settings
         self._labels.apply(settings.labels)
@@ -147,7 +156,16 @@ class MotionMatching:
         features -= normalization.mean[dims, None]
         features *= scale[dims, None]
         self._rows = np.ascontiguousarray(features.T)
+        self._goal_range = self._find_goal_range(settings)
         return features
+
+    def _find_goal_range(self, settings: PerformerSettings) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and most (G,) of the wishes that the data tells apart."""
+        if self.database.schema.normalization != "feature":
+            return np.array(-np.inf), np.array(np.inf)
+        rows = self._rows[self.database.find_candidates(settings.end_guard)]
+        least, most = (pick(rows[:, self._goal_columns], axis=0) for pick in (np.min, np.max))
+        return least - _BEYOND * (most - least), most + _BEYOND * (most - least)
 
     def reset(self) -> Motion:
         """Start in an ordinary stance, which is held where no data stands.
@@ -291,8 +309,8 @@ class MotionMatching:
         bound = math.inf if leave else continuing - self._settings.continuing_bias
         if goal.jump_to is not None:
             mask = self._get_tag_mask(frozenset({goal.jump_to}))
-        elif mask is None and self.settles(goal.trajectory):
-            mask = self._get_settling_mask()
+        elif mask is None and (restriction := self.restrict(goal.trajectory, frame)):
+            mask, bound = restriction.mask, math.inf if restriction.leaves else bound
         index, prepared = (self._index, None) if mask is None else mask.get_index()
         around: dict[str, Any] = {"current": frame, "mask": prepared, **self._around}
         best, cost = index.find_nearest(query, bound=bound, **around)
@@ -363,7 +381,7 @@ class MotionMatching:
         return frames[order], costs[order]
 
     def price_support(self, frames: np.ndarray, feet: np.ndarray) -> np.ndarray:
-        """Return what it costs (K,) to bring feet (L, 2) to those of frames (K,)."""
+        """Return what it costs (K,) to bring feet (L, 3) to those of frames (K,)."""
         return self._settings.foot_support * self._support.measure(frames, feet)
 
     def _find_borne(
@@ -446,6 +464,7 @@ class MotionMatching:
         goal = np.array(values, np.float32).take(self._goal_pick)
         goal -= self._goal_mean
         goal *= self._goal_scale
+        np.clip(goal, *self._goal_range, out=goal)
         query = self._rows[frame].copy()
         query.put(self._goal_columns, goal)
         return query
@@ -455,11 +474,11 @@ class MotionMatching:
         return self._differences.split_all(self._rows - self._make_query(trajectory, frame))
 
     def price_support_of_all(self, frame: int, feet: np.ndarray | None = None) -> np.ndarray:
-        """Return what it costs (N,) to bring feet (L, 2) to those of each frame; 0 at a frame.
+        """Return what it costs (N,) to bring feet (L, 3) to those of each frame; 0 at a frame.
 
         By default they are the feet of that frame.
         """
-        shown = self._support.get_places(frame) if feet is None else feet
+        shown = self._support.get_feet(frame) if feet is None else feet
         costs = self.price_support(np.arange(self.database.frame_count), shown)
         costs[frame] = 0.0
         return costs
@@ -471,23 +490,37 @@ class MotionMatching:
             self._masks[tags] = _TagMask(self.database.make_tag_mask(tags), self._index)
         return self._masks[tags]
 
-    def settles(self, trajectory: Sequence[TrajectoryPoint]) -> bool:
-        """Return whether a search enters nothing but frames that lead to idles.
+    def restrict(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> Restriction | None:
+        """Return what a search at a frame without tags enters alone, None if all frames.
 
-        It does where a trajectory ends at rest and without a turn: other frames would not come to
-        rest as the data does.
+        Where a trajectory ends at rest and without a turn, these are frames that lead to idles:
+        others would not come to rest as the data does. Where it goes at its end, so do the frames:
+        they go on, or from standing lead there. Where no clip goes as it is asked to, others would
+        be least wrong, and the character would stop, or start again and again.
         """
         if not trajectory or not self._settings.idle:
-            return False
+            return None
         *_, yaw, vx, vy = trajectory[-1]
-        if vx * vx + vy * vy > self._at_rest or math.cos(yaw) < _UNTURNED:
-            return False
-        return len(self.database.idles.starts) > 0
+        speed = vx * vx + vy * vy
+        if speed <= self._at_rest and math.cos(yaw) >= _UNTURNED:
+            settling = self._get_own_masks()[0]
+            return Restriction(settling, "leads to no standing") if settling else None
+        _, leading, going = self._get_own_masks()
+        if speed <= self._moving or going is None or leading is None:
+            return None
+        if self._moves[frame]:
+            return Restriction(going, "does not go on")
+        return Restriction(leading, "leads nowhere", not leading.allowed[frame])
 
-    def _get_settling_mask(self) -> _TagMask:
-        if self._settling is None:
-            self._settling = _TagMask(find_settling_frames(self.database), self._index)
-        return self._settling
+    def _get_own_masks(self) -> list[_TagMask | None]:
+        """Return masks of frames that lead to idles, that move soon, and that go on; or None."""
+        if not self._own_masks:
+            allowed = self.database.find_candidates(self._settings.end_guard)
+            self._own_masks = [
+                _TagMask(frames, self._index) if (frames & allowed).any() else None
+                for frames in (self._settles, self._leads, self._leads & self._moves)
+            ]
+        return self._own_masks
 
     @property
     def last_search_seconds(self) -> float:
@@ -534,7 +567,8 @@ def _list_apart(frames: np.ndarray, costs: np.ndarray) -> Iterator[tuple[int, fl
 class _TagMask:
     """Frames (N,) with the requested tags: searched under a mask, later on an index of their own.
 
-    Tags requested for one tick are not worth an index. A very large one would delay its tick.
+    Tags requested for one tick are not worth an index, nor frames that are most of all. A very
+    large one would delay its tick.
     """
 
     _MAX_FRAMES = 60_000
@@ -545,13 +579,25 @@ class _TagMask:
         self._whole = index
         self._own: FrameIndex | None = None
         self._uses = 0
+        self._worth = int(allowed.sum()) <= min(self._MAX_FRAMES, len(allowed) // 2)
 
     def get_index(self) -> tuple[FrameIndex, FrameMask | None]:
         """Return the index to search, and the mask to search it under."""
         self._uses += 1
-        if self._own is None and self._uses == 2 and int(self.allowed.sum()) <= self._MAX_FRAMES:
+        if self._own is None and self._uses == 2 and self._worth:
             self._own = self._whole.restrict(self.allowed)
         return (self._whole, self.prepared) if self._own is None else (self._own, None)
+
+
+class Restriction(NamedTuple):
+    """The frames that a search enters alone, and the reason why it does not enter others.
+
+    `leaves`: it enters one of them whatever it costs, as the frame that is played is none.
+    """
+
+    mask: _TagMask
+    reason: str
+    leaves: bool = False
 
 
 class _Search(NamedTuple):

@@ -1,7 +1,8 @@
 """What a jump costs that puts a standing foot elsewhere than where it is shown.
 
 A body that enters a frame stands on the feet of that frame. One that is elsewhere has to be dragged
-there, or the foot gives way: most of what feet slide begins with such a jump.
+there, or the foot gives way: most of what feet slide begins with such a jump. Nor may a body enter
+the beginning of a stance again and again, and go on over a foot that never steps.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..control.legs import LegGeometry
+from ..maths.runs import find_runs
 from ..settings import tune
 
 # columns of toes as `PlayedToes` has them
@@ -27,6 +29,9 @@ class SupportRules:
     reaches: float = tune(
         3.0, "m/s", "that a swing makes up before it lands; 1 to 6 on eight sets slide alike"
     )
+    gone: float = tune(
+        0.1, "m", "stances of one gait differ by as much of what a body goes over a foot"
+    )
 
 
 RULES = SupportRules()
@@ -36,27 +41,61 @@ class SupportPrice:
     """Prices frames by their feet: squares of what these are farther away than they may be.
 
     `toes` (N, L, 8) are those of all frames, as in `PlayedToes`. A foot that stands may be hardly
-    away, one in the air the farther the later it lands.
+    away, one in the air the farther the later it lands. `gone` (N, L) is how far the body has gone
+    since each foot stands: one that stands goes on over it from about there.
     """
 
-    def __init__(self, toes: np.ndarray, legs: tuple[LegGeometry, ...]) -> None:
-        self._toes = toes
+    def __init__(self, toes: np.ndarray, gone: np.ndarray, legs: tuple[LegGeometry, ...]) -> None:
+        self._toes, self._gone = toes, gone
         self._size, slowness = (legs[0].size, legs[0].slowness) if legs else (1.0, 1.0)
-        self._free = RULES.stands * self._size
+        self._free, self._over = RULES.stands * self._size, RULES.gone * self._size
         self._speed = RULES.reaches * self._size / slowness
 
     def measure(self, frames: np.ndarray, feet: np.ndarray) -> np.ndarray:
         """Return the prices (K,) of frames in square metres, for people; never negative.
 
-        `feet` (L, 2) are where toes are shown, as the character sees them. All count as two do:
-        bodies of many legs are dragged no farther than people.
+        `feet` (L, 3) are where toes are shown, as the character sees them, and how far the body has
+        gone since each stands. All count as two do: bodies of many legs are dragged no farther than
+        people.
         """
         toes = self._toes[frames]
-        x, y = np.moveaxis(toes[..., _PLACE] - feet, -1, 0)
-        until = np.where(toes[..., _STAYS] > 0.0, 0.0, toes[..., _UNTIL])
+        x, y = np.moveaxis(toes[..., _PLACE] - feet[:, :2], -1, 0)
+        stands = toes[..., _STAYS] > 0.0
+        until = np.where(stands, 0.0, toes[..., _UNTIL])
         beyond = np.sqrt(x * x + y * y) - self._free - self._speed * until
-        return 2.0 * np.square(np.maximum(beyond, 0.0) / self._size).mean(axis=-1)
+        again = np.where(stands, feet[:, 2] - self._gone[frames] - self._over, 0.0)
+        squares = np.square(np.maximum(beyond, 0.0)) + np.square(np.maximum(again, 0.0))
+        return 2.0 / self._size**2 * squares.mean(axis=-1)
 
-    def get_places(self, frame: int) -> np.ndarray:
-        """Return where the toes (L, 2) of a frame are, as the character sees them."""
-        return self._toes[frame, :, _PLACE]
+    def get_feet(self, frame: int) -> np.ndarray:
+        """Return the feet (L, 3) of a frame, as `measure` takes those that are shown."""
+        return np.column_stack([self._toes[frame, :, _PLACE], self._gone[frame]])
+
+
+def measure_gone(
+    track: np.ndarray, contacts: np.ndarray, starts: np.ndarray, loops: np.ndarray
+) -> np.ndarray:
+    """Return how far (N, L) in metres a body has gone since each foot stands, 0 in the air.
+
+    `track` (N, 3) is its simulation bone, `contacts` (N, L) are those of its feet. Ranges begin at
+    `starts` (R,), and those of which `loops` (R,) says so repeat.
+    """
+    steps = np.linalg.norm(np.diff(track[:, :2], axis=0, prepend=track[:1, :2]), axis=-1)
+    steps[starts] = 0.0
+    way = np.cumsum(steps)
+    gone = np.zeros(contacts.shape)
+    for leg, stands in enumerate(contacts.T):
+        for first, end in _find_stances(stands, starts):
+            gone[first:end, leg] = way[first:end] - way[first]
+    ends = np.append(starts[1:], len(track))
+    for first, end in zip(starts[loops], ends[loops], strict=True):
+        lap = slice(first, end)
+        gone[lap] += np.where(np.logical_and.accumulate(contacts[lap]), gone[end - 1], 0.0)
+    return gone
+
+
+def _find_stances(stands: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return the first frames and ends (K, 2) of stances of a foot, of which none spans ranges."""
+    runs = find_runs(stands)
+    cuts = starts[stands[starts] & stands[starts - 1] & (starts > 0)]
+    return np.sort(np.concatenate([runs.ravel(), cuts, cuts])).reshape(-1, 2)

@@ -240,6 +240,34 @@ def test_what_holds_a_pose_starts_with_it(restless_database, settings):
     assert len(np.unique(moving.frames)) > 5
 
 
+def test_a_character_whose_clips_only_run_sets_off_at_a_walk_to_all_sides():
+    """Standing is least wrong for a search, but no answer."""
+    clip = next(clip for clip in demo.generate_clips() if clip.name == "run_curves")
+    database = build([Source(clip=clip)], BuildSettings())[0]
+    intents, walks = [], []
+    for yaw in np.arange(0.0, 16.0, 1.9):
+        intents += [STAND] * (3 * FPS)
+        walks.append(slice(len(intents) + 2 * FPS, len(intents) + 4 * FPS))
+        intents += [Intent(move=(0.6 * math.sin(yaw), 0.6 * math.cos(yaw)))] * (4 * FPS)
+    settings = takes.make_default_settings(database)
+    take, _ = perform_restless(database, settings, "matching", intents)
+    speeds = FPS * np.linalg.norm(np.diff(take.character[:, :2], axis=0), axis=1)
+    assert min(speeds[walk].mean() for walk in walks) > 0.4
+
+
+@pytest.mark.parametrize("gait", ["walk", "run"])
+def test_a_pose_out_of_a_step_is_held_on_both_feet(settings, gait):
+    clip = next(clip for clip in demo.generate_clips() if clip.name == f"{gait}_curves")
+    database = build([Source(clip=clip.crop(65, clip.frame_count - 90))], BuildSettings())[0]
+    moves = [STAND] * (2 * FPS) + [Intent(move=(0.5, -0.8), gait=1.0)] * FPS + [STAND] * (6 * FPS)
+    take, _ = perform_restless(database, settings, "matching", moves)
+    heights = baking.compute_toe_positions(take.poses, database)[..., 2]
+    above = heights - [leg.toe_height for leg in baking.measure_character_legs(database)]
+    for settled in (slice(FPS, 2 * FPS), slice(-2 * FPS, None)):
+        assert take.locked[settled].all()
+        assert above[settled].max() < 5e-3
+
+
 def test_a_single_idle_goes_on_from_another_part_of_itself(settings):
     clip = next(clip for clip in demo.generate_clips() if clip.name == "idle")
     database = build([Source(clip=clip)], BuildSettings())[0]

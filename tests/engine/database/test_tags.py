@@ -61,6 +61,11 @@ def compute_all_costs(
             raw[where] = np.ravel(
                 [(p.x, p.y) if is_place else (np.sin(p.yaw), -np.cos(p.yaw)) for p in points]
             )
+            # a wish counts up to an eighth of the data's range beyond it
+            values = database.features[where][:, database.find_candidates(EACH_TICK.end_guard)]
+            least, most = values.min(axis=1), values.max(axis=1)
+            beyond = (most - least) / 8.0
+            raw[where] = np.clip(raw[where], least - beyond, most + beyond)
     scale = database.normalization.compute_scale(schema_weights).astype(np.float64)
     costs = (((database.features.T - raw) * scale) ** 2).sum(axis=1) + database.bias
     costs[~database.find_candidates(EACH_TICK.end_guard)] = np.inf

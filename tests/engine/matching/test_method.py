@@ -12,6 +12,7 @@ from motion_matching.engine import presets
 from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
+from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import (
     TRAJECTORY_KINDS,
@@ -19,10 +20,12 @@ from motion_matching.engine.database.features import (
     Schema,
     load_schema,
 )
+from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.tags import NO_ENTRY, NO_USE
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
+from tests import demo
 
 EACH_TICK = PerformerSettings(search_interval=0.0, continuing_bias=0.0)
 
@@ -107,6 +110,20 @@ def test_a_jump_enters_the_cheapest_frame_of_a_full_scan(demo_database):
     assert motion.jump is not None
     assert costs[motion.frame - 1] == pytest.approx(costs.min(), rel=1e-4)
     assert motion.cost == pytest.approx(costs.min(), rel=1e-3)
+
+
+def test_a_wish_far_beyond_what_clips_do_costs_no_more_than_one_a_bit_beyond():
+    """Or it would drown how poses and feet differ: clips that go straight are asked for turns."""
+    walks = [clip for clip in demo.generate_clips() if clip.name == "walk_speeds"]
+    database = build([Source(clip=clip) for clip in walks], BuildSettings())[0]
+    method, frame = MotionMatching(database, EACH_TICK), 200
+    straight, bit, bit_more, far = (
+        method.compute_costs(make_trajectory(1.2, turn, method.trajectory_times), frame)
+        for turn in (0.0, 0.4, 1.2, 1.4)
+    )
+    directions = [f.kind for f in database.schema.features].index("trajectory_direction")
+    np.testing.assert_allclose(bit_more[:, directions], far[:, directions], rtol=1e-6)
+    assert np.abs(straight[:, directions] - bit[:, directions]).max() > 0.1
 
 
 def make_absolute(database, **changes):

@@ -16,7 +16,7 @@ from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import find_sources
 from motion_matching.engine.insight import frame_inspector
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.matching.support import RULES, SupportPrice
+from motion_matching.engine.matching.support import RULES, SupportPrice, measure_gone
 from motion_matching.engine.takes import takes
 from tests.engine.scripted import perform_script
 
@@ -35,8 +35,11 @@ def make_toes(place: tuple[float, float], stays: float, until: float) -> np.ndar
     return np.array([[(*place, 0.0, 0.0, stays, until, *place), other]], np.float32)
 
 
-def measure(toes: np.ndarray, shown: tuple[float, float]) -> float:
-    return SupportPrice(toes, ()).measure(np.array([0]), np.array([shown, OTHER])).item()
+def measure(
+    toes: np.ndarray, shown: tuple[float, float], gone: float = 0.0, gone_there: float = 0.0
+) -> float:
+    price = SupportPrice(toes, np.array([[gone_there, 0.0]]), ())
+    return price.measure(np.array([0]), np.array([(*shown, gone), (*OTHER, 0.0)])).item()
 
 
 def test_a_standing_foot_costs_the_square_of_what_it_is_too_far_away():
@@ -54,11 +57,32 @@ def test_a_foot_in_the_air_may_be_the_farther_away_the_later_it_lands():
         assert measure(flying, (0.0, free + 0.2)) == pytest.approx(0.04, rel=1e-4)
 
 
+def test_a_stance_that_begins_again_costs_the_square_of_what_the_body_has_gone_too_far():
+    here = (0.1, 0.2)
+    standing, flying = (make_toes(here, stays=stays, until=0.3) for stays in (0.3, 0.0))
+    assert measure(standing, here, 0.3 + 0.99 * RULES.gone, 0.3) == 0.0
+    assert measure(standing, here, 0.1, 0.6) == 0.0
+    assert measure(standing, here, 0.3 + RULES.gone + 0.4, 0.3) == pytest.approx(0.16, rel=1e-5)
+    assert measure(flying, here, 5.0, 0.0) == 0.0
+
+
+def test_how_far_a_body_has_gone_over_a_foot_begins_anew_with_each_stance():
+    ahead = np.arange(12.0)
+    track = np.column_stack([ahead, 0.0 * ahead, 0.0 * ahead])
+    track[6:, 0] += 100.0  # another range, elsewhere, that repeats
+    contacts = np.zeros((12, 2), bool)
+    contacts[2:5, 0] = contacts[5:9, 1] = contacts[10:, 1] = True
+    gone = measure_gone(track, contacts, np.array([0, 6]), np.array([False, True]))
+    assert gone[:6, 0].tolist() == [0.0, 0.0, 0.0, 1.0, 2.0, 0.0]
+    # the stance of the second range begins at the end of its lap before
+    assert gone[5:, 1].tolist() == [0.0, 1.0, 2.0, 3.0, 0.0, 0.0, 1.0]
+
+
 def test_bodies_of_many_legs_are_dragged_no_farther_than_people():
     two = make_toes((0.0, 0.0), stays=0.3, until=1.0)
-    shown = np.array([(0.3, 0.0), OTHER])
+    shown = np.array([(0.3, 0.0, 0.0), (*OTHER, 0.0)])
     prices = [
-        SupportPrice(np.tile(two, (1, pairs, 1)), ()).measure(
+        SupportPrice(np.tile(two, (1, pairs, 1)), np.zeros((1, 2 * pairs)), ()).measure(
             np.array([0]), np.tile(shown, (pairs, 1))
         )
         for pairs in (1, 2, 3)
@@ -80,7 +104,7 @@ def test_a_search_enters_the_frame_of_the_least_cost_with_that_of_its_feet(
         for each in (plain, costs):
             near = np.abs(np.arange(len(costs)) - frame) < method._around["surroundings"]
             each[near | ~candidates] = np.inf
-        feet = method._toes[frame, :, :2]
+        feet = method._support.get_feet(frame)
         method._frame, method._since_stood = frame, math.inf
         motion = method.advance(Goal(way, sharp=True, feet=feet))
         expected = int(costs.argmin())
