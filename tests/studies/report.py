@@ -122,8 +122,7 @@ _MISSED = (
     "bake lets the toe slip for some frames instead.",
     "**Slide on contacts, baked.** Where a turn at a run jumps every tenth of a second, the same "
     "contact is played over and over while the body goes on for a metre. No leg reaches that far: "
-    "the foot steps in between, or lands late. The clips of `cmu-walks` are short and few: with up "
-    "to three jumps a second, a leg is often in one contact for seconds while the other one swings.",
+    "the foot steps in between, or lands late.",
     "**Legs crossed.** The frames played, such as steps aside, cross legs more often than all of the "
     "sources do; takes cross them less often than these frames, and baked ones hardly ever.",
     "**Standing.** A character that has stopped steps into a stance of its data for a second, with "

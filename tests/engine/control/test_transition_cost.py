@@ -36,7 +36,7 @@ def make_jumps(database, count, seed=0):
 
 
 @pytest.mark.parametrize("fade", [{}, {"inertialization": "cubic"}], ids=["spring", "cubic"])
-@pytest.mark.parametrize("script", ["random", "flips"])
+@pytest.mark.parametrize("script", ["random", "turns"])
 def test_the_price_of_a_jump_is_how_far_the_performed_motion_is_from_the_entered_one(script, fade):
     database = load_demo()
     take = perform_script(database, script, "walk", 60.0, **fade)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from motion_matching.engine.control.legs import measure_legs
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import measure_character_legs
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import baking, takes
 from tests.engine.feet.planted import plant, solve_toe
@@ -462,6 +463,18 @@ def test_baked_feet_of_bandai_namco(bandai_namco, gait):
 @pytest.mark.slow
 def test_baked_feet_of_lafan1(lafan1):
     assert_planted(lafan1, "walk", 0.86)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["random", "turns"])
+def test_feet_of_clips_that_only_go_straight_stand_on_turns(mocap: Path, script):
+    """Steered into turns, a few short walks are played in bits."""
+    database = build(find_sources([mocap / "cmu-walks"]), BuildSettings(mirror=True))[0]
+    live = perform_script(database, script, "walk", 60.0)
+    measured = takes.report(baking.bake_feet(live, database), database, live=live)["take"]
+    assert measured["foot_slide_contacts"] < 0.01
+    assert measured["contacts_locked"] > 0.97
+    assert live.locked[live.contacts].mean() > 0.97
 
 
 @pytest.mark.parametrize("seed", [0, 2])
