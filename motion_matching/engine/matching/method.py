@@ -36,7 +36,9 @@ _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
 # nearest frames among which one is looked for at which nothing leaps, and frames between them
 _LOOKED_AT, _APART = 64, 2
-_BEYOND = 0.125  # of the data's range of a wish: one that is farther beyond counts as that far
+# of the data's range of a wish: one that is farther beyond counts as that far. Without any, a dog
+# leaves its path; with more, characters whose clips go straight repeat the step that sways most
+_BEYOND = 0.125
 # cosine of the turn up to which a trajectory ends at rest
 _UNTURNED = math.cos(math.radians(15.0))
 

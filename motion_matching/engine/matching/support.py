@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..control.legs import LegGeometry
-from ..maths.runs import find_runs
 from ..settings import tune
 
 # columns of toes as `PlayedToes` has them
@@ -81,21 +80,14 @@ def measure_gone(
     `starts` (R,), and those of which `loops` (R,) says so repeat.
     """
     steps = np.linalg.norm(np.diff(track[:, :2], axis=0, prepend=track[:1, :2]), axis=-1)
-    steps[starts] = 0.0
     way = np.cumsum(steps)
-    gone = np.zeros(contacts.shape)
-    for leg, stands in enumerate(contacts.T):
-        for first, end in _find_stances(stands, starts):
-            gone[first:end, leg] = way[first:end] - way[first]
+    begins = contacts & ~np.roll(contacts, 1, axis=0)
+    begins[starts] = contacts[starts]
+    # the last frame up to each at which a stance begins
+    first = np.maximum.accumulate(np.where(begins, np.arange(len(track))[:, None], 0))
+    gone = np.where(contacts, way[:, None] - way[first], 0.0)
     ends = np.append(starts[1:], len(track))
     for first, end in zip(starts[loops], ends[loops], strict=True):
         lap = slice(first, end)
         gone[lap] += np.where(np.logical_and.accumulate(contacts[lap]), gone[end - 1], 0.0)
     return gone
-
-
-def _find_stances(stands: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the first frames and ends (K, 2) of stances of a foot, of which none spans ranges."""
-    runs = find_runs(stands)
-    cuts = starts[stands[starts] & stands[starts - 1] & (starts > 0)]
-    return np.sort(np.concatenate([runs.ravel(), cuts, cuts])).reshape(-1, 2)
