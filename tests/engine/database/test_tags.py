@@ -121,6 +121,8 @@ def test_the_search_finds_the_cheapest_frame_with_preferences(
         costs = compute_all_costs(method, goal, frame, weighed.weights)
         if requested:
             costs[~database.make_tag_mask(requested)] = np.inf
+        elif restriction := method.restrict(goal.trajectory, frame):
+            costs[~restriction.mask.allowed] = np.inf
         motion = method.advance(goal)
         if motion.jump is not None:
             jumps += 1
