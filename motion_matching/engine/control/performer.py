@@ -248,12 +248,8 @@ class Performer:
         x, y, yaw = self._placement
         c, s = math.cos(yaw), math.sin(yaw)
         away = [(p - x, q - y) for p, q, _ in shown]
-        return np.array(
-            [
-                (c * p + s * q, c * q - s * p, gone)
-                for (p, q), gone in zip(away, self._gone, strict=True)
-            ]
-        )
+        places = [(c * p + s * q, c * q - s * p) for p, q in away]
+        return np.column_stack([places, self._gone])
 
     def _measure_seam(self, jump: Jump, following: np.ndarray, roots: np.ndarray) -> float:
         poses = self._inertializer.preview(jump, following, roots, self._led)

@@ -108,7 +108,7 @@ class MotionMatching:
         if old.end_guard != settings.end_guard:
             self._index = self._make_index(settings, fitted)
         elif others:
-            features = self._weigh_features(settings, fitted)
+            features = self._weigh_features(settings, fitted, self._allowed)
             self._index = self._differences.reweight(self._index, features)
         if others or old.end_guard != settings.end_guard:
             # masks and the last search belong to the previous index
@@ -129,10 +129,12 @@ class MotionMatching:
                 "No frame of the database may be entered; lower the end guard or add longer clips."
             )
         # last, because it prepares the rows for these settings, which must not be refused any more
-        features = self._weigh_features(settings, fitted)
+        features = self._weigh_features(settings, fitted, allowed)
         return self._differences.make_index(features, allowed, self._bias)
 
-    def _weigh_features(self, settings: PerformerSettings, fitted: FittedFeatures) -> np.ndarray:
+    def _weigh_features(
+        self, settings: PerformerSettings, fitted: FittedFeatures, allowed: np.ndarray
+    ) -> np.ndarray:
         """Normalize and weight features (D, N); prepare rows and how a goal enters a query."""
         schema, normalization = self.database.schema, fitted.normalization
         if settings.weights is not None:
@@ -158,15 +160,16 @@ class MotionMatching:
         features -= normalization.mean[dims, None]
         features *= scale[dims, None]
         self._rows = np.ascontiguousarray(features.T)
-        self._goal_range = self._find_goal_range(settings)
+        self._allowed = allowed
+        self._goal_range = self._find_goal_range()
         return features
 
-    def _find_goal_range(self, settings: PerformerSettings) -> tuple[np.ndarray, np.ndarray]:
+    def _find_goal_range(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and most (G,) of the wishes that the data tells apart."""
         if self.database.schema.normalization != "feature":
             return np.array(-np.inf), np.array(np.inf)
-        rows = self._rows[self.database.find_candidates(settings.end_guard)]
-        least, most = (pick(rows[:, self._goal_columns], axis=0) for pick in (np.min, np.max))
+        rows = self._rows[self._allowed][:, self._goal_columns]
+        least, most = rows.min(axis=0), rows.max(axis=0)
         return least - _BEYOND * (most - least), most + _BEYOND * (most - least)
 
     def reset(self) -> Motion:
@@ -174,7 +177,7 @@ class MotionMatching:
 
         One that is not to idle starts at the calmest frame that may be entered.
         """
-        allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
+        allowed = np.flatnonzero(self._allowed)
         vx, vy, turn = self._root_motion[allowed].T
         self._frame = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
         self._ticks_to_search = 0
@@ -197,7 +200,7 @@ class MotionMatching:
         self.reset()
         self._idling.reset()
         self._is_held, self._since_stood = False, math.inf
-        allowed = np.flatnonzero(self.database.find_candidates(self._settings.end_guard))
+        allowed = np.flatnonzero(self._allowed)
         nearest = similar_frames.find_like(self.database, state, allowed)
         self._frame = int(nearest[np.argmin(self._compare_bodies(state, nearest))])
         self._ticks_to_search = self._search_ticks
@@ -503,12 +506,11 @@ class MotionMatching:
         if not trajectory or not self._settings.idle:
             return None
         *_, yaw, vx, vy = trajectory[-1]
-        speed = vx * vx + vy * vy
-        if speed <= self._at_rest and math.cos(yaw) >= _UNTURNED:
-            settling = self._get_own_masks()[0]
+        square = vx * vx + vy * vy
+        settling, leading, going = self._get_own_masks()
+        if square <= self._at_rest and math.cos(yaw) >= _UNTURNED:
             return Restriction(settling, "leads to no standing") if settling else None
-        _, leading, going = self._get_own_masks()
-        if speed <= self._moving or going is None or leading is None:
+        if square <= self._moving or not leading or not going:
             return None
         if self._moves[frame]:
             return Restriction(going, "does not go on")
@@ -517,9 +519,8 @@ class MotionMatching:
     def _get_own_masks(self) -> list[_TagMask | None]:
         """Return masks of frames that lead to idles, that move soon, and that go on; or None."""
         if not self._own_masks:
-            allowed = self.database.find_candidates(self._settings.end_guard)
             self._own_masks = [
-                _TagMask(frames, self._index) if (frames & allowed).any() else None
+                _TagMask(frames, self._index) if (frames & self._allowed).any() else None
                 for frames in (self._settles, self._leads, self._leads & self._moves)
             ]
         return self._own_masks
