@@ -21,6 +21,7 @@ from .foot_rules import RULES
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .leg_solver import LegJoints, LegSolver, Tick
 from .legs import Joint, LegGeometry, compute_world_joints
+from .method import Footing
 from .played_toes import PlayedToe, PlayedToes, move_aside
 from .settings import PerformerSettings
 from .stepping import Stepping
@@ -35,6 +36,7 @@ class FootLock:
         self._is_flat = is_flat(ground)
         self._locks = tuple(ContactLock() for _ in legs)
         self._unknown: list[PlayedToe | None] = [None] * len(legs)
+        self._level = (0.0,) * len(legs)
         self._steps = Stepping(len(legs))
         self._apart = FeetApart(legs)
         self._solvers = tuple(map(LegSolver, legs, self._locks))
@@ -71,9 +73,11 @@ class FootLock:
         self.release()
         # the lower of those under heel and toe, for each foot
         self._floors = [0.0] * len(self._locks)
+        self._toe_floors = [0.0] * len(self._locks)
         # how far below the floor the feet started, in metres; they come up from there
         self._sunk = [0.0] * len(self._locks)
         self._height: float | None = None
+        self._below = 0.0  # the floor under the body
         self._climb = 0.0
 
     def start_from(
@@ -85,14 +89,15 @@ class FootLock:
         """
         self.reset()
         now, then = (self._compute_joints(each) for each in (pose, before))
-        stands = float(pose[2, 0])
+        x, y = pose[:2, 0].tolist()
+        self._below = 0.0 if self._is_flat else self._ground.height(x, y)
         lowest = []
         for k, (leg, lock) in enumerate(zip(self._legs, self._locks, strict=True)):
             own = self._joint_getters[k](now)
-            (x, y, z), attitude = own[-1]
-            toe, floor = (x, y, z), 0.0
+            toe, attitude = own[-1]
+            z, floor = toe[2], 0.0
             if not self._is_flat:
-                floor = compute_step_height(self._ground, x, y, stands)
+                floor = compute_step_height(self._ground, *toe[:2], self._below)
             below = [leg.toe_height - z, leg.foot_height - own[-3][0][2]]
             if leg.tip is not None:
                 below.append(leg.tip_height - z - mul_vec(attitude, leg.tip)[2])
@@ -100,14 +105,12 @@ class FootLock:
             was = self._joint_getters[k](then)
             self._solvers[k].start_from(own, was, dt)
             lock.start_from(toe, was[-1][0], floor + leg.toe_height, settings, dt)
-            self._floors[k] = floor
+            self._floors[k] = self._toe_floors[k] = floor
             if lock.locked:
                 lowest.append(floor)
         if self._is_flat:
             return 0.0
-        x, y = pose[:2, 0].tolist()
-        height = min(lowest) if lowest else self._ground.height(x, y)
-        self._height = height
+        self._height = height = min(lowest) if lowest else self._below
         return height
 
     @property
@@ -140,14 +143,44 @@ class FootLock:
         """How far in metres a body that stands would have to move to be above its planted feet."""
         return self._steps.offset
 
-    def update_height(self, x: float, y: float, settings: PerformerSettings, dt: float) -> float:
-        """Return the character's height, sprung toward the lowest floor under its planted feet."""
+    @property
+    def below(self) -> float:
+        """How high the floor was under the body a tick ago."""
+        return self._below
+
+    def update_height(
+        self,
+        x: float,
+        y: float,
+        settings: PerformerSettings,
+        dt: float,
+        footing: Footing | None = None,
+    ) -> float:
+        """Return the character's height, sprung toward the lowest floor under its planted feet.
+
+        Where the motion has a foot higher or lower than the ground below the body, as on stairs,
+        the floor under that foot counts as much lower or higher.
+        """
         if self._is_flat:
             return 0.0
-        floors = zip(self._floors, self._locks, strict=True)
-        planted = [floor for floor, lock in floors if lock.locked]
-        lowest = min(planted) if planted else self._ground.height(x, y)
+        feet, climbs = footing or (self._level, 0.0)
+        # a foot that lies on a slope has its heel lower or higher than its toe
+        floors = self._toe_floors if footing else self._floors
+        planted = [
+            floor - higher
+            for floor, higher, lock in zip(floors, feet, self._locks, strict=True)
+            if lock.locked and higher > -math.inf
+        ]
+        begins = self._height is None
+        self._below = (
+            self._ground.height(x, y)
+            if begins
+            else compute_step_height(self._ground, x, y, self._below)
+        )
+        lowest = min(planted) if planted else self._below
         height = lowest if self._height is None else self._height
+        # by as much as a spring is behind what climbs steadily
+        lowest += climbs * settings.hips_halflife / math.log(2.0)
         height, self._climb = spring(height, self._climb, lowest, settings.hips_halflife, dt)
         self._height = height
         return height
@@ -206,7 +239,7 @@ class FootLock:
                 target, floors = self._step_on_floor(
                     k, own, toe, root[2], contact, settings, dt, played, hardest
                 )
-                self._floors[k] = min(floors[:2])
+                self._floors[k], self._toe_floors[k] = min(floors[:2]), floors[0]
             if lock.is_firm and (not was_firm or not lock.locked):
                 turning = self._turning * (lock.left + RULES.beside)
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks, turning))
@@ -276,11 +309,12 @@ class FootLock:
         `toe` is where the data has it, or where its step does.
         """
         lock, ground, toe_height = self._locks[k], self._ground, self._legs[k].toe_height
+        under = self._below
         x, y, z = toe
         ox, oy, *_ = lock.offset
         shown = lock.plant[:2] if lock.locked else (x + ox, y + oy)
-        floor = compute_step_height(ground, *shown, stands)
-        below = compute_step_height(ground, *lock.plant[:2], stands) if lock.is_firm else floor
+        floor = compute_step_height(ground, *shown, under)
+        below = compute_step_height(ground, *lock.plant[:2], under) if lock.is_firm else floor
         # a foot is as high above the floor as the data has it above flat ground
         data = (x, y, z - stands + floor)
         sunk = self._sunk[k]
@@ -288,7 +322,7 @@ class FootLock:
         target = lock.update(data, contact, lowest, settings, dt, played, hardest)
         ankle, own = joints[-3][0], joints[-1][0]
         ex, ey = ankle[0] - own[0], ankle[1] - own[1]
-        heel = compute_step_height(ground, target[0] + ex, target[1] + ey, stands)
-        tip = compute_step_height(ground, target[0] - ex, target[1] - ey, stands)
-        floor = compute_step_height(ground, *target[:2], stands)
+        heel = compute_step_height(ground, target[0] + ex, target[1] + ey, under)
+        tip = compute_step_height(ground, target[0] - ex, target[1] - ey, under)
+        floor = compute_step_height(ground, *target[:2], under)
         return target, (floor - sunk, heel - sunk, tip - sunk)

@@ -249,18 +249,54 @@ def is_flat(ground: Ground) -> bool:
     return ground is FLAT or (isinstance(ground, Walls) and is_flat(ground.floor))
 
 
-def compute_step_height(ground: Ground, x: float, y: float, stands: float) -> float:
-    """Return the floor's height under a foot, or `stands` if that is more than a step away."""
+def compute_step_height(ground: Ground, x: float, y: float, below: float) -> float:
+    """Return the floor's height, or that `below` the body if it is more than a step away."""
     height = ground.height(x, y)
-    return height if abs(height - stands) <= STEP else stands
+    return height if abs(height - below) <= STEP else below
 
 
-def compute_step_heights(ground: Ground, points: np.ndarray, stands: np.ndarray) -> np.ndarray:
-    """Return `compute_step_height` (N,) for points (N, 2) and standing heights (N,)."""
+def compute_step_heights(ground: Ground, points: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Return `compute_step_height` (N,) for points (N, 2) and heights (N,) below the body."""
     if is_flat(ground):
         return np.zeros(len(points))
     heights = np.array([ground.height(x, y) for x, y in points.tolist()])
-    return np.where(np.abs(heights - stands) <= STEP, heights, stands)
+    return np.where(np.abs(heights - below) <= STEP, heights, below)
+
+
+def follow_floor(ground: Ground, points: np.ndarray) -> np.ndarray:
+    """Return the floor's heights (T,) below a body that goes along points (T, 2).
+
+    A floor that is more than a step higher or lower than the one before is not stepped onto.
+    """
+    if is_flat(ground) or not len(points):
+        return np.zeros(len(points))
+    rows = points.tolist()
+    height, heights = ground.height(*rows[0]), []
+    for x, y in rows:
+        height = compute_step_height(ground, x, y, height)
+        heights.append(height)
+    return np.array(heights)
+
+
+def follow_steps(
+    toe: np.ndarray, stances: Sequence[tuple[int, int, float]], below: np.ndarray
+) -> np.ndarray:
+    """Return the height (T,) of the ground below a foot that goes along points (T, 2).
+
+    `stances` are the first frame, that after the last, and the height of each time it stands. From
+    one to the next it has the ground on the line between them: stairs are a slope to a foot in the
+    air. One that never stands has the ground `below` (T,).
+    """
+    if not stances:
+        return below
+    ground = np.empty(len(toe))
+    ground[: stances[0][0]], ground[stances[-1][0] :] = stances[0][2], stances[-1][2]
+    for (start, stop, height), (after, _, higher) in zip(stances, stances[1:], strict=False):
+        ground[start:stop] = height
+        way = toe[after] - toe[stop - 1]
+        along = (toe[stop:after] - toe[stop - 1]) @ way / max(float(way @ way), _SHORTEST)
+        ground[stop:after] = height + np.clip(along, 0.0, 1.0) * (higher - height)
+    return ground
 
 
 def cast_ray(

@@ -62,6 +62,16 @@ class Jump(NamedTuple):
 MeasureSeam = Callable[[Jump, np.ndarray, np.ndarray], float]
 
 
+class Footing(NamedTuple):
+    """How much higher in metres the ground of each foot is than that of the body in a frame.
+
+    That of a foot in the air does not count: it is -inf. The body `climbs` at so many m/s.
+    """
+
+    feet: tuple[float, ...]
+    climbs: float
+
+
 class Motion(NamedTuple):
     """What the method plays next: a local pose (7, B) and where it comes from.
 
@@ -70,7 +80,7 @@ class Motion(NamedTuple):
     and `cost` of the last decision are for display. `toes` are known where it plays single frames.
     `labels` have 1 for that of the settings' labels which is played, if any, and 0 for the others.
     `hardest` is how fast a joint accelerates in the data around the frame, in m/s², if known. It
-    `holds` a pose that no data moves.
+    `holds` a pose that no data moves. `footing` is that of a frame whose ground is not level.
     """
 
     pose: np.ndarray
@@ -83,6 +93,7 @@ class Motion(NamedTuple):
     labels: tuple[float, ...] = ()
     hardest: float = math.inf
     holds: bool = False
+    footing: Footing | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +124,7 @@ class Method(Protocol):
     `start_from` enters the motion that is most like a pose and its velocities; the motion's jump
     leads from there to what was entered, whose pose is that of this instant.
 
-    `acceleration_limits` (2, B) are linear and angular, of each bone against its parent; `legs` are
+    Where it `climbs`, goals tell how far the ground rises. `acceleration_limits` (2, B) are linear and angular, of each bone against its parent; `legs` are
     in the order of contacts. `gaze` is what turns for a look, None if there is no known head.
     `explain` returns the last search, None before the first.
     """
@@ -132,6 +143,8 @@ class Method(Protocol):
     def gaze(self) -> Gaze | None: ...
     @property
     def trajectory_times(self) -> tuple[float, ...]: ...
+    @property
+    def climbs(self) -> bool: ...
     def apply(self, settings: PerformerSettings) -> None: ...
     def reset(self) -> Motion: ...
     def start_from(self, state: MovingPose) -> Motion: ...

@@ -11,7 +11,8 @@ import numpy as np
 from ..maths.planar import rotate_xy, wrap
 from . import displacement
 from .breathing import Breathing
-from .ground import FLAT, Ground
+from .ground import FLAT, Ground, is_flat
+from .ground_ahead import list_times, measure_rises
 from .inertialization import Inertializer
 from .intent import Intent
 from .joints import Joints
@@ -82,7 +83,10 @@ class Performer:
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
         self._past_times = tuple(t for t in times if t <= 0)
-        self._past = PastTrajectory(-min(self._past_times, default=0.0), method.fps)
+        # at which times the ground is looked at, if it matters
+        self._looks = list_times(times) if method.climbs and not is_flat(ground) else ()
+        longest = min((*self._past_times, *self._looks), default=0.0)
+        self._past = PastTrajectory(-longest, method.fps)
         self.reset((0.0, 0.0), 0.0)
 
     def apply(self, settings: PerformerSettings) -> None:
@@ -300,6 +304,7 @@ class Performer:
         c, s = math.cos(yaw), math.sin(yaw)
         points: list[tuple[float, ...]] = [self._past.sample(t) for t in self._past_times]
         points += [state[:5] for state in self._simulation.foresee(self._future_times)]
+        rises = self._measure_rises() or [0.0] * len(points)
         return [
             TrajectoryPoint(
                 c * (px - x) + s * (py - y),
@@ -307,9 +312,19 @@ class Performer:
                 facing - yaw,
                 c * vx + s * vy,
                 c * vy - s * vx,
+                rise,
             )
-            for px, py, facing, vx, vy in points
+            for (px, py, facing, vx, vy), rise in zip(points, rises, strict=True)
         ]
+
+    def _measure_rises(self) -> list[float]:
+        """Return how far the ground rises until each point of the trajectory; [] if unknown."""
+        if not self._looks:
+            return []
+        way = [self._past.sample(time)[:2] for time in self._looks if time <= 0.0]
+        way += [state[:2] for state in self._simulation.foresee([t for t in self._looks if t > 0])]
+        times = (*self._past_times, *self._future_times)
+        return measure_rises(self.ground, way, times, self._feet.below)
 
     def _advance_root(
         self, root: np.ndarray, offset: list[float], swing: float
@@ -342,7 +357,7 @@ class Performer:
     def _build_frame(self, motion: Motion, pose: np.ndarray, intent: Intent | None = None) -> Frame:
         x, y, yaw = self._placement
         half = 0.5 * yaw
-        height = self._feet.update_height(x, y, self.settings, self.dt)
+        height = self._feet.update_height(x, y, self.settings, self.dt, motion.footing)
         pose[:, 0] = (x, y, height, math.cos(half), 0.0, 0.0, math.sin(half))
         if intent is not None:
             amount, buffer = self.settings.breathing, self.settings.stretch_buffer

@@ -17,6 +17,7 @@ from ..maths.scalar_quat import Vector
 from .foot_lock import FootLock
 from .ground import FLAT, Ground, Point, is_flat
 from .legs import LegGeometry
+from .method import Footing
 from .played_toes import PlayedToes
 from .settings import PerformerSettings
 
@@ -61,9 +62,23 @@ class SizedFootLock(FootLock):
         x, y = super().offset
         return self._size * x, self._size * y
 
-    def update_height(self, x: float, y: float, settings: PerformerSettings, dt: float) -> float:
+    @property
+    def below(self) -> float:
+        return self._size * super().below
+
+    def update_height(
+        self,
+        x: float,
+        y: float,
+        settings: PerformerSettings,
+        dt: float,
+        footing: Footing | None = None,
+    ) -> float:
         size = self._size
-        return size * super().update_height(x / size, y / size, settings, self._slow(dt))
+        if footing is not None:
+            feet = tuple([higher / size for higher in footing.feet])
+            footing = Footing(feet, footing.climbs * self._slowness / size)
+        return size * super().update_height(x / size, y / size, settings, self._slow(dt), footing)
 
     def apply(
         self,

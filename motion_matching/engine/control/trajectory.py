@@ -52,13 +52,14 @@ def compute_desired_velocity(
 
 
 class TrajectoryPoint(NamedTuple):
-    """Position, heading and velocity of a trajectory at one time."""
+    """Position, heading and velocity of a trajectory at one time, and the ground's rise until then."""
 
     x: float
     y: float
     yaw: float
     vx: float
     vy: float
+    rise: float = 0.0
 
 
 class SimulationObject:

@@ -12,6 +12,7 @@ from ..body import rig
 from ..body.toe_ends import measure_leg_lengths
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
+from .climbs import OwnGround, lower_feet
 from .database import Database, Range, RangeSource
 from .features import compute_features
 from .limits import measure_limits, measure_peaks
@@ -33,6 +34,8 @@ def assemble(
     """Return the database of parts that lie end to end on a reel; hips face `forward` (3,)."""
     skeleton = reel.skeleton
     roles = rig.Roles.from_names(skeleton, roles.to_names(parts[0].clip.skeleton))
+    ground = _join_grounds(parts, len(roles.legs))
+    reel = lower_feet(reel, roles, ground.footing) if ground else reel
     lengths = np.array([p.clip.frame_count for p in parts])
     stops = np.cumsum(lengths).astype(np.int32)
     starts = (stops - lengths).astype(np.int32)
@@ -42,9 +45,11 @@ def assemble(
     names, tags = compute_tag_bits(tagged)
     contacts = _find_toe_contacts(reel, roles, starts, stops, settings.contacts)
     local = reel.positions, reel.rotations
-    table = MotionTable(skeleton, roles, reel.fps, *local, track, starts, stops, loops, contacts)
+    of_ranges = track, starts, stops, loops, contacts, ground and ground.heights
+    table = MotionTable(skeleton, roles, reel.fps, *local, *of_ranges)
     velocities = _compute_velocities(table)
     schema = settings.schema.with_all_legs(roles.leg_names)
+    schema = schema.with_heights() if ground else schema
     x, y, z = map(float, forward)
     return Database(
         skeleton=skeleton,
@@ -68,6 +73,8 @@ def assemble(
         tags=tags,
         bias=compute_bias(tagged),
         features=compute_features(schema, table),
+        ground=ground and ground.heights,
+        footing=ground and ground.footing,
         tag_names=names,
         range_sources=tuple(
             RangeSource(p.source.key, p.source_frames, p.cycle, p.closing) for p in parts
@@ -78,6 +85,19 @@ def assemble(
             "auto_tags": settings.auto_tags and asdict(settings.auto_tags),
         },
     )
+
+
+def _join_grounds(parts: Sequence[ReelPart], legs: int) -> OwnGround | None:
+    """Return the ground of all parts end to end, level below those without one; or None."""
+    if not any(part.ground for part in parts):
+        return None
+    level = [np.zeros((part.clip.frame_count, 1 + legs)) for part in parts]
+    rows = [
+        np.column_stack([own.heights, own.footing]) if (own := part.ground) else none
+        for part, none in zip(parts, level, strict=True)
+    ]
+    ground = np.concatenate(rows).astype(np.float32)
+    return OwnGround(ground[:, 0], ground[:, 1:])
 
 
 def _stack_component_first(*arrays: np.ndarray) -> np.ndarray:

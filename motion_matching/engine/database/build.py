@@ -16,6 +16,7 @@ from ..body import mirror, rig, toe_ends
 from ..body.axes import FileAxes
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..motion import attachment, resampling, simulation_bone
+from ..motion.bone_names import swap_sides
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
@@ -338,10 +339,14 @@ def _add_mirrored(parts: list[ReelPart], by_default: bool, roles: rig.Roles) -> 
     if not to_mirror:
         return parts
     joined = mirror.mirror(join_clips([p.clip for p in to_mirror]), roles=roles)
+    legs = roles.leg_names
+    twins = [legs.index(swap_sides(name)) for name in legs] if any(p.ground for p in parts) else []
     images, start = [], 0
     for part in to_mirror:
         clip = joined.crop(start, start + part.clip.frame_count)
-        images.append(replace(part, clip=clip, track=part.track.mirrored(), mirrored=True))
+        ground = part.ground and part.ground.mirrored(twins)
+        image = replace(part, clip=clip, track=part.track.mirrored(), mirrored=True, ground=ground)
+        images.append(image)
         start += part.clip.frame_count
     return parts + images
 
@@ -393,7 +398,8 @@ def _open_loop(part: ReelPart) -> ReelPart:
     last = part.clip.frame_count - 1
     x, y, yaw = part.track.rows[last].tolist()
     clip, track = part.clip.crop(0, last), part.track.crop(0, last)
-    return replace(part, clip=clip, track=track, closing=(x, y, yaw))
+    ground = part.ground and part.ground.crop(0, last)
+    return replace(part, clip=clip, track=track, closing=(x, y, yaw), ground=ground)
 
 
 def _join_tracks(parts: Sequence[ReelPart]) -> GroundTrack:

@@ -107,7 +107,8 @@ class Database:
     stops (R,); contacts (N, L) of the legs' toes; limits (2, B): the largest linear and angular
     acceleration of each bone; tags (N,): bits named by `tag_names`; bias (N,): added to a frame's
     cost; features (D, N): raw; `range_sources` (R): what it takes to tag all again, None in files
-    of earlier versions.
+    of earlier versions. `ground` (N,) and `footing` (N, L) are those of `climbs.OwnGround`, None
+    where all clips are on level ground.
     """
 
     skeleton: Skeleton
@@ -129,6 +130,8 @@ class Database:
     tag_names: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     range_sources: tuple[RangeSource, ...] | None = None
+    ground: np.ndarray | None = None
+    footing: np.ndarray | None = None
 
     @property
     def frame_count(self) -> int:
@@ -352,6 +355,15 @@ class Database:
         return result
 
     @cached_property
+    def climbs(self) -> np.ndarray:
+        """Frames (N,) of clips whose ground rises or falls."""
+        if self.ground is None:
+            return np.zeros(self.frame_count, bool)
+        rises = np.maximum.reduceat(self.ground, self.starts)
+        falls = np.minimum.reduceat(self.ground, self.starts)
+        return (rises > falls)[self.range_of_frame]
+
+    @cached_property
     def gaze(self) -> Gaze | None:
         """What turns for a look of the character, None if it has no known head."""
         every = max(self.frame_count // _LEG_SAMPLES, 1)
@@ -360,8 +372,9 @@ class Database:
     @cached_property
     def character_legs(self) -> tuple[LegGeometry, ...]:
         """The legs of the character as they are and move, in the order of the contacts."""
-        every = max(self.frame_count // _LEG_SAMPLES, 1)
-        poses = self.poses[::every]
+        # a foot that lies on a slope is tilted, and tells nothing of how it stands on the level
+        level = np.flatnonzero(~self.climbs) if not self.climbs.all() else np.arange(len(self.poses))
+        poses = self.poses[level[:: max(len(level) // _LEG_SAMPLES, 1)]]
         legs = measure_legs(self.skeleton, self.roles, poses)
         ranges = list(zip(self.starts.tolist(), self.stops.tolist(), strict=True))
         if legs and legs[0].size > 1.0 and self._is_scaled(ranges):
@@ -386,7 +399,7 @@ class Database:
         pose, ranges = (local[..., :3], local[..., 3:], self.track), (self.starts, self.stops)
         loops = np.array([r.loop for r in self.ranges])
         return MotionTable(
-            self.skeleton, self.roles, self.fps, *pose, *ranges, loops, self.contacts
+            self.skeleton, self.roles, self.fps, *pose, *ranges, loops, self.contacts, self.ground
         )
 
 
@@ -434,6 +447,8 @@ def save(database: Database, path: Path | str, key: str = "") -> None:
     for name, (dtype, _) in _SKELETON_ARRAYS.items():
         arrays[name] = getattr(skeleton, name).astype(dtype)
     arrays |= {name: getattr(database, name) for name in _ARRAYS}
+    if database.ground is not None:
+        arrays |= {name: getattr(database, name) for name in _GROUND_ARRAYS}
     array_files.save_arrays(path, arrays, DatabaseError)
 
 
@@ -454,6 +469,11 @@ _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "tags": (np.uint32, ("N",)),
     "bias": (np.float32, ("N",)),
     "features": (np.float32, ("D", "N")),
+}
+# of a database with clips that climb
+_GROUND_ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "ground": (np.float32, ("N",)),
+    "footing": (np.float32, ("N", "L")),
 }
 
 
@@ -481,7 +501,8 @@ def load(path: Path | str) -> Database:
         _check_legs(skeleton, roles)
         tags = array_files.expect_array(arrays, "tags", np.uint32, (None,), path, DatabaseError)
         sizes |= {"L": len(roles.legs), "N": len(tags)}
-        data = array_files.expect_arrays(arrays, _ARRAYS, sizes, path, DatabaseError)
+        kinds = _ARRAYS | (_GROUND_ARRAYS if "ground" in arrays else {})
+        data = array_files.expect_arrays(arrays, kinds, sizes, path, DatabaseError)
         _check_ranges(data["starts"], data["stops"], len(tags))
         if tags.max() >> len(tag_names):
             raise EntryError("frames carry tags without a name")

@@ -38,7 +38,13 @@ TIMED_KINDS = (
     *FOOT_KINDS,
 )
 BONE_KINDS = (*TIMED_KINDS, *FADE_KINDS)
-TRAJECTORY_KINDS = ("trajectory_position", "trajectory_direction", "trajectory_velocity")
+TRAJECTORY_KINDS = (
+    "trajectory_position",
+    "trajectory_direction",
+    "trajectory_velocity",
+    "trajectory_height",
+)
+NUMBER_KINDS = (*FOOT_KINDS, "trajectory_height")
 # to the side, ahead and up; the ground is 'xy', and trajectories lie on it
 AXES = ("xyz", "xy", "x", "y", "z", "xz", "yz")
 _TRAJECTORY_AXES = ("xy", "x", "y", "xyz")
@@ -47,6 +53,7 @@ DIFFERENCES = ("squared", "absolute")
 BEYOND_RANGE = ("extrapolate", "hold")
 _KEYS = {"kind", "bone", "times", "weight", "axes", "time"}
 _CONSTANT_TOLERANCE = 1e-5
+_LEVEL = 0.02  # metres: ground that rises by less is level
 _SWAY = math.radians(10.0)  # by which hips turn in a step (Perry): in clips that go straight, too
 _FARTHEST_TIME = 60.0  # seconds
 _MOST_DIMENSIONS = 1000  # each is a number for every frame
@@ -74,7 +81,7 @@ class Feature:
     @property
     def size(self) -> int:
         """How many numbers it is at one time."""
-        return 1 if self.kind in FOOT_KINDS else len(self.axes)
+        return 1 if self.kind in NUMBER_KINDS else len(self.axes)
 
     @property
     def dimensions(self) -> int:
@@ -83,7 +90,7 @@ class Feature:
     @property
     def columns(self) -> list[int]:
         """Which of the three directions, or of one number, its values are."""
-        return [0] if self.kind in FOOT_KINDS else ["xyz".index(axis) for axis in self.axes]
+        return [0] if self.kind in NUMBER_KINDS else ["xyz".index(axis) for axis in self.axes]
 
     @property
     def group(self) -> str:
@@ -201,6 +208,17 @@ class Schema:
             part = "" if match is None else f"_{match[3]}"
             features += [replace(feature, bone=leg + part, weight=weight) for leg in same]
         return replace(self, features=tuple(features))
+
+    def with_heights(self) -> Schema:
+        """Return the schema with how far the ground rises ahead, at the times of its trajectory.
+
+        One that compares such heights, or no trajectory, stays as it is.
+        """
+        times = tuple(time for time in self.trajectory_times if time > 0.0)
+        if not times or any(feature.kind == "trajectory_height" for feature in self.features):
+            return self
+        heights = Feature("trajectory_height", times=times, axes="xy")
+        return replace(self, features=(*self.features, heights))
 
     def to_dict(self) -> dict[str, Any]:
         data = asdict(self)
@@ -371,8 +389,10 @@ def find_leg(bone: int, roles: Roles, name: str) -> int:
 
 
 def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np.ndarray:
-    """Return values (N, T, axes) of a trajectory feature; a height is zero, the ground's."""
+    """Return values (N, T, axes) of a trajectory feature; a height of its points is zero."""
     track, step = table.track, 1.0 / table.fps
+    if feature.kind == "trajectory_height":
+        return compute_rises(table, feature.times)[..., None]
     out = np.zeros((len(track), len(feature.times), 3))
     for k, time in enumerate(feature.times):
         if feature.kind == "trajectory_velocity":
@@ -385,6 +405,14 @@ def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np
             values = planar.yaw_to_forward(sample_track(table, time, beyond)[:, 2] - track[:, 2])
         out[:, k, :2] = values
     return out[..., feature.columns]
+
+
+def compute_rises(table: MotionTable, times: Sequence[float]) -> np.ndarray:
+    """Return how far (N, T) in metres the ground rises until times; beyond a range it is level."""
+    if table.ground is None:
+        return np.zeros((len(table.track), len(times)))
+    ground = np.asarray(table.ground, np.float64)[:, None]
+    return np.hstack([sample_values(table, ground, time) - ground for time in times])
 
 
 @dataclass(frozen=True)
@@ -423,8 +451,12 @@ def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
 def _measure_sway(raw: np.ndarray, feature: Feature) -> float:
     """Return the deviation below which raw values (D, N) of a feature differ by sway alone.
 
-    It is by how much a turn by the sway of hips moves the ends of a trajectory's vectors.
+    It is by how much a turn by the sway of hips moves the ends of a trajectory's vectors. Heights
+    differ as those of the frames that climb, however few these are.
     """
+    if feature.kind == "trajectory_height":
+        climbing = np.abs(raw).max(axis=0) > _LEVEL
+        return float(np.sqrt(np.square(raw[:, climbing]).mean())) if climbing.any() else 0.0
     if feature.kind not in TRAJECTORY_KINDS:
         return 0.0
     squares = np.square(raw, dtype=np.float64).sum(axis=0) / len(feature.times)

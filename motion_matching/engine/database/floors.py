@@ -18,6 +18,7 @@ from ..body.toe_ends import measure_leg_lengths
 from ..maths.runs import find_runs
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
+from .climbs import find_ground
 from .parts import KEPT_FLOOR, BuildNote, ReelPart
 from .tilted_floors import STEEPEST, find_tilt, level, level_points, measure_steepness
 from .uneven_feet import find_rises, may_be_uneven
@@ -122,7 +123,8 @@ def _level_all(
     feet = [_find_feet(part.clip, roles, settings, lengths) for part in parts]
     parts, feet, levelled = _level_tilted(parts, feet, leg)
     parts, feet, evened = _even_out(parts, feet, roles, leg)
-    levelled += evened
+    parts, feet, climbing = _lay_flat(parts, feet, roles, leg)
+    levelled += evened + climbing
     floors = [_find_floor(part.clip, each, leg) for part, each in zip(parts, feet, strict=True)]
     heights = [floor.height for floor in floors if floor]
     if not heights or (np.ptp(heights) <= _OFF * leg and not is_off_zero(heights[0], leg)):
@@ -181,7 +183,7 @@ def _describe(name: str, rise: float, moves: bool) -> _Fault:
 def _level_tilted(
     parts: Sequence[ReelPart], feet: Sequence[_Feet], leg: float
 ) -> tuple[list[ReelPart], list[_Feet], list[_Fault]]:
-    """Return parts and feet with tilted floors made level, and these and slopes as faults."""
+    """Return parts and feet with tilted floors made level, and these as faults."""
     level_parts, level_feet, faults = list(parts), list(feet), []
     for number, (part, (toes, contacts, _)) in enumerate(zip(parts, feet, strict=True)):
         planted = toes[contacts]
@@ -189,8 +191,8 @@ def _level_tilted(
         if up is None:
             continue
         steep = measure_steepness(up)
-        faults.append(_describe_tilt(part.source.name, steep))
         if steep <= STEEPEST:
+            faults.append(_describe_tilt(part.source.name, steep))
             centre = planted.mean(axis=0)
             level_parts[number] = replace(part, clip=level(part.clip, up, centre))
             level_feet[number] = _Feet(level_points(toes, up, centre), contacts, True)
@@ -222,14 +224,45 @@ def _even_out(
     return even_parts, even_feet, faults
 
 
+def _lay_flat(
+    parts: Sequence[ReelPart],
+    feet: Sequence[_Feet],
+    roles: Roles,
+    leg: float,
+) -> tuple[list[ReelPart], list[_Feet], list[_Fault]]:
+    """Return parts and feet with those that climb on level ground, beside their own, as faults."""
+    flat_parts, flat_feet, faults = list(parts), list(feet), []
+    standing = [toes[..., 2][contacts] for toes, contacts, _ in feet]
+    level = [np.median(heights) for heights in standing if len(heights) and _is_level(heights, leg)]
+    for number, (part, (toes, contacts, tilted)) in enumerate(zip(parts, feet, strict=True)):
+        if _is_level(standing[number], leg):
+            continue
+        hips = part.clip.skeleton.compute_bone_position(
+            roles.hips, part.clip.rotations, part.clip.positions
+        )
+        lowest = _find_lowest(part.clip, roles)
+        ground = find_ground(toes, contacts, hips, lowest, part.clip.fps, leg)
+        if ground is None:
+            continue
+        # toes stand as high above it as above level ground
+        first = ground.heights[0]
+        stands = np.median(level) if level else 0.0 if is_off_zero(first, leg) else first
+        ground = replace(ground, heights=ground.heights - stands)
+        lowered = _lift(part.clip, -ground.heights[:, None])
+        flat_parts[number] = replace(part, clip=lowered, ground=ground)
+        below = ground.heights[:, None] + ground.footing
+        flat_feet[number] = _Feet(toes - below[..., None] * [0.0, 0.0, 1.0], contacts, tilted)
+        rise = np.ptp(ground.heights)
+        what = f"The ground of '{part.source.name}' rises and falls by {rise:.2f} m"
+        deed = "taken as a slope or stairs, and is played where the ground does so"
+        faults.append(_Fault(part.source.name, what, deed, kind="slope"))
+    return flat_parts, flat_feet, faults
+
+
 def _describe_tilt(name: str, steep: float) -> _Fault:
     """Return the fault of a clip with a floor that is `steep` in radians."""
     angle = f"{np.degrees(steep):.2g}°"
-    if steep <= STEEPEST:
-        return _Fault(name, f"The floor of '{name}' is tilted by {angle}", "levelled")
-    what = f"The floor of '{name}' is a slope of {angle}, on which feet cannot be planted"
-    advice = "turn the clip so that its floor is level, or leave it out"
-    return _Fault(name, what, "", advice, "slope")
+    return _Fault(name, f"The floor of '{name}' is tilted by {angle}", "levelled")
 
 
 def _find_feet(
@@ -256,12 +289,20 @@ def _find_floor(clip: Clip, feet: _Feet, leg: float) -> _Floor | None:
     if not stances:
         return None
     heights = np.concatenate(stances)
-    low, height, high = np.percentile(heights, (20, 50, 80))
-    if high - low > _LEVEL * leg:
+    if not _is_level(heights, leg):
         return None
+    height = np.median(heights)
     lowest = _bound([stance.min() for stance in stances], -_SURE)
     highest = _bound([stance.max() for stance in stances], _SURE)
     return _Floor(float(height), len(heights) / clip.fps, lowest, highest, toes, contacts)
+
+
+def _is_level(heights: np.ndarray, leg: float) -> bool:
+    """Return whether feet that stand at heights (N,) are on a level floor."""
+    if not len(heights):
+        return True
+    low, high = np.percentile(heights, (20, 80))
+    return bool(high - low <= _LEVEL * leg)
 
 
 def _bound(heights: Sequence[float], errors: float) -> float:

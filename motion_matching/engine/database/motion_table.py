@@ -20,7 +20,8 @@ class MotionTable:
 
     `positions` (N, B, 3) and `rotations` (N, B, 4) are local, and bone 0 is the simulation bone.
     `track` (N, 3) is its x, y and yaw in the world. `starts` and `stops` (R,) delimit the ranges;
-    `loops` (R,) says which repeat. `contacts` (N, L) say which legs stand.
+    `loops` (R,) says which repeat. `contacts` (N, L) say which legs stand. `ground` (N,) is how
+    high the ground is below the simulation bone, None if it is level.
     """
 
     skeleton: Skeleton
@@ -33,6 +34,7 @@ class MotionTable:
     stops: np.ndarray
     loops: np.ndarray
     contacts: np.ndarray
+    ground: np.ndarray | None = None
 
 
 def differentiate(x: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.ndarray:

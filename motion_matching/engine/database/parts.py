@@ -14,6 +14,7 @@ from ..motion import bone_names
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack
 from .auto_tags import propose
+from .climbs import OwnGround
 from .sources import Source
 from .tags import LOOP, TagRange, find_source_frame
 from .thresholds import AutoTagSettings
@@ -41,7 +42,8 @@ class ReelPart:
     """A source on the reel, in frames of the database; `step` source frames pass in each.
 
     A `cycle` is a range of its source that is tagged as a loop. `source_frames` are those of its
-    clip before resampling. A loop's last row of the track is in `closing` once it is dropped.
+    clip before resampling. A loop's last row of the track is in `closing` once it is dropped. A
+    clip that climbs has its own `ground`.
     """
 
     source: Source
@@ -52,6 +54,7 @@ class ReelPart:
     cycle: bool = False
     mirrored: bool = False
     closing: tuple[float, float, float] | None = None
+    ground: OwnGround | None = None
 
     @property
     def tagged(self) -> TaggedRange:

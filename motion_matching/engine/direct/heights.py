@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..control.ground import STEP, Ground, Point, compute_step_height, is_flat
+from ..control.ground import STEP, Ground, Point, follow_floor, is_flat
 
 _APART = 0.1  # metres between looks at the floor along a line
 _REACH = 4.0  # times its width that the smoothing looks ahead and back
@@ -20,14 +20,10 @@ def compute_heights(floor: Ground, points: np.ndarray, width: float) -> np.ndarr
     """
     if is_flat(floor) or not len(points):
         return np.zeros(len(points))
-    rows = points.tolist()
-    stands, below = floor.height(*rows[0]), []
-    for x, y in rows:
-        stands = compute_step_height(floor, x, y, stands)
-        below.append(stands)
+    below = follow_floor(floor, points)
     reach = math.ceil(_REACH * width)
     if not reach:
-        return np.array(below)
+        return below
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
     padded = np.pad(below, reach, mode="edge")
     return np.convolve(padded, weights / weights.sum(), mode="valid")

@@ -82,7 +82,7 @@ class LegLengths:
     def _build(self, feet: Feet, near: FeetPlacement, k: int, foot: FootTrack) -> Bound:
         most = find_longest(feet, foot)
         # a step up may fold a leg farther than the data, which has flat ground only
-        up = np.maximum(near.floors[k] - feet.stands, 0.0)
+        up = np.maximum(near.floors[k] - feet.below, 0.0)
         least = np.minimum(foot.leg.folded_length, foot.extension) - up
         ankle = near.find_ankle(k)
         constant = _find_constant(ankle, near.ways[k], near)

@@ -30,7 +30,7 @@ class FeetPlacement:
         # how far (T, 3, 5) ankles move for the hips' fall, the toe and its pitch
         self._gains = [self._compute_gains(k) for k in range(len(feet.feet))]
         self.floors = [
-            compute_step_heights(feet.plan.ground, toe[:, :2], feet.stands) for toe in self.toes
+            compute_step_heights(feet.plan.ground, toe[:, :2], feet.below) for toe in self.toes
         ]
 
     def _pitch(self, foot: FootTrack) -> np.ndarray:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..control.contact_ranges import ContactRange, build_contact_mask
-from ..control.ground import compute_step_heights
+from ..control.ground import compute_step_heights, follow_floor, follow_steps, is_flat
 from ..control.legs import LegGeometry
 from ..maths import quat
 from ..maths.numeric import ARRAYS, join, split
+from ..maths.runs import find_runs
 from ..maths.two_bones import find_axes, unfold
 from ..motion.skeleton import Skeleton
 from .bending import bend_leg
@@ -76,11 +77,34 @@ def _measure_feet(
     poses: np.ndarray, rotations: np.ndarray, positions: np.ndarray, plan: FeetPlan
 ) -> Feet:
     """Measure the feet of poses (T, 7, B), of world rotations (T, B, 4) and positions (T, B, 3)."""
-    stands = poses[:, 2, 0]
+    below = follow_floor(plan.ground, poses[:, :2, 0])
+    if not is_flat(plan.ground):
+        positions = _raise_feet(positions, poses[:, 2, 0], below, plan)
     feet = [
-        _measure_foot(k, leg, rotations, positions, stands, plan) for k, leg in enumerate(plan.legs)
+        _measure_foot(k, leg, rotations, positions, below, plan) for k, leg in enumerate(plan.legs)
     ]
-    return Feet(feet, plan, stands)
+    return Feet(feet, plan, below)
+
+
+def _raise_feet(
+    positions: np.ndarray, stands: np.ndarray, below: np.ndarray, plan: FeetPlan
+) -> np.ndarray:
+    """Return positions (T, B, 3) with feet as high above their ground as above level ground.
+
+    The body `stands` (T,) so high, and the floor is so high `below` (T,) it.
+    """
+    raised = positions.copy()
+    planted = build_contact_mask(plan.ranges, len(positions), len(plan.legs))
+    for k, leg in enumerate(plan.legs):
+        toe = positions[:, leg.chain[-1], :2]
+        floor = compute_step_heights(plan.ground, toe, below)
+        stances = [
+            (start, stop, float(np.median(floor[start:stop])))
+            for start, stop in find_runs(planted[:, k]).tolist()
+        ]
+        ground = follow_steps(toe, stances, floor)
+        raised[:, list(leg.chain[leg.foot :]), 2] += (ground - stands)[:, None]
+    return raised
 
 
 def _measure_foot(
@@ -88,7 +112,7 @@ def _measure_foot(
     leg: LegGeometry,
     rotations: np.ndarray,
     positions: np.ndarray,
-    stands: np.ndarray,
+    below: np.ndarray,
     plan: FeetPlan,
 ) -> FootTrack:
     hip, knee, ankle, toe = (
@@ -104,7 +128,7 @@ def _measure_foot(
     extension = np.linalg.norm(ankle - hip, axis=-1)
     # a knee that a blend of poses has bent backward is to be straight
     straight = (backward < 0.0) & (extension**2 > a * a + b * b)
-    floor = compute_step_heights(plan.ground, toe[:, :2], stands)
+    floor = compute_step_heights(plan.ground, toe[:, :2], below)
     data = plan.data or _repeat_toe(k, toe, floor, plan)
     down = 0.0 if data.pitches is None else compute_pitches(arm, axis) - data.pitches[:, k]
     stand = toe[:, :2] if data.stand is None else data.stand[:, k]

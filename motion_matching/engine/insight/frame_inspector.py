@@ -117,7 +117,9 @@ def compute_clip_trajectory(database: Database, frame: int) -> list[TrajectoryPo
         there_x, there_y, there_yaw = sample(time).tolist()
         vx, vy, _ = ((sample(time + step) - sample(time - step)) / (2 * step)).tolist()
         position = planar.rotate_xy(there_x - x, there_y - y, -yaw)
-        points.append(TrajectoryPoint(*position, there_yaw - yaw, *planar.rotate_xy(vx, vy, -yaw)))
+        velocity = planar.rotate_xy(vx, vy, -yaw)
+        rise = compute_rises(table, [time])[frame].item()
+        points.append(TrajectoryPoint(*position, there_yaw - yaw, *velocity, rise))
     return points
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..control.idling import Idling
 from ..control.margins import MARGINS
-from ..control.method import Candidate, Explanation, Goal, Jump, MeasureSeam, Motion
+from ..control.method import Candidate, Explanation, Footing, Goal, Jump, MeasureSeam, Motion
 from ..control.played_labels import PlayedLabels
 from ..control.played_toes import PlayedToes, measure_toes
 from ..control.settings import PerformerSettings
@@ -21,6 +21,7 @@ from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database, measure_character_legs
 from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
+from ..database.motion_table import differentiate
 from ..database.idles import find_moving_frames, find_settling_frames
 from ..errors import DatabaseError, SettingsError
 from ..motion.rest import AT_REST
@@ -70,6 +71,8 @@ class MotionMatching:
         self._root_motion = database.root_motion.astype(np.float32)
         self._toes = self._measure_toes(database)
         self._support = SupportPrice(self._toes, self._measure_gone(database), self.legs)
+        self._footing = _measure_footing(database)
+        self.climbs = self._footing is not None
         self._successors = database.successors
         self._limits, self._bearing = database.motion_limits, database.walk_bearing
         self._common_peak = self._limits.common_peak  # here, as it takes longer than a tick has
@@ -276,7 +279,9 @@ class MotionMatching:
             root, contacts = np.zeros_like(root), np.ones_like(contacts)
         toes = None if self._is_held else PlayedToes(self._toes[frame], root, jump is not None)
         known = toes, self._labels.get_shares(frame), self._limits.find_peak(frame)
-        return Motion(pose, root, contacts, jump, frame, self.last_cost, *known, self._is_held)
+        footing = self._footing[frame] if self._footing and not self._is_held else None
+        played_so_far = frame, self.last_cost, *known
+        return Motion(pose, root, contacts, jump, *played_so_far, self._is_held, footing)
 
     def _get_played_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of what is played."""
@@ -367,7 +372,7 @@ class MotionMatching:
         begins = begins and self._since_stood <= _START * self.database.pace
         if not begins or goal.jump_to or goal.enter:
             return False
-        vx, vy = goal.trajectory[-1][3:] if goal.trajectory else (0.0, 0.0)
+        vx, vy = goal.trajectory[-1][3:5] if goal.trajectory else (0.0, 0.0)
         return self._at_rest < vx * vx + vy * vy < self.database.walk_to_run**2
 
     def _choose_by_support(
@@ -464,8 +469,8 @@ class MotionMatching:
 
     def _make_query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
         values: list[float] = []
-        for x, y, yaw, vx, vy in trajectory:
-            values += (x, y, math.sin(yaw), -math.cos(yaw), vx, vy)
+        for x, y, yaw, vx, vy, rise in trajectory:
+            values += (x, y, math.sin(yaw), -math.cos(yaw), vx, vy, rise, 0.0)
         goal = np.array(values, np.float32).take(self._goal_pick)
         goal -= self._goal_mean
         goal *= self._goal_scale
@@ -505,7 +510,7 @@ class MotionMatching:
         """
         if not trajectory or not self._settings.idle:
             return None
-        *_, yaw, vx, vy = trajectory[-1]
+        _, _, yaw, vx, vy, _ = trajectory[-1]
         square = vx * vx + vy * vy
         settling, leading, going = self._get_own_masks()
         if square <= self._at_rest and math.cos(yaw) >= _UNTURNED:
@@ -613,16 +618,30 @@ class _Search(NamedTuple):
     feet: np.ndarray | None
 
 
+def _measure_footing(database: Database) -> list[Footing | None] | None:
+    """Return the footing of frames whose ground rises or falls; None where all is level."""
+    if database.ground is None:
+        return None
+    assert database.footing is not None
+    table = database.to_motion_table()
+    climbs = differentiate(np.asarray(database.ground, np.float64), table, cyclic=False)
+    # a foot that does not stand says nothing of how high the body is
+    feet = np.where(database.contacts, database.footing, -np.inf)
+    rows = zip(feet.tolist(), climbs.tolist(), database.climbs.tolist(), strict=True)
+    return [Footing(tuple(feet), rate) if climbs else None for feet, rate, climbs in rows]
+
+
 def _map_goal_dimensions(schema: Schema, times: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return which values of a trajectory enter a query, and the dimension that each goes to.
 
-    Each point has six: position, direction and velocity. The third axis of a feature is zero.
+    Each point has eight: position, direction, velocity, and how far the ground rises until there,
+    with a zero. The third axis of a feature is zero.
     """
     values, dims = [], []
     for feature, dimensions in zip(schema.features, schema.slices, strict=True):
         if feature.kind in TRAJECTORY_KINDS:
             for k, t in enumerate(feature.times):
-                value = 6 * times.index(t) + 2 * TRAJECTORY_KINDS.index(feature.kind)
+                value = 8 * times.index(t) + 2 * TRAJECTORY_KINDS.index(feature.kind)
                 first = dimensions.start + k * feature.size
                 on_ground = [axis for axis in feature.columns if axis < 2]
                 values += [value + axis for axis in on_ground]

@@ -149,7 +149,8 @@ def leave_out(database: Database, spare: np.ndarray) -> Database:
             starts.append(count)
             count += b - a
             stops.append(count)
-    by_frame: Any = {name: np.asarray(getattr(database, name))[left] for name in _BY_FRAME}
+    names = [*_BY_FRAME, *(("ground", "footing") if database.ground is not None else ())]
+    by_frame: Any = {name: np.asarray(getattr(database, name))[left] for name in names}
     return replace(
         database,
         ranges=tuple(ranges),

@@ -1,0 +1,45 @@
+"""How far the ground rises along a character's way, with stairs averaged over about a step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .ground import Ground, Point, compute_step_height
+
+APART = 0.125  # seconds between looks at the ground
+REACH = 2  # looks before and after a time that are averaged: half a second, as of clips
+
+
+def list_times(times: Sequence[float]) -> tuple[float, ...]:
+    """Return the times at which the ground is looked at for the rises at some times in seconds."""
+    first = math.floor(min(*times, 0.0) / APART + 1e-6) - REACH
+    last = math.ceil(max(*times, 0.0) / APART - 1e-6) + REACH
+    return tuple(APART * n for n in range(first, last + 1))
+
+
+def measure_rises(
+    ground: Ground, points: Sequence[Point], times: Sequence[float], below: float
+) -> list[float]:
+    """Return how far in metres the ground rises from now to each of some times in seconds.
+
+    `points` are where the way leads at `list_times`, and the ground is now so high `below` it.
+    Ground that is more than a step away from that before is not stepped onto.
+    """
+    now = REACH - math.floor(min(*times, 0.0) / APART + 1e-6)
+    heights = [0.0] * len(points)
+    for indices in (range(now, len(points)), range(now - 1, -1, -1)):
+        height = below
+        for n in indices:
+            heights[n] = height = compute_step_height(ground, *points[n], height)
+    width = 2 * REACH + 1
+    line = [sum(heights[n : n + width]) / width for n in range(len(heights) - width + 1)]
+    here = now - REACH
+    return [_interpolate(line, here + time / APART) - line[here] for time in times]
+
+
+def _interpolate(values: Sequence[float], place: float) -> float:
+    """Return a value between two, at a place among them."""
+    below = min(max(math.floor(place + 1e-6), 0), len(values) - 1)
+    above = min(below + 1, len(values) - 1)
+    return values[below] + min(max(place - below, 0.0), 1.0) * (values[above] - values[below])

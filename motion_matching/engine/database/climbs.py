@@ -1,0 +1,128 @@
+"""Ground that rises and falls below a clip, as on slopes and stairs, found from where feet stand.
+
+A clip that climbs is kept as it would be on level ground, with its own ground beside it: the body
+comes down by the ground below it, and each foot is as high above level ground as it was above the
+ground that it had. So all else may take the ground to be level, and in play the ground there is
+takes the place of the clip's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..body.rig import Roles
+from ..control.ground import follow_steps
+from ..control.legs import measure_legs
+from ..feet.bending import bend_leg
+from ..maths import quat
+from ..maths.runs import find_runs
+from ..motion.clip import Clip
+from ..motion.smoothing import apply_savitzky_golay, compute_window
+
+# as shares of the length of the legs
+_STAIRS = 0.2  # where feet stand at heights that differ by more, the ground rises
+_LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
+_SMOOTH = 0.5  # seconds, about a step, over which the ground below the body is averaged
+
+
+@dataclass(frozen=True)
+class OwnGround:
+    """The ground of a clip in metres, from where it is first stood on: `heights` (F,) below the
+    body, and `footing` (F, L), how much higher than that the ground of each foot is.
+
+    On its way from one stance to the next a foot has the ground on the line between them.
+    """
+
+    heights: np.ndarray
+    footing: np.ndarray
+
+    def crop(self, start: int, stop: int) -> OwnGround:
+        """Return the frames start <= f < stop."""
+        return OwnGround(self.heights[start:stop], self.footing[start:stop])
+
+    def mirrored(self, legs: Sequence[int]) -> OwnGround:
+        """Return the ground of the mirror image, whose legs are those of these numbers."""
+        return OwnGround(self.heights, self.footing[:, list(legs)])
+
+
+def find_ground(
+    toes: np.ndarray,
+    contacts: np.ndarray,
+    hips: np.ndarray,
+    lowest: np.ndarray,
+    fps: float,
+    leg: float,
+) -> OwnGround | None:
+    """Return the ground of a clip, at the height of toes that stand; None if it is level.
+
+    Toes (F, L, 3), hips (F, 3), the `lowest` (F,) part of the body and the length of the `leg` are
+    in metres, contacts (F, L).
+    """
+    stances = [_find_stances(toes[:, k], contacts[:, k], lowest, leg) for k in range(toes.shape[1])]
+    heights = [height for own in stances for *_, height in own]
+    if not heights or np.ptp(heights) <= _STAIRS * leg:
+        return None
+    below = _follow_body(toes, stances, hips)
+    # of order 1 it is a mean
+    below = apply_savitzky_golay(below, compute_window(_SMOOTH, fps, len(below)), 1)
+    feet = [follow_steps(toes[:, k, :2], own, below) for k, own in enumerate(stances)]
+    return OwnGround(below, np.column_stack(feet) - below[:, None])
+
+
+def _find_stances(
+    toe: np.ndarray, stands: np.ndarray, lowest: np.ndarray, leg: float
+) -> list[tuple[int, int, float]]:
+    """Return start, stop and height of the times a toe (F, 3) stands and carries the body."""
+    carries = toe[:, 2] - lowest < _LOWEST * leg
+    return [
+        (start, stop, float(np.median(toe[start:stop, 2])))
+        for start, stop in find_runs(stands).tolist()
+        if carries[start:stop].any()
+    ]
+
+
+def _follow_body(
+    toes: np.ndarray, stances: list[list[tuple[int, int, float]]], hips: np.ndarray
+) -> np.ndarray:
+    """Return the height (F,) of the ground below hips (F, 3): as they pass a foot, it is the foot's.
+
+    They pass it once, or stay above it for a while.
+    """
+    knots = []
+    for k, own in enumerate(stances):
+        for start, stop, height in own:
+            place = np.median(toes[start:stop, k, :2], axis=0)
+            away = np.linalg.norm(hips[start:stop, :2] - place, axis=-1)
+            near = start + np.flatnonzero(away <= away.min() + 0.01)
+            knots += [(int(near[0]), height), (int(near[-1]), height)]
+    times, heights = np.array(sorted(knots)).T
+    times, which = np.unique(times, return_inverse=True)
+    heights = np.bincount(which, heights) / np.bincount(which)
+    return np.interp(np.arange(len(hips)), times, heights)
+
+
+def lower_feet(clip: Clip, roles: Roles, footing: np.ndarray) -> Clip:
+    """Return a clip with a simulation bone whose toes are lower by `footing` (F, L) in metres.
+
+    Legs bend for that, and feet keep their attitude.
+    """
+    climbs = np.flatnonzero(np.any(footing != 0.0, axis=1))
+    if not len(climbs):
+        return clip
+    local = np.concatenate([clip.positions[climbs], clip.rotations[climbs]], axis=-1)
+    poses = np.ascontiguousarray(local.transpose(0, 2, 1), np.float64)
+    parents = clip.skeleton.parents
+    rotations, positions = quat.compute_world(poses, parents)
+    for leg, fall in zip(
+        measure_legs(clip.skeleton, roles, poses), footing[climbs].T, strict=True
+    ):
+        toe, ankle = positions[:, leg.chain[-1]], positions[:, leg.chain[leg.foot]]
+        goal = toe - fall[:, None] * [0.0, 0.0, 1.0]
+        deep = np.full(len(goal), -np.inf)
+        bend_leg(leg, poses, rotations, positions, parents, goal, ankle - toe, deep)
+    result = clip.rotations.copy()
+    result[climbs] = poses[:, 3:].transpose(0, 2, 1)
+    return replace(clip, rotations=quat.unroll(result))
