@@ -19,11 +19,13 @@ import numpy as np
 from ..maths.easing import smootherstep, smoothstep
 from ..maths.planar import yaw_to_forward, yaw_to_left
 from .gait import PLAIN, SIDES, BodyPath, Style, Swings, compute_step_rate
+from .ground import Ground, measure_along
 
 Array = np.ndarray
 
 TOE_AHEAD = 0.13  # metres from the ankle forward to the toe joint
 HEEL_BEHIND_TOE = 0.18
+TIP_AHEAD = 0.07  # metres from the toe joint forward to the tip of the foot
 TOE_HEIGHT = 0.025  # of the toe joint above the ground in a flat foot
 _CLEARANCE = 0.13  # metres between the middles of the feet as they pass or stand beside each other
 _AHEAD, _BEHIND = 0.46, 0.41  # metres from the body to a toe that lands and one that lifts
@@ -32,6 +34,17 @@ _LONG_STANCE = 0.8  # seconds after which a foot stands rather than steps
 _FIRST_STEP = 0.6  # seconds from the first shift of weight to the strike of the first step
 # metres that feet stay behind for each m/s² of the body: half of what balances a stiff body
 _LEAN = 0.045
+TIP_BELOW = 0.01  # metres of the tip of a flat foot below the toe joint
+# metres: heel and tip at rest from an edge, and every point of a foot in the air
+_EDGE, _CLEARANCE_OVER_EDGES = 0.02, 0.03
+_SAMPLES = 48  # of a swing, at which it has to clear the ground
+_RISER = 0.15  # metres; a step that climbs less is partly one on flat ground
+_CLIMBING, _DELAY = 0.6, 0.6  # share of a swing in which a foot climbs to the next tread
+_DRAW_BACK = 0.5
+_FLATTER_UPHILL = 0.6  # degrees by which the toes point up less as a heel strikes, for each uphill
+# pitch in degrees at the keys of a swing (see _compute_roll)
+_UPSTAIRS = (0.0, 10.0, 25.0, 32.0, 30.0, 12.0, 0.0, 4.0, 4.0, 0.0)
+_DOWNSTAIRS = (0.0, 12.0, 35.0, 40.0, 28.0, 10.0, 10.0, 18.0, 18.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -40,7 +53,8 @@ class Foot:
 
     `yaw`, `pitch` with the heel up, and `bend` of the toes up; `planted` while the toe joint rests
     on its point of the ground; seconds `since` heel or ball struck the ground and `until` the toes
-    leave it, one of them negative in the air.
+    leave it, one of them negative in the air; height `floor` of the ground that it stands on, or in
+    the air of what lies between.
     """
 
     toe: Array
@@ -50,6 +64,7 @@ class Foot:
     planted: Array
     since: Array
     until: Array
+    floor: Array
 
     @property
     def stance_duration(self) -> Array:
@@ -68,16 +83,34 @@ class Foot:
 
 
 def move_feet(
-    path: BodyPath, left: Swings, right: Swings, style: Style = PLAIN
+    path: BodyPath,
+    left: Swings,
+    right: Swings,
+    style: Style = PLAIN,
+    ground: Ground | None = None,
 ) -> tuple[Foot, Foot]:
-    """Return the motion of both feet through their swings."""
+    """Return the motion of both feet through their swings, on flat ground unless some is given."""
+    one, two = plan_footprints(path, left, right, style, ground)
+    return _move_foot(one, two), _move_foot(two, one)
+
+
+def plan_footprints(
+    path: BodyPath,
+    left: Swings,
+    right: Swings,
+    style: Style = PLAIN,
+    ground: Ground | None = None,
+) -> tuple[Footprints, Footprints]:
+    """Plan where each foot stands, and when; on ground with edges, beside them."""
     plans = [
         _plan_stances(path, swings, side, style)
         for swings, side in zip((left, right), SIDES, strict=True)
     ]
     _keep_apart(plans)
+    if ground is not None:
+        plans = [_keep_off_edges(plan, ground) for plan in plans]
     one, two = (replace(plan, swings=_limit_to_reach(plan)) for plan in plans)
-    return _move_foot(one, two), _move_foot(two, one)
+    return one, two
 
 
 def compute_stride_phase(times: Array, left: Foot, right: Foot) -> Array:
@@ -102,8 +135,12 @@ def compute_stride_phase(times: Array, left: Foot, right: Foot) -> Array:
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """The steps of one foot: toe `points` (N + 1, 2) and `headings` (N + 1,) around N swings."""
+class Footprints:
+    """The steps of one foot: toe `points` (N + 1, 2) and `headings` (N + 1,) around N swings.
+
+    `floors` and `slopes` (N + 1,) are the ground's height there, and its rise ahead in radians;
+    `stairs` (N,) is how much each swing climbs stairs, from -1 down to 1 up.
+    """
 
     path: BodyPath
     style: Style
@@ -111,6 +148,17 @@ class _Plan:
     swings: Swings
     points: Array
     headings: Array
+    floors: Array
+    slopes: Array
+    stairs: Array
+    ground: Ground | None = None
+
+    @property
+    def crosses_edge(self) -> Array:
+        """True (N,) of swings that leave one piece of the ground and land on another one."""
+        if self.ground is None:
+            return np.zeros(len(self.swings.lift), dtype=bool)
+        return np.diff(self.ground.find_piece(self.points)) != 0
 
     @property
     def heel_strike(self) -> Array:
@@ -118,40 +166,133 @@ class _Plan:
         return 0.87 + 0.08 * self.path.sample(self.path.running, self.swings.land)
 
 
-def _move_foot(plan: _Plan, other: _Plan) -> Foot:
-    """Move one foot through its stances, past the other foot."""
-    path, swings, points, headings = plan.path, plan.swings, plan.points, plan.headings
-    times, duration = path.times, swings.land - swings.lift
-    now = np.searchsorted(swings.lift, times, side="right") - 1  # the swing that began last, or -1
-    strikes = swings.lift + plan.heel_strike * duration
+def _move_foot(plan: Footprints, other: Footprints) -> Foot:
+    """Move one foot through its stances, past the other foot and over edges of the ground."""
+    from scipy.interpolate import CubicSpline  # loads in 0.2 s
+
+    foot = _sample_foot(plan, other, plan.path.times)
+    if plan.ground is None or len(plan.swings.lift) == 0:
+        return foot
+    u, now = _compute_progress(plan, plan.path.times)
+    share, lifts = _compute_lifts_over_edges(plan, other)
+    lift = CubicSpline(share, lifts, axis=1)(u)[now, np.arange(len(u))] * ((u > 0) & (u < 1))
+    return replace(foot, toe=foot.toe + np.array([0.0, 0.0, 1.0]) * lift[:, None])
+
+
+def _compute_progress(plan: Footprints, times: Array) -> tuple[Array, Array]:
+    """Return the share (T,) of each swing at these times, and its number: that which began last.
+
+    Before the first swing the number is -1.
+    """
+    swings = plan.swings
+    now = np.searchsorted(swings.lift, times, side="right") - 1
     if len(swings.lift) == 0:
-        u = heel = np.zeros(len(times))
-    else:
-        u = np.clip((times - swings.lift[now]) / duration[now], 0.0, 1.0) * (now >= 0)
-        fast = path.sample(path.running, swings.middle)[now]
+        return np.zeros(len(times)), now
+    duration = (swings.land - swings.lift)[now]
+    return np.clip((times - swings.lift[now]) / duration, 0.0, 1.0) * (now >= 0), now
+
+
+def _sample_foot(plan: Footprints, other: Footprints, times: Array) -> Foot:
+    """Return a foot (T,) at these times, past the other foot."""
+    path, swings, points, headings = plan.path, plan.swings, plan.points, plan.headings
+    u, now = _compute_progress(plan, times)
+    strikes = swings.lift + plan.heel_strike * (swings.land - swings.lift)
+    heel = climbed = u
+    if len(swings.lift) > 0:
+        fast, stairs = path.sample(path.running, swings.middle)[now], plan.stairs[now]
         x = np.minimum(u / plan.heel_strike[now], 1.0)
+        # upstairs a foot first rises, then comes ahead over the edges; downstairs it sinks last
+        early = np.where(stairs > 0.0, x, x - 1.0) / _CLIMBING + (stairs < 0.0)
         # a runner's foot stays behind, folded, before it comes through
-        x = x * (1.0 - 0.33 * fast * (1.0 - x))
+        x = x * (1.0 - (0.33 * fast + _DELAY * stairs) * (1.0 - x))
         # shares of the mean speed at either end: Winter (1992) measured a quarter as a heel lands
-        leaving, landing = 0.1 + 0.1 * fast, 0.3
+        level = 1.0 - np.abs(stairs)
+        leaving = (0.1 + 0.1 * fast) * level - _DRAW_BACK * np.maximum(stairs, 0.0)
+        landing = 0.3 * level - _DRAW_BACK * np.maximum(-stairs, 0.0)
         heel = x * (leaving * (1.0 - x) ** 2 + x * (3.0 - 2.0 * x - landing * (1.0 - x)))
+        climbed = np.where(stairs == 0.0, heel, smootherstep(early))
     departed, arrived = np.maximum(now, 0), np.maximum(now + 1, 0)
+
+    def blend(values: Array, share: Array) -> Array:
+        return values[departed] + (values[arrived] - values[departed]) * share
+
     base = points[departed] + (points[arrived] - points[departed]) * heel[:, None]
     base += _compute_detour(plan, other)[departed] * (16 * (u * (1 - u)) ** 2)[:, None]
-    yaw = headings[departed] + (headings[arrived] - headings[departed]) * smoothstep(u)
-    twist = path.yaw + plan.side * plan.style.toe_out - yaw
+    yaw = blend(headings, smoothstep(u))
+    twist = path.sample(path.yaw, times) + plan.side * plan.style.toe_out - yaw
     yaw = yaw + (twist - 0.6 * np.tanh(twist / 0.6))  # on its ball, little below 0.4 rad
-    height, pitch, bend = _compute_roll(plan)
+    slope = blend(plan.slopes, smoothstep(u))
+    floor = blend(plan.floors, climbed) + _bend_over_slopes(plan, climbed, departed, arrived)
+    height, pitch, bend = _compute_roll(plan, times)
     # after its strike the heel rests, and the falling sole carries the toe forward a little
-    slip = HEEL_BEHIND_TOE * (1.0 - np.cos(np.minimum(pitch, 0.0)))
-    base -= yaw_to_forward(yaw) * slip[:, None] * (u < 1)[:, None]
-    toe = np.concatenate([base, (TOE_HEIGHT + height)[:, None]], axis=-1)
+    slip = HEEL_BEHIND_TOE * (1.0 - np.cos(np.minimum(pitch, 0.0))) * (u < 1)
+    # both run along the slope and across it, not level and upright
+    back, up = slip * np.cos(slope) + height * np.sin(slope), height * np.cos(slope)
+    base -= yaw_to_forward(yaw) * back[:, None]
+    up = TOE_HEIGHT / np.cos(slope) + up - slip * np.sin(slope)
+    toe = np.concatenate([base, (floor + up)[:, None]], axis=-1)
     since = times - np.append(strikes, -_LONG_STANCE)[now]
     until = np.append(swings.lift, np.inf)[now + 1] - times
-    return Foot(toe, yaw, pitch, bend, (now < 0) | (u >= 1.0), since, until)
+    return Foot(toe, yaw, pitch - slope, bend, (now < 0) | (u >= 1.0), since, until, floor)
 
 
-def _plan_stances(path: BodyPath, swings: Swings, side: float, style: Style) -> _Plan:
+def _bend_over_slopes(
+    plan: Footprints, share: Array, departed: Array, arrived: Array
+) -> Array:
+    """Return how far (T,) above a straight line between two stances a foot leaves along slopes."""
+    length = np.linalg.norm(plan.points[arrived] - plan.points[departed], axis=-1)
+    straight = plan.floors[arrived] - plan.floors[departed]
+    leaving, landing = (length * np.tan(plan.slopes[n]) for n in (departed, arrived))
+    on_slope = (plan.ground is not None and not plan.ground.stepped) * share * (1.0 - share)
+    return on_slope * ((leaving - straight) * (1.0 - share) - (landing - straight) * share)
+
+
+def _compute_lifts_over_edges(plan: Footprints, other: Footprints) -> tuple[Array, Array]:
+    """Return shares (S,) of a swing, and by how much (N, S) each swing rises to clear the ground.
+
+    Of all lifts that are high enough, it is the one with the least squared accelerations.
+    """
+    from scipy.optimize import nnls  # loads in 0.15 s
+
+    swings, share = plan.swings, np.linspace(0.0, 1.0, _SAMPLES)
+    at = swings.lift[:, None] + (swings.land - swings.lift)[:, None] * share[1:-1]
+    done = np.minimum(share[1:-1] / plan.heel_strike[:, None], 1.0)
+    clear = plan.crosses_edge[:, None] * smoothstep(done / 0.15) * smoothstep((1.0 - done) / 0.15)
+    clear = _CLEARANCE_OVER_EDGES * clear
+    missing = _measure_missing_clearance(plan, other, at.ravel(), clear.ravel())
+    least = np.maximum(missing.reshape(at.shape), 0.0) * (done < 1.0)
+    # second differences of a curve that is zero at both ends and beyond
+    bend = np.diff(np.eye(_SAMPLES + 2), 2, axis=0)[:, 2:-2]
+    lifts = np.zeros((len(at), _SAMPLES))
+    for lift, bound in zip(lifts, least, strict=True):
+        lift[1:-1] = bound + nnls(bend, -bend @ bound)[0]
+    return share, lifts
+
+
+def _measure_missing_clearance(
+    plan: Footprints, other: Footprints, times: Array, clear: Array
+) -> Array:
+    """Return by how many metres (T,) a foot is too low to be `clear` (T,) of the ground.
+
+    It is to be so far above it, and so far above all that lies as far ahead or behind.
+    """
+    assert plan.ground is not None
+    foot = _sample_foot(plan, other, times)
+    missing = np.full(len(times), -np.inf)
+    for behind, below, pitch in (
+        (HEEL_BEHIND_TOE, TOE_HEIGHT, foot.pitch),
+        (0.5 * HEEL_BEHIND_TOE, TOE_HEIGHT, foot.pitch),
+        (0.0, TOE_HEIGHT, foot.pitch),
+        (-TIP_AHEAD, TIP_BELOW, foot.pitch - foot.bend),
+    ):
+        back = behind * np.cos(pitch) + below * np.sin(pitch)
+        height = foot.toe[:, 2] + behind * np.sin(pitch) - below * np.cos(pitch)
+        point = foot.toe[:, :2] - yaw_to_forward(foot.yaw) * back[:, None]
+        missing = np.maximum(missing, plan.ground.compute_highest(point, clear) + clear - height)
+    return missing
+
+
+def _plan_stances(path: BodyPath, swings: Swings, side: float, style: Style) -> Footprints:
     """Plan the stances before, between and after the swings of one foot.
 
     A stance lies below the point halfway between the body's positions at its begin and its end, and
@@ -181,10 +322,24 @@ def _plan_stances(path: BodyPath, swings: Swings, side: float, style: Style) -> 
     points = body + yaw_to_forward(open_yaw) * ahead[:, None]
     points = points + yaw_to_left(open_yaw) * left[:, None]
     headings = open_yaw + side * (style.toe_out + np.radians(5) * rests)
-    return _Plan(path, style, side, swings, points, headings)
+    level, stairs = np.zeros(len(headings)), np.zeros(len(headings) - 1)
+    return Footprints(path, style, side, swings, points, headings, level, level, stairs)
 
 
-def _keep_apart(plans: list[_Plan]) -> None:
+def _keep_off_edges(plan: Footprints, ground: Ground) -> Footprints:
+    """Move stances off the edges of the ground along the way, and find how high they are."""
+    along, facing = measure_along(plan.points), np.cos(plan.headings)
+    behind, ahead = _EDGE + HEEL_BEHIND_TOE * facing, _EDGE + TIP_AHEAD * facing
+    moved = ground.fit_between_edges(along, behind, ahead)
+    points = plan.points + (moved - along)[:, None] * yaw_to_forward(np.array(0.0))
+    floors, slopes = ground.compute_height(points), ground.compute_slope(points, plan.headings)
+    stairs = ground.stepped * np.clip(np.diff(floors) / _RISER, -1.0, 1.0)
+    return replace(
+        plan, points=points, floors=floors, slopes=slopes, stairs=stairs, ground=ground
+    )
+
+
+def _keep_apart(plans: list[Footprints]) -> None:
     """Move each stance, in order of landing, to its own side of the other foot."""
     lands = [plan.swings.land.tolist() for plan in plans]
     landings = sorted((time, foot, i) for foot in (0, 1) for i, time in enumerate(lands[foot]))
@@ -201,7 +356,7 @@ def _keep_apart(plans: list[_Plan]) -> None:
             plan.points[arrived] += plan.side * missing * left
 
 
-def _limit_to_reach(plan: _Plan) -> Swings:
+def _limit_to_reach(plan: Footprints) -> Swings:
     """Return swings that leave a stance before it is out of reach, and land when it is in reach."""
     path, swings = plan.path, plan.swings
     if len(swings.lift) == 0:
@@ -239,7 +394,7 @@ def _compute_stance_offset(
     return TOE_AHEAD - behind, side * width
 
 
-def _compute_detour(plan: _Plan, other: _Plan) -> Array:
+def _compute_detour(plan: Footprints, other: Footprints) -> Array:
     """Return ground vectors (N, 2) that lead each swing past the other leg; one without swings."""
     middle = plan.swings.middle
     if len(middle) == 0:
@@ -251,8 +406,8 @@ def _compute_detour(plan: _Plan, other: _Plan) -> Array:
     return left * (plan.side * np.clip(missing, 0.0, 0.3))[:, None]
 
 
-def _compute_roll(plan: _Plan) -> tuple[Array, Array, Array]:
-    """Return height of the toe above its rest, pitch of the foot and bend of the toes, (F,) each.
+def _compute_roll(plan: Footprints, times: Array) -> tuple[Array, Array, Array]:
+    """Return height of the toe above its rest, pitch of the foot and bend of the toes, (T,) each.
 
     Keys of a swing: the heel leaves the ground, is rising, the toe leaves the ground, is off, the
     foot folds, passes the other leg, reaches out, the heel strikes, the toe is down, the sole is
@@ -261,7 +416,7 @@ def _compute_roll(plan: _Plan) -> tuple[Array, Array, Array]:
     from scipy.interpolate import PchipInterpolator  # loads in 0.2 s
 
     path, swings = plan.path, plan.swings
-    times, lift, land, middle = path.times, swings.lift, swings.land, swings.middle
+    lift, land, middle = swings.lift, swings.land, swings.middle
     if len(lift) == 0:
         return np.zeros(len(times)), np.zeros(len(times)), np.zeros(len(times))
     swing, strike_at = land - lift, plan.heel_strike
@@ -284,7 +439,8 @@ def _compute_roll(plan: _Plan) -> tuple[Array, Array, Array]:
         return ahead * (walk + run * (running - walk)) + (1.0 - ahead) * other
 
     push = (1.0 - 0.6 * back) * np.clip(before / 0.12, 0.3, 1.0) * mix(47, 43, 30, 40)
-    strike = mix(-23, -11, 16, 20)
+    uphill = _FLATTER_UPHILL * np.degrees(np.maximum(plan.slopes[1:], 0.0))
+    strike = mix(-23, -11, 16, 20) + uphill
     ball = np.maximum(strike, 0.0)  # landing on the ball of the foot, heel still up
     heel_down = HEEL_BEHIND_TOE * np.sin(size * np.radians(np.maximum(-strike, 0.0)))
     kick = size * plan.style.lift * (1.0 - run + run * fast)
@@ -300,14 +456,19 @@ def _compute_roll(plan: _Plan) -> tuple[Array, Array, Array]:
         (mix(64, 58, 31, 45), off, 0.65),
         (mix(66, 82, 30, 50), folded, 0.35),
         (mix(24, 86, 18, 38), passing, 0.1),
-        (mix(-20, 4, 12, 16), reaching, 0.0),
+        (mix(-20, 4, 12, 16) + uphill, reaching, 0.0),
         (strike, struck, 0.0),
         (ball, 0.0, 1.0),
         (0.0, 0.0, 1.0),
     )
     values = np.stack([np.broadcast_arrays(*row, lift)[:3] for row in table], axis=-1)
     values[0] = size[:, None] * np.radians(values[0])
-    ends = min(keys[0, 0], times[0]) - 1.0, max(keys[-1, -1], times[-1]) + 1.0
+    for row, share in ((_UPSTAIRS, plan.stairs), (_DOWNSTAIRS, -plan.stairs)):
+        values[0] += np.maximum(share, 0.0)[:, None] * (np.radians(row) - values[0])
+    # on stairs the ball lands first, with the toes up
+    values[1][:, 7] *= 1.0 - np.abs(plan.stairs)
+    values[2][:, 7] += 0.6 * np.abs(plan.stairs)
+    ends = min(keys[0, 0], path.times[0]) - 1.0, max(keys[-1, -1], path.times[-1]) + 1.0
     knots = np.concatenate([ends[:1], keys.ravel(), ends[1:]])
     pitch, height, bend = (
         PchipInterpolator(knots, np.concatenate([[rest], curve.ravel(), [rest]]))(times)

@@ -21,6 +21,7 @@ from ..maths.runs import find_runs
 Array = np.ndarray
 
 SIDES = (1.0, -1.0)  # left, right: the side on which a foot stands, along the character's left
+SLOWEST_STEPS = 1.35  # a second
 _WALK_RATIO = 0.0065 * 60  # metres of a step over steps a second
 CLOSING = 0.2  # seconds by which the last step may come after the body has stopped
 _SHIFT_BEFORE = 0.28  # of a step: when the first foot lifts, the body already moves
@@ -127,7 +128,7 @@ def compute_step_rate(path: BodyPath) -> Array:
     # of a diagonal, half its speed
     aside = path.sideways_speed**2 / np.maximum(np.linalg.norm(path.velocity, axis=-1), 0.1)
     push = 0.3 * np.linalg.norm(path.acceleration, axis=-1)
-    walk = np.clip(np.sqrt(np.sqrt(pace**2 + turning**2 + push**2) / _WALK_RATIO), 1.35, 2.2)
+    walk = np.clip(np.sqrt(np.sqrt(pace**2 + turning**2 + push**2) / _WALK_RATIO), SLOWEST_STEPS, 2.2)
     walk = walk + 1.5 * np.minimum(aside, 1.0) + 0.35 * np.maximum(turning - 1.0, 0.0)
     run = 2.15 + 0.17 * pace + 0.65 * aside
     return walk + path.running * (run - walk)

@@ -25,6 +25,7 @@ from .feet import TOE_AHEAD, TOE_HEIGHT, Foot, compute_stride_phase
 from .gait import PLAIN, SIDES, BodyPath, Style
 from .pelvis import (
     GRAVITY,
+    compute_floor,
     compute_knee_bend,
     generate_resting_leg,
     generate_wander,
@@ -44,6 +45,9 @@ _FALL = 0.15  # metres by which the hips lead into a start or stay behind in a s
 _FORESEEN = 0.1  # seconds by which the body leans before it speeds up
 _HIPS_HEIGHT = ANKLE_HEIGHT + THIGH + SHIN + HIP_DROP
 _HIGHEST = _HIPS_HEIGHT + 0.015  # of the hips: a runner does not hop
+_LEAN_UPHILL, _LEAN_DOWNHILL = 0.4, 0.12  # of the trunk, for each radian of the climb
+_STRETCH = 0.25  # seconds of the climb by which the hips are lower: a third of a step
+_SLOW = 0.3  # m/s; below, a body stands rather than climbs
 _X, _Y, _Z = np.eye(3)
 
 # name, parent, offset from it; sides are filled in below
@@ -128,6 +132,10 @@ class _Gait:
         self.push = np.clip(coming / GRAVITY, -0.6, 0.6)
         steady = 0.02 * path.forward_speed
         self.lean_ahead = 0.75 * np.sum(self.push * forward, axis=-1) + steady + 0.19 * self.running
+        # height (F,) of the ground under the body, and metres a second by which that climbs
+        self.floor = compute_floor((left, right), rate)
+        self.climb_rate = np.gradient(smooth(self.floor, 0.25, rate)) * rate
+        self.lean_ahead = self.lean_ahead + self._compute_lean_on_slope()
         self.lean_left = 0.75 * np.sum(self.push * aside, axis=-1) + 0.03 * path.sideways_speed
         # 1 while the body stands, how much it steps, and how much ahead (negative: backward)
         moving = np.clip((path.pace + 0.3 * np.abs(path.turn_rate)) / 0.4, 0.0, 1.0)
@@ -144,6 +152,11 @@ class _Gait:
         self.rest = self.still * generate_resting_leg(times, rng)  # the leg that stands at ease
         self.breath = np.sin(1.6 * times + rng.uniform(0.0, 6.0))
         self.look, self.sway = generate_wander(times, rng), generate_wander(times, rng)
+
+    def _compute_lean_on_slope(self) -> Array:
+        """Return the lean (F,) of the trunk ahead on a climb, and back where it leads down."""
+        angle = np.arctan2(self.climb_rate, np.maximum(self.path.forward_speed, _SLOW))
+        return np.where(angle > 0.0, _LEAN_UPHILL, _LEAN_DOWNHILL) * angle
 
     def sample_stride(self, seconds: Array | float) -> Array:
         """Return the stride (F,) some seconds (F,) ahead: the body moves before the toes do."""
@@ -171,9 +184,11 @@ def _compute_pelvis_position(gait: _Gait, hips: Array, feet: tuple[Foot, Foot]) 
     speed = np.maximum(np.linalg.norm(path.velocity, axis=-1), 0.1)
     bounce = np.clip(np.abs(path.forward_speed) / speed, 0.3, 1.0)
     bounce = running * smooth(bounce, 0.1, gait.rate)
+    # the leg that stays behind uphill, or reaches ahead downhill, has further to go
+    low = gait.floor - _STRETCH * np.abs(gait.climb_rate)
     desired: list[Array] = []
     load: list[Array] = []
-    limits = [np.full(len(hips), _HIGHEST)]
+    limits = [gait.floor + _HIGHEST]
     for sign, foot in zip(SIDES, feet, strict=True):
         joint = quat.mul_vec(hips, np.tile([sign * HIP_WIDTH, 0.0, -HIP_DROP], (len(hips), 1)))
         ankle = _compute_ankles(foot)
@@ -184,9 +199,11 @@ def _compute_pelvis_position(gait: _Gait, hips: Array, feet: tuple[Foot, Foot]) 
         leaving, swinging = 1.0 - foot.until / 0.12, (-foot.since - 0.08) / 0.12
         off_ground = np.maximum(smootherstep(leaving), smootherstep(swinging))
         reach = _REACH * (1.0 - 0.022 * off_ground)
-        for length, heights in ((bent, desired), (reach, limits)):
+        # on a climb the body keeps to the smooth line between the feet, not to each of them
+        level = ankle[:, 2] - foot.floor + low
+        for length, height, heights in ((bent, level, desired), (reach, ankle[:, 2], limits)):
             over = np.sqrt(np.maximum(length**2 - across, 0.2**2))
-            heights.append(ankle[:, 2] - joint[:, 2] + over)
+            heights.append(height - joint[:, 2] + over)
         at_ease = 1.0 + 0.9 * sign * gait.rest
         load.append(foot.compute_load(0.15, 0.30 - 0.15 * running) * at_ease)
     height = solve_pelvis_height(desired, load, limits, bounce, gait.rate)

@@ -21,7 +21,7 @@ from .humanoid import build_humanoid_skeleton, pose_body
 Array = np.ndarray
 _STANDING = 1.0  # seconds of standing still at both ends of a take
 _ONLY_STANDING = 30.0  # seconds of a take without anything else
-_STEPS_FPS = 60.0  # at which steps are planned, so that the clip's rate does not change them
+STEPS_FPS = 60.0  # at which steps are planned, so that the clip's rate does not change them
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,17 @@ def generate_standing(seed: int = 0, fps: float = 30.0) -> Clip:
 
 def perform(name: str, moves: Sequence[Move], fps: float, rng: np.random.Generator) -> Clip:
     """Return a clip of a schedule, after a second of standing and before a stop and a second."""
-    halt = Move(_STANDING + CLOSING + _estimate_change_time(moves[-1].speed))
-    moves = [Move(_STANDING), *moves, halt]
+    moves = add_standing(moves)
     path, style, skeleton = plan_path(moves, fps), Style.from_rng(rng), build_humanoid_skeleton()
-    steps = plan_footsteps(plan_path(moves, _STEPS_FPS), rng, style)
+    steps = plan_footsteps(plan_path(moves, STEPS_FPS), rng, style)
     positions, rotations = pose_body(skeleton, path, *move_feet(path, *steps, style), rng, style)
     return Clip(name, skeleton, positions, rotations, float(fps))
+
+
+def add_standing(moves: Sequence[Move]) -> list[Move]:
+    """Return a schedule with a second of standing before it, and a stop and a second after it."""
+    halt = Move(_STANDING + CLOSING + _estimate_change_time(moves[-1].speed))
+    return [Move(_STANDING), *moves, halt]
 
 
 def _estimate_change_time(change: float) -> float:

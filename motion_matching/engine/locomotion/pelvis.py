@@ -26,6 +26,7 @@ _STIFFNESS = 0.033  # seconds over which the height may not follow the legs
 # weights, in loaded legs: of the height that the lower leg would give, even in flight, and of what
 # a leg gains at each pass in which it cannot reach the ground
 _CAREFUL, _OVERSTRETCHED = 0.03, 0.5
+_FLOOR = 0.1  # seconds over which the ground is levelled between two steps
 _STANDING_KNEE = np.radians(7.0)
 _STEP = 1.0  # seconds: a longer stance is standing
 
@@ -70,6 +71,14 @@ def compute_knee_bend(foot: Foot, pace: Array, running: Array) -> Array:
     yielding_run = 35.0 + 8.0 * np.clip(pace - 2.5, -0.5, 1.5)
     run = np.radians(15.0 + yielding_run * np.sin(np.pi * np.clip(share / 0.95, 0.0, 1.0)))
     return _STANDING_KNEE + stepping * (walk + running * (run - walk) - _STANDING_KNEE)
+
+
+def compute_floor(feet: tuple[Foot, Foot], rate: float) -> Array:
+    """Return the smooth height (F,) of the ground under a body between its feet.
+
+    In the middle of a stance it is that of the foot that stands: the other foot is halfway.
+    """
+    return smooth(0.5 * (feet[0].floor + feet[1].floor), _FLOOR, rate)
 
 
 def solve_pelvis_height(
