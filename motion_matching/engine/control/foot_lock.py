@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,11 +21,29 @@ from .feet_apart import FeetApart
 from .foot_rules import RULES
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .leg_solver import LegJoints, LegSolver, Tick
-from .legs import Joint, LegGeometry, compute_world_joints
+from .legs import CLOSE, Joint, LegGeometry, compute_world_joints
 from .method import Footing
-from .played_toes import PlayedToe, PlayedToes, move_aside
+from .played_toes import NEVER, PlayedToe, PlayedToes, move_aside
 from .settings import PerformerSettings
 from .stepping import Stepping
+
+
+class GroundLine(NamedTuple):
+    """The ground of a foot from where it left to where it lands: stairs are a slope to it."""
+
+    x: float
+    y: float
+    floor: float
+    land_x: float
+    land_y: float
+    land_floor: float
+
+    def find_height(self, x: float, y: float) -> float:
+        """Return how high it is at a place."""
+        dx, dy = self.land_x - self.x, self.land_y - self.y
+        along = dx * (x - self.x) + dy * (y - self.y)
+        share = min(max(along / max(dx * dx + dy * dy, CLOSE), 0.0), 1.0)
+        return self.floor + share * (self.land_floor - self.floor)
 
 
 class FootLock:
@@ -74,10 +93,15 @@ class FootLock:
         # the lower of those under heel and toe, for each foot
         self._floors = [0.0] * len(self._locks)
         self._toe_floors = [0.0] * len(self._locks)
+        # where and on which floor each foot last stood
+        self._left: list[Vector | None] = [None] * len(self._locks)
+        # the ground on each foot's way, and what is left of its changes, with the speed of that
+        self._lines: list[GroundLine | None] = [None] * len(self._locks)
+        self._gaps = [(0.0, 0.0)] * len(self._locks)
         # how far below the floor the feet started, in metres; they come up from there
         self._sunk = [0.0] * len(self._locks)
         self._height: float | None = None
-        self._below = 0.0  # the floor under the body
+        self._body = (0.0, 0.0, 0.0)  # where it is, and the floor under it
         self._climb = 0.0
 
     def start_from(
@@ -90,14 +114,14 @@ class FootLock:
         self.reset()
         now, then = (self._compute_joints(each) for each in (pose, before))
         x, y = pose[:2, 0].tolist()
-        self._below = 0.0 if self._is_flat else self._ground.height(x, y)
+        self._body = (x, y, 0.0 if self._is_flat else self._ground.height(x, y))
         lowest = []
         for k, (leg, lock) in enumerate(zip(self._legs, self._locks, strict=True)):
             own = self._joint_getters[k](now)
             toe, attitude = own[-1]
             z, floor = toe[2], 0.0
             if not self._is_flat:
-                floor = compute_step_height(self._ground, *toe[:2], self._below)
+                floor = compute_step_height(self._ground, *toe[:2], self._body)
             below = [leg.toe_height - z, leg.foot_height - own[-3][0][2]]
             if leg.tip is not None:
                 below.append(leg.tip_height - z - mul_vec(attitude, leg.tip)[2])
@@ -110,7 +134,7 @@ class FootLock:
                 lowest.append(floor)
         if self._is_flat:
             return 0.0
-        self._height = height = min(lowest) if lowest else self._below
+        self._height = height = min(lowest) if lowest else self._body[2]
         return height
 
     @property
@@ -146,7 +170,7 @@ class FootLock:
     @property
     def below(self) -> float:
         """How high the floor was under the body a tick ago."""
-        return self._below
+        return self._body[2]
 
     def update_height(
         self,
@@ -172,12 +196,9 @@ class FootLock:
             if lock.locked and higher > -math.inf
         ]
         begins = self._height is None
-        self._below = (
-            self._ground.height(x, y)
-            if begins
-            else compute_step_height(self._ground, x, y, self._below)
-        )
-        lowest = min(planted) if planted else self._below
+        before = self._ground.height(x, y) if begins else self._body[2]
+        self._body = (x, y, compute_step_height(self._ground, x, y, (x, y, before)))
+        lowest = min(planted) if planted else self._body[2]
         height = lowest if self._height is None else self._height
         # by as much as a spring is behind what climbs steadily
         lowest += climbs * settings.hips_halflife / math.log(2.0)
@@ -292,6 +313,17 @@ class FootLock:
             self._rotation_indices = np.add.outer(np.array(self._turned_bones, np.intp), rows)
         return self._rotation_indices
 
+    def _find_line(
+        self, k: int, place: tuple[float, float], floor: float, played: PlayedToe | None
+    ) -> GroundLine:
+        """Return the ground of a foot that is at a place over a floor: in the air, on its way."""
+        lock, left = self._locks[k], self._left[k]
+        knows = lock.is_firm or (played is not None and played.until < NEVER)
+        if lock.locked or left is None or not knows:
+            return GroundLine(*place, floor, *place, floor)
+        x, y = lock.plant[:2] if lock.is_firm or not played else (played.land_x, played.land_y)
+        return GroundLine(*left, x, y, compute_step_height(self._ground, x, y, self._body))
+
     def _step_on_floor(
         self,
         k: int,
@@ -309,14 +341,21 @@ class FootLock:
         `toe` is where the data has it, or where its step does.
         """
         lock, ground, toe_height = self._locks[k], self._ground, self._legs[k].toe_height
-        under = self._below
+        under = self._body
         x, y, z = toe
         ox, oy, *_ = lock.offset
         shown = lock.plant[:2] if lock.locked else (x + ox, y + oy)
         floor = compute_step_height(ground, *shown, under)
         below = compute_step_height(ground, *lock.plant[:2], under) if lock.is_firm else floor
-        # a foot is as high above the floor as the data has it above flat ground
-        data = (x, y, z - stands + floor)
+        # a foot is as high above its ground as the data has it above level ground
+        line, before = self._find_line(k, shown, floor, played), self._lines[k]
+        own, gap = line.find_height(*shown), 0.0
+        if before is not None:
+            gap, speed = self._gaps[k]
+            gap += before.find_height(*shown) - own
+            gap, speed = self._gaps[k] = spring(gap, speed, 0.0, settings.foot_halflife, dt)
+        self._lines[k] = line
+        data = (x, y, z - stands + own + gap)
         sunk = self._sunk[k]
         lowest = below + toe_height - sunk
         target = lock.update(data, contact, lowest, settings, dt, played, hardest)
@@ -325,4 +364,6 @@ class FootLock:
         heel = compute_step_height(ground, target[0] + ex, target[1] + ey, under)
         tip = compute_step_height(ground, target[0] - ex, target[1] - ey, under)
         floor = compute_step_height(ground, *target[:2], under)
+        if lock.locked:
+            self._left[k] = (*target[:2], floor)
         return target, (floor - sunk, heel - sunk, tip - sunk)

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 Point = tuple[float, float]
+Place3 = Sequence[float]  # x, y and a height
 Wall = tuple[Point, Point]
 # x and y of one end, direction and length
 _Segment = tuple[float, float, float, float, float]
@@ -249,33 +250,40 @@ def is_flat(ground: Ground) -> bool:
     return ground is FLAT or (isinstance(ground, Walls) and is_flat(ground.floor))
 
 
-def compute_step_height(ground: Ground, x: float, y: float, below: float) -> float:
-    """Return the floor's height, or that `below` the body if it is more than a step away."""
+def compute_step_height(ground: Ground, x: float, y: float, body: Place3) -> float:
+    """Return the floor's height, or that below a body at (x, y, floor) if no steps lead there.
+
+    The way is looked at in its middle: a foot may be two steps away.
+    """
+    bx, by, below = body
     height = ground.height(x, y)
-    return height if abs(height - below) <= STEP else below
+    if abs(height - below) <= STEP:
+        return height
+    middle = ground.height(0.5 * (x + bx), 0.5 * (y + by))
+    leads = abs(middle - below) <= STEP and abs(height - middle) <= STEP
+    return height if leads else below
 
 
-def compute_step_heights(ground: Ground, points: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Return `compute_step_height` (N,) for points (N, 2) and heights (N,) below the body."""
+def compute_step_heights(ground: Ground, points: np.ndarray, bodies: np.ndarray) -> np.ndarray:
+    """Return `compute_step_height` (N,) for points (N, 2) and bodies (N, 3)."""
     if is_flat(ground):
         return np.zeros(len(points))
-    heights = np.array([ground.height(x, y) for x, y in points.tolist()])
-    return np.where(np.abs(heights - below) <= STEP, heights, below)
+    rows = zip(points.tolist(), bodies.tolist(), strict=True)
+    return np.array([compute_step_height(ground, x, y, body) for (x, y), body in rows])
 
 
 def follow_floor(ground: Ground, points: np.ndarray) -> np.ndarray:
-    """Return the floor's heights (T,) below a body that goes along points (T, 2).
+    """Return points (T, 2) that a body goes along with the floor's height below it (T, 3).
 
     A floor that is more than a step higher or lower than the one before is not stepped onto.
     """
-    if is_flat(ground) or not len(points):
-        return np.zeros(len(points))
-    rows = points.tolist()
-    height, heights = ground.height(*rows[0]), []
-    for x, y in rows:
-        height = compute_step_height(ground, x, y, height)
-        heights.append(height)
-    return np.array(heights)
+    heights: list[float] = []
+    if is_flat(ground):
+        return np.column_stack([points, np.zeros(len(points))])
+    for x, y in points.tolist():
+        before = heights[-1] if heights else ground.height(x, y)
+        heights.append(compute_step_height(ground, x, y, (x, y, before)))
+    return np.column_stack([points, heights])
 
 
 def follow_steps(

@@ -4,9 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from .ground import Ground, Point, compute_step_height
 
+class ClimbSpeeds(NamedTuple):
+    """How fast a motion goes on slopes at most, in m/s; ascending slopes are rises per metre."""
+
+    slopes: tuple[float, ...]
+    speeds: tuple[float, ...]
+
+    def find_most(self, rise: float, way: float) -> float:
+        """Return how fast it goes on ground that rises so far on a way in metres."""
+        slope = rise / max(way, 1e-6)
+        if abs(slope) < _LEVEL:
+            return math.inf
+        nearest = min(range(len(self.slopes)), key=lambda n: abs(self.slopes[n] - slope))
+        return self.speeds[nearest]
+
+
+_LEVEL = 0.08  # a slope of 4.6 degrees, up to which people walk as on the level
 APART = 0.125  # seconds between looks at the ground
 REACH = 2  # looks before and after a time that are averaged: half a second, as of clips
 
@@ -31,7 +48,8 @@ def measure_rises(
     for indices in (range(now, len(points)), range(now - 1, -1, -1)):
         height = below
         for n in indices:
-            heights[n] = height = compute_step_height(ground, *points[n], height)
+            x, y = points[n]
+            heights[n] = height = compute_step_height(ground, x, y, (x, y, height))
     width = 2 * REACH + 1
     line = [sum(heights[n : n + width]) / width for n in range(len(heights) - width + 1)]
     here = now - REACH

@@ -29,7 +29,7 @@ class Ideal:
 
     def __init__(self, fps: float) -> None:
         self.fps = fps
-        self.trajectory_times, self.climbs = (1.0 / fps,), False
+        self.trajectory_times, self.climbs = (1.0 / fps,), None
 
     def apply(self, settings: PerformerSettings) -> None:
         """Do nothing: no setting applies."""

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..motion.skeleton import Skeleton
+from .ground_ahead import ClimbSpeeds
 from .legs import LegGeometry
 from .looking import Gaze
 from .played_toes import PlayedToes
@@ -124,7 +125,7 @@ class Method(Protocol):
     `start_from` enters the motion that is most like a pose and its velocities; the motion's jump
     leads from there to what was entered, whose pose is that of this instant.
 
-    Where it `climbs`, goals tell how far the ground rises. `acceleration_limits` (2, B) are linear and angular, of each bone against its parent; `legs` are
+    Where its motion `climbs`, goals tell how far the ground rises. `acceleration_limits` (2, B) are linear and angular, of each bone against its parent; `legs` are
     in the order of contacts. `gaze` is what turns for a look, None if there is no known head.
     `explain` returns the last search, None before the first.
     """
@@ -144,7 +145,7 @@ class Method(Protocol):
     @property
     def trajectory_times(self) -> tuple[float, ...]: ...
     @property
-    def climbs(self) -> bool: ...
+    def climbs(self) -> ClimbSpeeds | None: ...
     def apply(self, settings: PerformerSettings) -> None: ...
     def reset(self) -> Motion: ...
     def start_from(self, state: MovingPose) -> Motion: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -122,6 +123,7 @@ class Performer:
         self._since_jump, self._stands = math.inf, False
         self._apart = Placement(0.0, 0.0, 0.0)
         self._led = np.zeros(3)
+        self._ahead: list[TrajectoryPoint] = []  # a tick ago
         self._gone = [0.0] * len(motion.contacts)
         return self._build_frame(motion, motion.pose.copy())
 
@@ -185,6 +187,7 @@ class Performer:
         self._previous_desired, self._desired_age = (*velocity, place[2]), 0.0
         self._apart = Placement(0.0, 0.0, 0.0)
         self._led = np.zeros(3)
+        self._ahead = []
         self._gone = [0.0] * len(motion.contacts)
         pose = _place(moving.pose, place, height).astype(np.float32)
         if not self.settings.foot_lock:
@@ -194,6 +197,7 @@ class Performer:
     def step(self, intent: Intent) -> Frame:
         """Advance by one tick."""
         simulation = self._simulation
+        simulation.most_speed = self._find_most_speed()
         simulation.steer(intent, self.dt)
         self._since_jump += self.dt
         is_fading = self._since_jump < self._inertializer.half_time - 0.5 * self.dt
@@ -305,7 +309,7 @@ class Performer:
         points: list[tuple[float, ...]] = [self._past.sample(t) for t in self._past_times]
         points += [state[:5] for state in self._simulation.foresee(self._future_times)]
         rises = self._measure_rises() or [0.0] * len(points)
-        return [
+        trajectory = [
             TrajectoryPoint(
                 c * (px - x) + s * (py - y),
                 c * (py - y) - s * (px - x),
@@ -316,6 +320,21 @@ class Performer:
             )
             for (px, py, facing, vx, vy), rise in zip(points, rises, strict=True)
         ]
+        self._ahead = trajectory[len(self._past_times) :]
+        return trajectory
+
+    def _find_most_speed(self) -> float:
+        """Return how fast the motion goes on the slopes that were ahead a tick ago."""
+        if not self._looks or self.method.climbs is None:
+            return math.inf
+        points = [TrajectoryPoint(*[0.0] * 5), *self._ahead]
+        return min(
+            (
+                self.method.climbs.find_most(b.rise - a.rise, math.hypot(b.x - a.x, b.y - a.y))
+                for a, b in pairwise(points)
+            ),
+            default=math.inf,
+        )
 
     def _measure_rises(self) -> list[float]:
         """Return how far the ground rises until each point of the trajectory; [] if unknown."""

@@ -89,6 +89,7 @@ class SimulationObject:
         # how far it is from where it would be without waiting, and how fast it makes up for that
         self._behind = self._catching_up = (0.0, 0.0)
         self._is_late = False
+        self.most_speed = math.inf  # in m/s, where the ground lets it go slowly only
 
     def start(self, velocity: tuple[float, float], yaw_rate: float) -> None:
         """Move from the start with a velocity in m/s in the world, and turn; the gait follows."""
@@ -134,6 +135,12 @@ class SimulationObject:
         return x * share, y * share
 
     def _compute_desired(self, yaw: float) -> tuple[float, float]:
+        x, y = self._compute_wish(yaw)
+        speed = math.hypot(x, y)
+        share = self.most_speed / speed if speed > self.most_speed else 1.0
+        return share * x, share * y
+
+    def _compute_wish(self, yaw: float) -> tuple[float, float]:
         if self._intent.velocity is not None:
             return self._intent.velocity
         x, y = compute_desired_velocity(self._intent.move, yaw, *self._speeds)

@@ -15,16 +15,19 @@ import numpy as np
 
 from ..body.rig import Roles
 from ..control.ground import follow_steps
+from ..control.ground_ahead import ClimbSpeeds
 from ..control.legs import measure_legs
 from ..feet.bending import bend_leg
 from ..maths import quat
 from ..maths.runs import find_runs
 from ..motion.clip import Clip
 from ..motion.smoothing import apply_savitzky_golay, compute_window
+from .uneven_feet import STAIRS
 
-# as shares of the length of the legs
-_STAIRS = 0.2  # where feet stand at heights that differ by more, the ground rises
-_LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
+_LOWEST = 0.06  # of the legs' length: feet so far above the lowest part of the body do not carry it
+_CLIMBS = 0.05  # m/s: what rises or goes more slowly stands
+_ALIKE = 0.1  # slopes that differ by less are climbed alike
+_FASTEST = 95  # percentile of speeds: how fast the data goes
 _SMOOTH = 0.5  # seconds, about a step, over which the ground below the body is averaged
 
 
@@ -63,7 +66,7 @@ def find_ground(
     """
     stances = [_find_stances(toes[:, k], contacts[:, k], lowest, leg) for k in range(toes.shape[1])]
     heights = [height for own in stances for *_, height in own]
-    if not heights or np.ptp(heights) <= _STAIRS * leg:
+    if not heights or np.ptp(heights) <= STAIRS * leg:
         return None
     below = _follow_body(toes, stances, hips)
     # of order 1 it is a mean
@@ -102,6 +105,26 @@ def _follow_body(
     times, which = np.unique(times, return_inverse=True)
     heights = np.bincount(which, heights) / np.bincount(which)
     return np.interp(np.arange(len(hips)), times, heights)
+
+
+def measure_speeds(
+    track: np.ndarray, ground: np.ndarray, starts: np.ndarray, fps: float
+) -> ClimbSpeeds | None:
+    """Return how fast the data climbs; None where it does not.
+
+    A `track` (N, 3) leads over the height (N,) of a ground, in ranges from `starts`.
+    """
+    steps = np.hypot(*np.diff(track[:, :2], axis=0).T) * fps
+    rises = np.diff(ground) * fps
+    inside = np.ones(len(steps), bool)
+    inside[starts[1:] - 1] = False
+    climbs = inside & (np.abs(rises) > _CLIMBS) & (steps > _CLIMBS)
+    steps, slopes = steps[climbs], rises[climbs] / steps[climbs]
+    known = []
+    for step in np.unique(np.round(slopes / _ALIKE)):
+        alike = np.abs(slopes - step * _ALIKE) <= _ALIKE
+        known.append((step * _ALIKE, np.percentile(steps[alike], _FASTEST)))
+    return ClimbSpeeds(*(tuple(column) for column in np.array(known).T.tolist())) if known else None
 
 
 def lower_feet(clip: Clip, roles: Roles, footing: np.ndarray) -> Clip:

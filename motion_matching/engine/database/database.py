@@ -15,6 +15,7 @@ from .. import array_files, json_files
 from ..body.rig import Roles
 from ..body.toe_ends import list_toe_ends, measure_size
 from ..control.feet_apart import measure_feet_apart
+from ..control.ground_ahead import ClimbSpeeds
 from ..control.idling import Idles
 from ..control.legs import LegGeometry, measure_legs
 from ..control.looking import Gaze, measure_gaze
@@ -26,6 +27,7 @@ from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
 from . import gaits
 from .bearing import WalkBearing
+from .climbs import measure_speeds
 from .features import (
     Normalization,
     Schema,
@@ -362,6 +364,13 @@ class Database:
         rises = np.maximum.reduceat(self.ground, self.starts)
         falls = np.minimum.reduceat(self.ground, self.starts)
         return (rises > falls)[self.range_of_frame]
+
+    @cached_property
+    def climb_speeds(self) -> ClimbSpeeds | None:
+        """How fast clips climb; None where all clips are on level ground."""
+        if self.ground is None:
+            return None
+        return measure_speeds(self.track, np.asarray(self.ground), self.starts, self.fps)
 
     @cached_property
     def gaze(self) -> Gaze | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..maths import quat
 from ..motion.clip import Clip
+from .uneven_feet import STAIRS
 
 STEEPEST = np.radians(5.0)  # a floor that is steeper is meant to be a slope
 # as shares of the length of the legs
@@ -37,7 +38,8 @@ def find_tilt(feet: np.ndarray, leg: float) -> np.ndarray | None:
     ways = ways[known]
     along = centred[:, :2] @ ways.T
     slopes = centred[:, 2] @ along / scales[known] ** 2
-    if _measure_spread(centred[:, 2] - along @ slopes) > _REST * uneven:
+    left = _measure_spread(centred[:, 2] - along @ slopes)
+    if left > _REST * uneven or left > STAIRS * leg:
         return None
     return quat.normalize_vectors(np.append(-slopes @ ways, 1.0))
 

@@ -12,7 +12,7 @@ from ..motion.smoothing import compute_window
 
 # as shares of the length of the legs
 _UNEVEN = 0.06  # standing feet whose heights differ by less stand on one floor
-_STAIRS = 0.2  # where they differ by more, they are meant to
+STAIRS = 0.2  # where they differ by more, they are meant to
 _LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
 _SMOOTH = 0.3  # seconds in which a body rises or falls
 _REST = 0.6  # share of the differences that is left at most, unlike of feet that tremble
@@ -21,7 +21,7 @@ _REST = 0.6  # share of the differences that is left at most, unlike of feet tha
 def may_be_uneven(heights: np.ndarray, leg: float) -> bool:
     """Return whether heights (N,) of standing feet in metres differ, but less than on stairs."""
     low, high = np.percentile(heights, (5, 95))
-    return bool(_UNEVEN * leg < high - low < _STAIRS * leg)
+    return bool(_UNEVEN * leg < high - low < STAIRS * leg)
 
 
 def find_rises(

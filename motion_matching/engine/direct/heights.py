@@ -20,7 +20,7 @@ def compute_heights(floor: Ground, points: np.ndarray, width: float) -> np.ndarr
     """
     if is_flat(floor) or not len(points):
         return np.zeros(len(points))
-    below = follow_floor(floor, points)
+    below = follow_floor(floor, points)[:, 2]
     reach = math.ceil(_REACH * width)
     if not reach:
         return below

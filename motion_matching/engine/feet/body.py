@@ -123,14 +123,14 @@ class FootTrack:
 
 
 class Feet(NamedTuple):
-    """All feet of a body, the height of the floor `below` (T,) it, and what they are to do.
+    """All feet of a body, where it is (T, 3) with the floor below it, and what they are to do.
 
     They go on from unknowns `before` (N, K) in the first frames, if any.
     """
 
     feet: list[FootTrack]
     plan: FeetPlan
-    below: np.ndarray
+    bodies: np.ndarray
     before: np.ndarray | None = None
 
     @property
@@ -141,5 +141,5 @@ class Feet(NamedTuple):
     def crop(self, frames: slice, before: np.ndarray | None) -> Feet:
         """Return the feet in some frames, which go on from unknowns `before` (N, K)."""
         return Feet(
-            [foot.crop(frames) for foot in self.feet], self.plan, self.below[frames], before
+            [foot.crop(frames) for foot in self.feet], self.plan, self.bodies[frames], before
         )

@@ -82,7 +82,7 @@ class LegLengths:
     def _build(self, feet: Feet, near: FeetPlacement, k: int, foot: FootTrack) -> Bound:
         most = find_longest(feet, foot)
         # a step up may fold a leg farther than the data, which has flat ground only
-        up = np.maximum(near.floors[k] - feet.below, 0.0)
+        up = np.maximum(near.floors[k] - feet.bodies[:, 2], 0.0)
         least = np.minimum(foot.leg.folded_length, foot.extension) - up
         ankle = near.find_ankle(k)
         constant = _find_constant(ankle, near.ways[k], near)
@@ -109,7 +109,7 @@ class FloorLimit:
                 ankle = near.find_ankle(k)
                 heel = ankle.select(slice(2, 3), slice(3, 5))
                 now = (near.toes[k] + near.arms[k])[:, 2:]
-                lowest = near.floors[k] + foot.leg.foot_height
+                lowest = near.heel_floors[k] + foot.leg.foot_height
                 bounds.append(Bound(heel, _find_constant(heel, now, near), lowest, np.inf, step))
         return bounds
 

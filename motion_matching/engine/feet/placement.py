@@ -29,9 +29,11 @@ class FeetPlacement:
         self.reaches = [np.maximum(np.linalg.norm(way, axis=-1), 1e-6) for way in self.ways]
         # how far (T, 3, 5) ankles move for the hips' fall, the toe and its pitch
         self._gains = [self._compute_gains(k) for k in range(len(feet.feet))]
-        self.floors = [
-            compute_step_heights(feet.plan.ground, toe[:, :2], feet.below) for toe in self.toes
-        ]
+        # the heights (T,) of the floor under toes, ankles and tips
+        self.floors, self.heel_floors, self.tip_floors = (
+            [self._find_floors(feet, k, share) for k in range(len(feet.feet))]
+            for share in (0.0, 1.0, None)
+        )
 
     def _pitch(self, foot: FootTrack) -> np.ndarray:
         angle = self.values[:, foot.column + 3] / foot.size
@@ -41,6 +43,12 @@ class FeetPlacement:
         way = self.toes[k] + self.arms[k] - self._feet[k].hip
         way[:, 2] += self.drop
         return way
+
+    def _find_floors(self, feet: Feet, k: int, share: float | None) -> np.ndarray:
+        """Return the floor (T,) under a point so far from the toe to its ankle; None at its tip."""
+        share = -feet.feet[k].leg.tip_share if share is None else share
+        places = self.toes[k] + share * self.arms[k]
+        return compute_step_heights(feet.plan.ground, places[:, :2], feet.bodies)
 
     def find_ankle(self, k: int) -> Quantity:
         """Return an ankle's way from its hip, as it changes with the unknowns near here."""

@@ -56,7 +56,7 @@ def _bend_legs(
     poses[:, 2, np.asarray(parents) == 0] -= fall[:, None]
     positions[:, 1:, 2] -= fall[:, None]
     for foot, toe, arm, floor in zip(
-        feet.feet, placed.toes, placed.arms, placed.floors, strict=True
+        feet.feet, placed.toes, placed.arms, placed.tip_floors, strict=True
     ):
         bend_leg(foot.leg, poses, rotations, positions, parents, toe, arm, floor)
 
@@ -77,27 +77,27 @@ def _measure_feet(
     poses: np.ndarray, rotations: np.ndarray, positions: np.ndarray, plan: FeetPlan
 ) -> Feet:
     """Measure the feet of poses (T, 7, B), of world rotations (T, B, 4) and positions (T, B, 3)."""
-    below = follow_floor(plan.ground, poses[:, :2, 0])
+    bodies = follow_floor(plan.ground, poses[:, :2, 0])
     if not is_flat(plan.ground):
-        positions = _raise_feet(positions, poses[:, 2, 0], below, plan)
+        positions = _raise_feet(positions, poses[:, 2, 0], bodies, plan)
     feet = [
-        _measure_foot(k, leg, rotations, positions, below, plan) for k, leg in enumerate(plan.legs)
+        _measure_foot(k, leg, rotations, positions, bodies, plan) for k, leg in enumerate(plan.legs)
     ]
-    return Feet(feet, plan, below)
+    return Feet(feet, plan, bodies)
 
 
 def _raise_feet(
-    positions: np.ndarray, stands: np.ndarray, below: np.ndarray, plan: FeetPlan
+    positions: np.ndarray, stands: np.ndarray, bodies: np.ndarray, plan: FeetPlan
 ) -> np.ndarray:
     """Return positions (T, B, 3) with feet as high above their ground as above level ground.
 
-    The body `stands` (T,) so high, and the floor is so high `below` (T,) it.
+    The body `stands` (T,) so high; `bodies` (T, 3) are where it is, with the floor below it.
     """
     raised = positions.copy()
     planted = build_contact_mask(plan.ranges, len(positions), len(plan.legs))
     for k, leg in enumerate(plan.legs):
         toe = positions[:, leg.chain[-1], :2]
-        floor = compute_step_heights(plan.ground, toe, below)
+        floor = compute_step_heights(plan.ground, toe, bodies)
         stances = [
             (start, stop, float(np.median(floor[start:stop])))
             for start, stop in find_runs(planted[:, k]).tolist()
@@ -112,7 +112,7 @@ def _measure_foot(
     leg: LegGeometry,
     rotations: np.ndarray,
     positions: np.ndarray,
-    below: np.ndarray,
+    bodies: np.ndarray,
     plan: FeetPlan,
 ) -> FootTrack:
     hip, knee, ankle, toe = (
@@ -128,7 +128,7 @@ def _measure_foot(
     extension = np.linalg.norm(ankle - hip, axis=-1)
     # a knee that a blend of poses has bent backward is to be straight
     straight = (backward < 0.0) & (extension**2 > a * a + b * b)
-    floor = compute_step_heights(plan.ground, toe[:, :2], below)
+    floor = compute_step_heights(plan.ground, toe[:, :2], bodies)
     data = plan.data or _repeat_toe(k, toe, floor, plan)
     down = 0.0 if data.pitches is None else compute_pitches(arm, axis) - data.pitches[:, k]
     stand = toe[:, :2] if data.stand is None else data.stand[:, k]

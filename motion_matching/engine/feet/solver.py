@@ -27,7 +27,7 @@ _LOOKS = 33  # at the ground between where a plant is to stand and where it woul
 
 def solve(feet: Feet) -> FeetPlacement:
     """Return the placement of least weighed wishes within all limits, window by window."""
-    count, fps = len(feet.below), feet.plan.fps
+    count, fps = len(feet.bodies), feet.plan.fps
     length, ahead = round(NUMBERS.window * fps), round(NUMBERS.ahead * fps)
     values = np.zeros((count, feet.columns))
     for start in range(0, count, length):
@@ -64,7 +64,7 @@ def _solve_window(feet: Feet) -> FeetPlacement:
     Each round weighs tasks and limits as they are near the placement before. Its passes solve all
     frames at once, and pull what is beyond a limit back to it.
     """
-    values = np.zeros((len(feet.below), feet.columns))
+    values = np.zeros((len(feet.bodies), feet.columns))
     for foot in feet.feet:
         values[:, foot.column : foot.column + 3] = foot.toe
         values[:, foot.column + 3] = foot.down * foot.size
@@ -77,7 +77,7 @@ def _solve_window(feet: Feet) -> FeetPlacement:
         constraints = _Constraints(bounds, *near.values.shape)
         if n >= NUMBERS.rounds and constraints.measure_excess(near.values) < NUMBERS.kept:
             break
-        system = BandedSystem(len(feet.below), feet.columns)
+        system = BandedSystem(len(feet.bodies), feet.columns)
         for task in tasks:
             task.add(system, feet, near)
         system.factor(constraints.matrix, constraints.step)
@@ -107,12 +107,12 @@ def _keep_on_steps(feet: Feet, near: FeetPlacement) -> Feet:
     kept = []
     for foot, toe, floor in zip(feet.feet, near.toes, near.floors, strict=True):
         firm, stand = foot.firm.copy(), foot.stand.copy()
-        leaves = np.abs(floor - compute_step_heights(ground, stand, feet.below)) > NUMBERS.low
+        leaves = np.abs(floor - compute_step_heights(ground, stand, feet.bodies)) > NUMBERS.low
         for start, stop in find_runs(foot.planted):
             if leaves[start:stop].any() and not firm[start:stop].any():
                 at = start + int(np.argmax(leaves[start:stop]))
                 way = np.linspace(stand[at], toe[at, :2], _LOOKS)
-                heights = compute_step_heights(ground, way, np.repeat(feet.below[at], _LOOKS))
+                heights = compute_step_heights(ground, way, np.repeat(feet.bodies[at][None], _LOOKS, axis=0))
                 last = np.flatnonzero(np.abs(heights - heights[0]) <= NUMBERS.low)[-1]
                 stand[start:stop], firm[start:stop] = way[last], True
         kept.append(replace(foot, firm=firm, stand=stand))

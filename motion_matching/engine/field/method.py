@@ -96,7 +96,7 @@ class MotionField:
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
         # the simulation object's point, as the character's own is at time 0; and the goal's
-        self.trajectory_times, self.climbs = (1.0 / self.fps, _AHEAD), False
+        self.trajectory_times, self.climbs = (1.0 / self.fps, _AHEAD), None
         self.legs = measure_character_legs(database)
         self.gaze = database.gaze
         self.hips = database.roles.hips

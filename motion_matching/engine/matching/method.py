@@ -72,7 +72,7 @@ class MotionMatching:
         self._toes = self._measure_toes(database)
         self._support = SupportPrice(self._toes, self._measure_gone(database), self.legs)
         self._footing = _measure_footing(database)
-        self.climbs = self._footing is not None
+        self.climbs = database.climb_speeds
         self._successors = database.successors
         self._limits, self._bearing = database.motion_limits, database.walk_bearing
         self._common_peak = self._limits.common_peak  # here, as it takes longer than a tick has

@@ -46,11 +46,12 @@ def solve_toe(
     """Return the path (T, 3) of a toe of a long leg, and the floor's heights (T,) below it."""
     count = len(toe)
     data, stands = toe if data is None else data, np.zeros(count) + stands
+    bodies = np.column_stack([data[:, :2], stands])
     leg = LegGeometry((1, 2, 3, 4), 0, 1, 2, (-1.0, 0.0, 0.0), None, 0.0, standing, 0.0, 0.0)
     up, half = np.tile([0.0, 0.0, 1.0], (count, 1)), np.full(count, _LEG)
     hip = toe * [1.0, 1.0, 0.0] + (0.8 * 2.0 * _LEG + stands)[:, None] * up
     arm = 0.1 * up + [0.0, 0.1, 0.0]
-    floor = compute_step_heights(ground, data[:, :2], stands)
+    floor = compute_step_heights(ground, data[:, :2], bodies)
     heights, planted = data[:, 2] - floor, build_contact_mask(ranges, count, 1)[:, 0]
     stand, firm, raised = toe[:, :2].copy(), np.zeros(count, bool), np.zeros(count)
     for r in ranges:
@@ -69,7 +70,7 @@ def solve_toe(
         upper=half,
         lower=half,
         extension=np.linalg.norm(toe + arm - hip, axis=-1),
-        above=toe[:, 2] - compute_step_heights(ground, toe[:, :2], stands) - standing,
+        above=toe[:, 2] - compute_step_heights(ground, toe[:, :2], bodies) - standing,
         steps=np.diff(data[:, :2], axis=0, append=data[-1:, :2]),
         heights=heights,
         jumped=np.zeros(count, bool),
@@ -81,5 +82,5 @@ def solve_toe(
         side=np.zeros(count),
     )
     plan = FeetPlan([leg], ranges, fps, clearance, 0.0, ground=ground)
-    placed = solve(Feet([foot], plan, stands))
+    placed = solve(Feet([foot], plan, bodies))
     return placed.toes[0], placed.floors[0]
