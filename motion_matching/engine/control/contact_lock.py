@@ -213,15 +213,15 @@ class ContactLock:
         if self._data is not None:
             self._data = (*self.plant[:2], self._data[2])
 
-    def move_plant(self, x: float, y: float) -> None:
+    def move_plant(self, x: float, y: float, z: float = 0.0) -> None:
         """Plant a toe beside where it is planted, or lands: it comes to rest there."""
         px, py, pz = self.plant
         if not self.locked:
             self.plant = px + x, py + y, pz
             return
         ox, oy, oz, ux, uy, uz = self.offset
-        self.plant = px + x, py + y, pz
-        self.offset = ox - x, oy - y, oz, ux, uy, uz
+        self.plant = px + x, py + y, pz + z
+        self.offset = ox - x, oy - y, oz - z, ux, uy, uz
 
     def raise_tip(self, depth: float, dt: float) -> float:
         """Return how far to raise a tip `depth` metres below the floor: smoothly."""

@@ -19,6 +19,7 @@ from ..maths.springs import compute_remainder, spring
 from .contact_lock import ContactLock
 from .feet_apart import FeetApart
 from .foot_rules import RULES
+from .footholds import find_foothold
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .leg_solver import LegJoints, LegSolver, Tick
 from .legs import CLOSE, Joint, LegGeometry, compute_world_joints
@@ -261,6 +262,8 @@ class FootLock:
                     k, own, toe, root[2], contact, settings, dt, played, hardest
                 )
                 self._floors[k], self._toe_floors[k] = min(floors[:2]), floors[0]
+            if lock.is_firm and not was_firm and not self._is_flat:
+                self._leave_edge(k, own)
             if lock.is_firm and (not was_firm or not lock.locked):
                 turning = self._turning * (lock.left + RULES.beside)
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks, turning))
@@ -312,6 +315,20 @@ class FootLock:
             self._bone_count = bone_count
             self._rotation_indices = np.add.outer(np.array(self._turned_bones, np.intp), rows)
         return self._rotation_indices
+
+    def _leave_edge(self, k: int, joints: LegJoints) -> None:
+        """Let a foot land, or stand, beside the edge of a tread."""
+        lock = self._locks[k]
+        x, y, _ = lock.plant
+        (tx, ty, _), (ax, ay, _) = joints[-1][0], joints[-3][0]
+        share = self._legs[k].tip_share
+        dx, dy = find_foothold(self._ground, (x, y), (x + ax - tx, y + ay - ty), share)
+        if dx or dy:
+            before, after = (
+                compute_step_height(self._ground, *place, self._body)
+                for place in ((x, y), (x + dx, y + dy))
+            )
+            lock.move_plant(dx, dy, after - before)
 
     def _find_line(
         self, k: int, place: tuple[float, float], floor: float, played: PlayedToe | None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..control.contact_ranges import ContactRange, build_contact_mask
+from ..control.footholds import find_foothold
 from ..control.ground import compute_step_heights, follow_floor, follow_steps, is_flat
 from ..control.legs import LegGeometry
 from ..maths import quat
@@ -135,6 +136,8 @@ def _measure_foot(
     ranges = [r for r in plan.ranges if r.leg == k and r.start < len(toe)]
     planted = build_contact_mask(ranges, len(toe), len(plan.legs))[:, k]
     places, firm, raised = _place_plants(k, leg, ranges, stand, data.heights[:, k], plan)
+    if not is_flat(plan.ground):
+        _leave_edges(places, planted & ~firm, arm, leg, plan)
     sides = measure_sides(plan.legs, positions) if data.sides is None else data.sides
     return FootTrack(
         leg=leg,
@@ -158,6 +161,15 @@ def _measure_foot(
         down=np.maximum(np.broadcast_to(down, len(toe)), 0.0),
         side=sides[:, k],
     )
+
+
+def _leave_edges(
+    places: np.ndarray, free: np.ndarray, arm: np.ndarray, leg: LegGeometry, plan: FeetPlan
+) -> None:
+    """Move plants (T, 2) off the edges of treads, in place, where they are `free` (T,)."""
+    for start, stop in find_runs(free).tolist():
+        toe, way = places[start], np.median(arm[start:stop, :2], axis=0)
+        places[start:stop] += find_foothold(plan.ground, toe, toe + way, leg.tip_share)
 
 
 def _repeat_toe(k: int, toe: np.ndarray, floor: np.ndarray, plan: FeetPlan) -> ToeMotion:
