@@ -32,6 +32,7 @@ _HOPE = 0.7  # how much counts where playing on would lead
 _LOOKS = (0.33, 0.67, 1.0)  # seconds ahead
 _MOST_HOPE = 3.0
 _DRIFT = 0.3  # per second and m/s of a root that is to stand
+_CLIMB = 0.3  # per second and m/s by which the ground rises otherwise than in the clip
 _TURNING = 0.2  # m/s that a radian per second counts in that
 _TO_FRAME, _LEAD_IN = 0.6, 1.0  # cost of not leading to a frame that is asked for, and seconds
 _MISSED = 1e3
@@ -88,6 +89,7 @@ class Wanted:
     - `frames`: the frames to show, by tick
     - `dislikes`: in order of time, from which tick on frames cost how much a second
     - `gait_shares` (T,): how much their gait counts at each tick
+    - `climbs` (T,): how fast the ground rises at each tick, in m/s, if clips do so
     - `entry` (N,): added to the price of entering a frame
     - `kept`: jumps that have to be, by tick: the frame that would come next, and that jumped to
     - `poses`: what showing each frame (N,) costs, by tick, for not being in the pose asked for then
@@ -98,6 +100,7 @@ class Wanted:
     frames: Mapping[int, int] = field(default_factory=dict)
     dislikes: Sequence[Dislike] = ()
     gait_shares: np.ndarray | None = None
+    climbs: np.ndarray | None = None
     entry: np.ndarray | None = None
     barred: Sequence[Barred] = ()
     kept: Mapping[int, tuple[int, int]] = field(default_factory=dict)
@@ -262,10 +265,19 @@ class Beam:
         """Return what frames (S,) cost a second at a tick."""
         shares = self.wanted.gait_shares
         current = [dislike for dislike in self.wanted.dislikes if dislike.tick <= tick]
+        steep = self._measure_steepness(tick, frames)
         if not current or shares is None:
-            return None
+            return steep
         share = float(shares[min(tick, len(shares) - 1)])
-        return np.asarray(share * current[-1].gait[frames] + current[-1].tags[frames])
+        cost = np.asarray(share * current[-1].gait[frames] + current[-1].tags[frames])
+        return cost if steep is None else cost + steep
+
+    def _measure_steepness(self, tick: int, frames: np.ndarray) -> np.ndarray | None:
+        """Return what frames (S,) cost a second for climbing otherwise than the ground does."""
+        climbs, climb = self.wanted.climbs, self.footage.climb
+        if climbs is None or climb is None:
+            return None
+        return np.asarray(_CLIMB * np.abs(climb[frames] - climbs[min(tick, len(climbs) - 1)]))
 
     def _list_options(self, i: int, states: _BeamStates) -> _Options:
         """Return what all states can do at a step: play on, jump, or lead to a wanted frame.

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ..database.database import Database
+from ..database.motion_table import differentiate
 from ..maths import planar
 from ..takes.sizes import find_size, find_slowness
 from .shot import Pose
@@ -68,6 +69,15 @@ class Footage:
         x = self.root[:, 0, None] - aside + self.speeds[:, :toes, 0]
         y = self.root[:, 1, None] + ahead + self.speeds[:, :toes, 1]
         return np.asarray(np.hypot(x, y).max(axis=1, initial=0.0), np.float32)
+
+    @cached_property
+    def climb(self) -> np.ndarray | None:
+        """How fast the ground rises (N,) below the root, in m/s; None where all is level."""
+        if self.database.ground is None:
+            return None
+        ground, table = self.database.ground / self.size, self.database.to_motion_table()
+        rates = differentiate(ground, table, cyclic=False) * self.pace
+        return np.asarray(rates, np.float32)
 
     @cached_property
     def farthest(self) -> np.ndarray:

@@ -81,6 +81,7 @@ def revise(
         barred=[each.shift(begin) for each in wanted.barred],
         dislikes=[Dislike(d.tick - at, d.gait, d.tags) for d in wanted.dislikes],
         gait_shares=None if wanted.gait_shares is None else wanted.gait_shares[at:],
+        climbs=None if wanted.climbs is None else wanted.climbs[at:],
     )
     beam = Beam(footage, table, own, local, revision.states, -(-(end - begin) // stride))
     start = _find_state(footage, plan, _find_place(closed, begin), begin, stride)

@@ -11,6 +11,7 @@ from .aims import PartAim
 from .beam import Barred, Dislike, Wanted
 from .footage import Footage
 from .guide import Guide
+from .heights import compute_heights
 from .obstruction import Obstruction
 from .parts import find_leaders, get_part_places
 from .poses import find_pose, measure_frames
@@ -64,6 +65,7 @@ def collect_wishes(
             )
             for jump in shot.kept
         },
+        climbs=_find_climbs(shot, guide, footage),
         obstruction=obstruction,
         poses=_rate_poses(shot, guide, footage),
         parts=[
@@ -76,6 +78,15 @@ def collect_wishes(
             if mark.position is not None
         ],
     )
+
+
+def _find_climbs(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray | None:
+    """Return how fast (T,) the ground rises along the guide, in m/s; None where no clip does."""
+    if footage.climb is None:
+        return None
+    places = guide.way[:, :2] * footage.size
+    heights = compute_heights(shot.floor, places, _SMOOTH * guide.fps) / footage.size
+    return np.asarray(np.gradient(heights) * guide.fps)
 
 
 def _list_leading_parts(shot: Shot) -> list[Mark]:

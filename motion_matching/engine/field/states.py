@@ -40,7 +40,9 @@ class MotionStates:
     ) -> MotionStates:
         """Make a state of each frame that two more follow; DatabaseError if there is none."""
         after = database.successors
-        frames = np.flatnonzero(database.playable & (after >= 0) & (after[after] >= 0))
+        # a field has no wish for heights: it plays what is on level ground, if anything is
+        level = ~database.climbs if not database.climbs.all() else database.playable
+        frames = np.flatnonzero(database.playable & level & (after >= 0) & (after[after] >= 0))
         if not len(frames):
             raise DatabaseError(
                 "The database has no three frames in a row, as a motion field needs; add longer "
