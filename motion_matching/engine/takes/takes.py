@@ -228,7 +228,7 @@ def list_used_clips(take: Take, database: Database) -> list[dict[str, Any]]:
     played: dict[str, list[int]] = {}
     for r, ticks in Counter(database.range_of_frame[take.frames].tolist()).items():
         origin = database.ranges[r]
-        played.setdefault(origin.clip, [0, 0])[origin.mirrored] += ticks
+        played.setdefault(origin.label, [0, 0])[origin.mirrored] += ticks
     result = []
     for clip in sorted(played, key=lambda clip: (-sum(played[clip]), clip)):
         seconds, mirrored = (round(ticks / take.fps, 2) for ticks in played[clip])
