@@ -423,7 +423,7 @@ clips = api.read_actions(armature)
 assert sorted(clip.frame_count for clip in clips) == [60, 90], clips
 action = api.write_action(api.load(folder / "clips")[0], armature, name="idle", frame_start=5)
 assert action == armature.animation_data.action and action.frame_range[0] == 5 and not action.pose_markers
-action = api.write_action(take, armature, database, root="object")
+action = api.write_action(take, armature, database, root="OBJECT")  # as the panel names it
 assert action.name.startswith(take.name) and any("foot plant" in marker.name for marker in action.pose_markers)
 assert api.read_actions(armature, [action])[0].frame_count == 90
 """

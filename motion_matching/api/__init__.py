@@ -36,6 +36,7 @@ from ..engine.errors import (
 from ..engine.field.field_controller import FieldController
 from ..engine.insight.frame_inspector import FrameInspection
 from ..engine.insight.inspection import Inspection
+from ..engine.matching.cost_terms import CostTerm, TermContext
 from ..engine.motion.clip import Clip
 from ..engine.motion.contacts import ContactSettings
 from ..engine.motion.simulation_bone import SimulationBoneSettings
@@ -54,15 +55,15 @@ from .takes import make_performance, measure, perform
 Pin = Mark.from_pin  # what scripts called a mark that does not lead
 
 __all__ = (
-    "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "Database",
+    "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "CostTerm", "Database",
     "DatabaseError", "DirectedTake", "Director", "Feature", "FieldController", "ForbiddenJump",
     "FrameInspection", "Inspection", "Intent", "KeptJump", "Mark", "MotionDataError",
     "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings", "Pin", "Pose",
     "ResultError", "RetargetSettings", "RigError", "Schema", "SettingsError", "Shot",
     "SimulationBoneSettings", "Skeleton", "Source", "Speeds", "TagRange", "Take", "Tempo",
-    "TimedPath", "build", "describe_frame", "direct", "direct_variations", "find_odd_postures",
-    "inspect", "inspect_frame", "load", "load_features", "make_demo_clips", "make_performance",
-    "measure", "open", "open_director", "open_field", "perform", "read_actions", "retarget_action",
-    "retarget_file", "save", "save_field", "summarize", "train", "write_action", "write_blend",
-    "write_bvh",
+    "TermContext", "TimedPath", "build", "describe_frame", "direct", "direct_variations",
+    "find_odd_postures", "inspect", "inspect_frame", "load", "load_features", "make_demo_clips",
+    "make_performance", "measure", "open", "open_director", "open_field", "perform", "read_actions",
+    "retarget_action", "retarget_file", "save", "save_field", "summarize", "train", "write_action",
+    "write_blend", "write_bvh",
 )  # fmt: skip

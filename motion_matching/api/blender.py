@@ -149,8 +149,9 @@ def write_blend(
 
 
 def _find_root(word: str | None) -> RootTarget | None:
-    """Return what carries the character over the ground."""
+    """Return what carries the character over the ground, also by the panel's names."""
     targets = {target.value: target for target in scene.rig.root_target.RootTarget}
-    if word is not None and word not in targets:
+    known = word.lower().replace("_", "-") if word else word
+    if known is not None and known not in targets:
         raise SettingsError(f"The root cannot be '{word}'; use one of {', '.join(targets)}.")
-    return targets[word] if word else None
+    return targets[known] if known else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from ..engine.errors import SettingsError
 from ..engine.insight import frame_inspector, inspection
 from ..engine.insight.frame_inspector import FrameInspection
 from ..engine.insight.inspection import Inspection
+from ..engine.matching.cost_terms import CostTerm
+from ..engine.matching.method import MotionMatching
 from ..engine.takes import takes
 from .takes import as_names, find_performance, to_plain_values
 
@@ -84,6 +86,7 @@ def inspect_frame(
     velocity: tuple[float, float] | None = None,
     tags: str | Iterable[str] = (),
     settings: Mapping[str, Any] | None = None,
+    terms: Sequence[CostTerm] = (),
     count: int = 8,
 ) -> FrameInspection:
     """Inspect a frame as the search sees it: its features, its costs and the best other frames.
@@ -100,6 +103,8 @@ def inspect_frame(
         Search only frames that carry all of these tags.
     settings : mapping, optional
         Settings of the controller to change, as for `perform`.
+    terms : sequence of CostTerm, optional
+        What adds to the costs of frames, as for `perform`; each is listed by its name.
     count : int
         How many other frames to return.
 
@@ -113,7 +118,7 @@ def inspect_frame(
     Raises
     ------
     SettingsError
-        If there is no such frame or setting.
+        If there is no such frame or setting, or a cost term returns what is no cost.
     DatabaseError
         If no frame carries a tag.
 
@@ -131,7 +136,10 @@ def inspect_frame(
     ahead, required = None, frozenset(as_names(tags))
     if velocity is not None:
         ahead = frame_inspector.predict_trajectory(database, chosen, index, velocity)
-    return frame_inspector.inspect_frame(database, chosen, index, ahead, tags=required, count=count)
+    method = MotionMatching(database, chosen, terms)
+    return frame_inspector.inspect_frame(
+        database, chosen, index, ahead, tags=required, count=count, method=method
+    )
 
 
 def describe_frame(inspection: FrameInspection, database: Database) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
 from ..engine.field.field_controller import FieldController
+from ..engine.matching.cost_terms import CostTerm, describe_missing_terms
 from ..engine.matching.method import MotionMatching
 from ..engine.progress import ReportProgress
 from ..engine.takes import baking, takes
@@ -80,6 +83,7 @@ def perform(
     tags: str | Iterable[str] = (),
     obstacles: Sequence[Box] | None = None,
     controller: str | FieldController = "matching",
+    terms: Sequence[CostTerm] = (),
     feet: str | None = None,
     progress: ReportProgress | None = None,
 ) -> Take:
@@ -106,6 +110,8 @@ def perform(
     controller : str or FieldController
         ``"matching"``; ``"field"`` for a motion field without training; or one made by `train` or
         `open_field`.
+    terms : sequence of CostTerm, optional
+        What adds to the costs of frames in the search of motion matching.
     feet : str, optional
         ``"baked"`` plants them knowing the contacts ahead, ``"live"`` leaves them as a live session
         locks them, and ``"off"`` leaves them as the motion has them. By default baked, and off with
@@ -123,9 +129,15 @@ def perform(
     Raises
     ------
     SettingsError
-        If there is no such script or setting, or a value is out of its limits.
+        If there is no such script or setting, a value is out of its limits, or a cost term returns
+        what is no cost.
     DatabaseError
         If no frame carries the tags.
+
+    Warns
+    -----
+    UserWarning
+        If a recorded performance was made with cost terms that are not given.
 
     Examples
     --------
@@ -134,6 +146,8 @@ def perform(
     (150, 7, 23)
     """
     field = _find_field(controller)
+    if field and terms:
+        raise SettingsError("A motion field has no search for cost terms; leave out one of both.")
     trained = field.settings if field else {}
     default = takes.make_default_settings(database).with_changes(trained)
     changes = to_plain_values(settings)
@@ -146,8 +160,11 @@ def perform(
     if field:
         field.check(performance)
         performance = field.adapt_performance(performance)
+    if missing := describe_missing_terms(performance, [term.name for term in terms]):
+        warnings.warn(f"{missing}.", stacklevel=2)
     report = (lambda part: progress("Performing", part)) if progress else None
-    live = takes.perform(database, chosen, performance, report, controller=field or MotionMatching)
+    matching = partial(MotionMatching, terms=terms)
+    live = takes.perform(database, chosen, performance, report, controller=field or matching)
     return baking.place_feet(live, database, feet)[0]
 
 

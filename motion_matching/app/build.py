@@ -177,6 +177,7 @@ def read_source(
         character=(source.character or None) if source.kind == "FILE" else None,
         speed=speed,
         mirror=source.mirror,
+        tempo=source.tempo,
         loop=loop,
         keep_frames=source.keep_frames,
         keep_floor=source.keep_floor,

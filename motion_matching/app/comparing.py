@@ -59,6 +59,7 @@ _DIVERGENCE = 0.05  # metres
 # what keeps a take from being measured whole
 NOTES = {
     "values gone": "used trained values that are no longer stored",
+    "terms gone": "used cost terms of a script, which cannot be stored",
     "goes elsewhere": "takes a different path when performed again, as its database was changed",
 }
 
@@ -140,6 +141,8 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
         # without its values a take goes elsewhere too, whatever became of its database
         if [each.performance.method for each in made] != methods:
             notes.append("values gone")
+        elif any(part.performance.terms for part in parts):
+            notes.append("terms gone")
         else:
             shown = bake_feet(take, database, ranges) if ranges else take
             if _has_diverged(shown, clip, bone_names, database.roles):

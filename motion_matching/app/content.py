@@ -131,7 +131,7 @@ def _collect_source_settings(
         use["path"] = compute_fingerprint(source.path, obj)
     use |= {"range": limits, "speed": round(source.speed, 6)}
     # left out at their defaults, so that databases of before are found
-    use |= {name: True for name in ("keep_frames", "keep_floor") if getattr(source, name)}
+    use |= {name: True for name in ("tempo", "keep_frames", "keep_floor") if getattr(source, name)}
     described = [(get_tag_name(tag), _describe_tag_range(tag)) for tag in source.tag_ranges]
     ranges, loops = [tag for _, tag in described], [tag for name, tag in described if name == LOOP]
     loop = LOOP if LOOP in parse_names(source.tags) else ""

@@ -273,7 +273,8 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
         ]
         seen.namesakes = state, tuple(indices)
     namesakes = seen.namesakes[1]
-    count = sum(origin.clip == clip and not origin.mirrored for origin in seen.database.ranges)
+    originals = [each for each in seen.database.ranges if not each.mirrored and not each.is_copy]
+    count = sum(origin.clip == clip for origin in originals)
     if count and count != len(namesakes):
         text = f"The database has {count} clips '{clip}' and the list of sources {len(namesakes)}"
         raise SettingsError(f"{text}; inspect again, or remove those that the build left out.")

@@ -18,6 +18,7 @@ from ..engine.control.settings import PerformerSettings
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
+from ..engine.matching.cost_terms import describe_missing_terms
 from ..engine.matching.method import MotionMatching
 from ..engine.maths.planar import rotate_xy
 from ..engine.progress import ReportProgress
@@ -139,7 +140,8 @@ class Performed(NamedTuple):
             end = bpy.context.scene.frame_end
             action, seconds = bake_all()
             text = f"Baked '{action.name}': {seconds:.1f} s from frame {self.request.frame} on"
-            notes = (self.request.note, _describe_end(action, end))
+            terms = describe_missing_terms(self.request.parts[0].performance)
+            notes = (self.request.note, terms, _describe_end(action, end))
             return ". ".join((text, *(note for note in notes if note)))
 
         return bake

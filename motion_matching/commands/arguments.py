@@ -44,6 +44,7 @@ _BUILD: _Groups = {
         "glTF files (.vrma too), or JSON lists of sources",
         "-o --output FILE.npz (required)": "the database to write",
         "--mirror": "add the mirror image of every source",
+        "--tempo": "add every source at 0.9 and 1.1 times its speed as well",
         "--add-standing": "add built-in standing, fitted to the character, to sources in which "
         "nobody stands still",
         "--fps RATE": "frames per second of the database (default: the most common rate of the "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from .. import scene
 from ..engine import files
@@ -40,6 +41,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         fps=arguments.fps,
         speed=arguments.speed,
         mirror=arguments.mirror,
+        tempo=arguments.tempo,
         schema=load_schema(arguments.features),
         simulation_bone=bone or simulation_bone.SimulationBoneSettings(source="root"),
         contacts=contacts.PRESETS[arguments.contacts],
@@ -61,8 +63,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         sources = tagging.assign_tags(sources, tagging.load_tags(arguments.tags))
     tags = tagging.collect_tags(sources) if arguments.save_tags else {}
     if arguments.add_standing:
-        standing = locomotion.generate_standing()
-        sources.append(Source(clip=standing, mirror=True, tags=_STANDING, built_in=True))
+        standing = Source(clip=locomotion.generate_standing(), tags=_STANDING, built_in=True)
+        sources.append(replace(standing, mirror=True, tempo=False))
     database, report = build(sources, settings, out.show_progress)
     out.show_progress("Saving")
     with write_together(arguments, *_TARGETS) as written:
@@ -87,8 +89,9 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         if note.kind != "body"
     )
     say_warnings((*told, *find_missing_motion(database)), out)
-    clips = sum(not r.mirrored for r in database.ranges)
-    mirrored = ", mirrored too" if len(database.ranges) > clips else ""
+    clips = sum(not r.mirrored and not r.is_copy for r in database.ranges)
+    mirrored = ", mirrored too" if any(r.mirrored for r in database.ranges) else ""
+    mirrored += ", at other tempos too" if any(r.is_copy for r in database.ranges) else ""
     out.say(
         f"{arguments.output}: {database.frame_count} frames ({database.seconds:.0f} s at "
         f"{database.fps:g} fps) of {clips} clip{'' if clips == 1 else 's'}{mirrored}, "

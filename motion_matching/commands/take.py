@@ -22,6 +22,7 @@ from ..engine.database.database import Database
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.files import describe_no_file
+from ..engine.matching.cost_terms import describe_missing_terms
 from ..engine.matching.method import MotionMatching
 from ..engine.takes import baking, comparison, takes
 from .beside import Variant, find_variant, name_both
@@ -108,6 +109,8 @@ def _make_take(
     performance = takes.request_tags(performance, frozenset(tags), database, settings)
     if field:
         performance = adapt_performance(performance, field, arguments)
+    if missing := describe_missing_terms(performance):
+        out.say(f"Warning: {missing}.")
     report_part, controller = partial(out.show_progress, "Performing"), field or MotionMatching
     live = takes.perform(database, settings, performance, report_part, controller=controller)
     if unknown := find_unknown_tags(live.performer_settings.labels, database.tag_names):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import bpy
 import pytest
 
 from motion_matching.app import comparing, takes
 from motion_matching.app.live import host
+from motion_matching.engine.control import performance
 from motion_matching.engine.takes import takes as engine_takes
 from motion_matching.scene.blender.handle import Handle
 from tests.app.live.test_seams import create_hero, record, record_take, steer
@@ -85,3 +88,24 @@ def test_a_take_that_was_overwritten_and_appended_to_is_measured_like_plain_ones
         ("jumps_per_second", 0.06),
     ):
         assert found[name] == pytest.approx(joined[name], abs=furthest), name
+
+
+def test_a_take_that_was_made_with_cost_terms_is_said_to_need_them():
+    """Blender has no functions of scripts, so it performs such a take without them."""
+    hero = create_hero("OBJECT")
+    take = record_take(hero, 150)
+    performed = takes.read_parts(take)[0].performance
+    stored = bpy.data.texts[f"{take.name}.performance.json"]
+    stored.from_string(performance.to_json(replace(performed, terms=("low",))))
+    handle = Handle.from_block(take, "actions")
+    measured = run_steps(comparing.measure_steps(hero.obj.session_uid, handle, hero.database))
+    assert measured.notes == ("terms gone",)
+    parts = takes.read_parts(take)
+    assert parts[0].performance.terms == ("low",)
+    [made] = run_steps(takes.perform_steps(hero.database, demo_settings(), parts))
+    assert made.performance.terms == ()
+    request = takes.BakeRequest("Again", parts)
+    bake = run_steps(
+        takes.Performed(hero.obj.session_uid, request, [made], hero.database).prepare_bake_steps()
+    )
+    assert "made with the cost term 'low' and differs without it" in bake()

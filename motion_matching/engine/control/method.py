@@ -101,22 +101,27 @@ class Motion(NamedTuple):
 class Candidate:
     """A frame that a search considered: its total cost and the cost of each feature.
 
-    `feet` is what of the total is for feet that stand elsewhere.
+    `feet` is what of the total is for feet that stand elsewhere, `terms` what each cost term adds.
     """
 
     frame: int
     cost: float
     by_feature: tuple[float, ...]
     feet: float = 0.0
+    terms: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A search: the features' labels, the cost of playing on, and the best candidates in order."""
+    """A search: the features' labels, the cost of playing on, and the best candidates in order.
+
+    `terms` are the names of cost terms.
+    """
 
     labels: tuple[str, ...]
     continuing: Candidate
     candidates: tuple[Candidate, ...]
+    terms: tuple[str, ...] = ()
 
 
 class Method(Protocol):

@@ -74,8 +74,9 @@ class Performance:
     `settings` are changes of a performer's defaults; `changes` are further ones by tick.
     `obstacles` and `walls` stand in the way and feet stand on the `floor`, if the performer is
     given the `ground` of the performance. The floor is not saved to files. `method` names what the
-    take is to be made with; empty for motion matching. With a `start`, it goes on from that pose in
-    motion at the start position and heading; else the character stands there.
+    take is to be made with; empty for motion matching. `terms` names the cost terms that it was
+    made with. With a `start`, it goes on from that pose in motion at the start position and
+    heading; else the character stands there.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Performance:
     walls: tuple[Wall, ...] = ()
     floor: Ground = FLAT
     method: str = ""
+    terms: tuple[str, ...] = ()
     start: StartState | None = None
 
     @property
@@ -226,6 +228,8 @@ def to_json(performance: Performance) -> str:
         data["walls"] = performance.walls
     if performance.method:
         data["method"] = performance.method
+    if performance.terms:
+        data["terms"] = performance.terms
     if performance.start:
         data["start"] = performance.start.to_dict()
     data["intents"] = runs
@@ -280,6 +284,7 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
         raise EntryError("'intents' is empty; give at least one")
     changes = expect_list(data.get("changes", ()), "'changes'")
     walls = enumerate(expect_list(data.get("walls", ()), "'walls'"), 1)
+    terms = expect_list(data.get("terms", ()), "'terms'")
     return Performance(
         expect_name(data.get("name", name), "'name'"),
         fps,
@@ -292,6 +297,7 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
         boxes_from_list(data.get("obstacles", ()), "'obstacles'"),
         tuple(wall_from_list(wall, f"wall {number} of 'walls'") for number, wall in walls),
         method=expect_name(data["method"], "'method'") if "method" in data else "",
+        terms=tuple(expect_name(term, "a name of 'terms'") for term in terms),
         start=StartState.from_dict(data["start"], "'start'") if "start" in data else None,
     )
 

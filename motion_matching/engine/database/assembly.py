@@ -58,7 +58,14 @@ def assemble(
         fps=reel.fps,
         schema=schema,
         ranges=tuple(
-            Range(p.source.name, p.mirrored, float(p.source.start or 0), p.step, p.source.loop)
+            Range(
+                p.source.name,
+                p.mirrored,
+                float(p.source.start or 0),
+                p.step,
+                p.source.loop,
+                p.tempo,
+            )
             for p in parts
         ),
         starts=starts,

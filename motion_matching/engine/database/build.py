@@ -31,7 +31,7 @@ from .gaits import measure_pace
 from .mending import mend_sources
 from .parts import BuildNote, ReelPart, add_cycles, add_proposals, find_idle_tags, propose_part_tags
 from .skeletons import Character, share_skeleton
-from .sources import Source
+from .sources import TEMPOS, Source
 from .tags import TagRange
 from .thresholds import AutoTagSettings
 from .unmended import EXAMINED
@@ -46,7 +46,8 @@ class BuildSettings:
     """How a database is built.
 
     Without `fps`, the most common rate of the sources is taken. Axes and scale are those of
-    `bvh.load`. With `auto_tags`, tags are proposed from the motion and added to those of the
+    `bvh.load`. With `tempo`, sources that do not say otherwise are added at 0.9 and 1.1 times their
+    speed as well. With `auto_tags`, tags are proposed from the motion and added to those of the
     sources. Sources of other skeletons become motion of the `character`'s, or of the one that most
     of them have. Frames and floors of sources that do not say otherwise are mended, unless they
     are kept.
@@ -66,6 +67,7 @@ class BuildSettings:
     character: Character | None = None
     keep_frames: bool = False
     keep_floor: bool = False
+    tempo: bool = False
 
     def __post_init__(self) -> None:
         for name, value in (("frame rate", self.fps), ("speed", self.speed)):
@@ -95,7 +97,7 @@ class BuildSettings:
             "schema": self.schema.to_comparison_data(),
             "auto_tags": self.auto_tags is not None,
         }
-        for name in ("mirror", "keep_frames", "keep_floor"):
+        for name in ("mirror", "tempo", "keep_frames", "keep_floor"):
             if getattr(self, name):
                 content[name] = True
         if self.character:
@@ -150,7 +152,8 @@ def build(
     skipped = broken + skipped + shared.skipped
     notify("Finding simulation bones", 0.2)
     parts, roles, forward, moved = _add_tracks(shared.parts, settings)
-    warnings = mended.notes + collect_warnings(parts, roles, settings.simulation_bone)
+    originals = [part for part in parts if not part.is_copy]
+    warnings = mended.notes + collect_warnings(originals, roles, settings.simulation_bone)
     warnings += shared.faults + mistaken + moved
     proposed: dict[str, tuple[TagRange, ...]] = {}
     if settings.auto_tags:
@@ -249,6 +252,7 @@ def _find_parts_of_sources(
     mended = mend_sources(sources, clips, settings.keep_frames)
     pieces = zip(mended.sources, mended.clips, strict=True)
     parts, _ = _make_parts([(source, clip, False) for source, clip in pieces], settings)
+    parts = [part for part in parts if not part.is_copy]
     parts = share_skeleton(parts, settings.character, knows_roles=True).parts
     notify("Finding simulation bones", 0.5)
     parts, roles, _, _ = _add_tracks(parts, settings)
@@ -295,7 +299,8 @@ def _make_parts(
 ) -> tuple[list[ReelPart], list[BuildNote]]:
     """Resample sources to the database's rate; return notes on those that are too short.
 
-    Each is given with its clip, and whether it is a cycle.
+    Each is given with its clip, and whether it is a cycle. Copies at other tempos follow their
+    original; those that would be too short are left out.
     """
     fps = settings.fps or resampling.find_common_rate(clip.fps for _, clip, _ in sources)
     if not LOWEST_RATE <= fps <= HIGHEST_RATE:
@@ -305,14 +310,15 @@ def _make_parts(
         )
     horizon = round((settings.schema.past + settings.schema.future) * fps)
     parts, skipped = [], []
-    for source, clip, cycle in sources:
-        step = _compute_step(source, clip, fps, settings.speed)
+    played = [(*each, tempo) for each in sources for tempo in _list_tempos(each[0], settings)]
+    for source, clip, cycle, tempo in played:
+        step = _compute_step(source, clip, fps, settings.speed * tempo)
         resampled = resampling.resample(clip, fps, step * fps / clip.fps)
         needed = _MIN_LOOP_FRAMES if source.loop else max(horizon, _MIN_FRAMES)
         if resampled.frame_count >= needed:
             count = clip.frame_count
-            parts.append(ReelPart(source, resampled, step, _NO_TRACK, count, cycle))
-        else:
+            parts.append(ReelPart(source, resampled, step, _NO_TRACK, count, cycle, tempo=tempo))
+        elif tempo == 1.0:
             loop = f" in its loop from frame {source.start or 0}" if source.loop else ""
             frames = f"{resampled.frame_count} frames{loop}"
             reason = f"it has {frames} and needs at least {needed}"
@@ -324,6 +330,12 @@ def _make_parts(
             "can be used; add longer clips."
         )
     return parts, skipped
+
+
+def _list_tempos(source: Source, settings: BuildSettings) -> tuple[float, ...]:
+    """Return 1, and the tempos of the copies that are made of a source."""
+    copies = settings.tempo if source.tempo is None else source.tempo
+    return (1.0, *TEMPOS) if copies else (1.0,)
 
 
 def _compute_step(source: Source, clip: Clip, fps: float, speed: float) -> float:
@@ -367,6 +379,8 @@ def _add_tracks(
     roles = toe_ends.use_toe_ends(roles, clips[0].skeleton)
     parts = [replace(part, clip=clip) for part, clip in zip(parts, clips, strict=True)]
     parts, moved = level_floors(parts, roles, settings.contacts, settings.keep_floor)
+    if any(part.is_copy for part in parts):  # what is told of a source counts for its copies
+        moved = list({(note.source, note.kind): note for note in reversed(moved)}.values())[::-1]
     joined = join_clips(loose_hips.stiffen_hips([part.clip for part in parts], roles))
     raw = simulation_bone.compute_raw_track(
         joined, roles.hips, roles.spine, forward, source=bone.source, root=roles.root

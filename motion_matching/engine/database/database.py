@@ -55,13 +55,28 @@ _UNIT_TOLERANCE = 0.01  # by which the length of a rotation may differ from 1
 
 @dataclass(frozen=True)
 class Range:
-    """Provenance of one range: its clip, and where in it."""
+    """Provenance of one range: its clip, where in it, and at which `tempo` if it is a copy."""
 
     clip: str
     mirrored: bool
     first_source_frame: float
     source_frames_per_frame: float
     loop: bool = False
+    tempo: float = 1.0
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it shows the motion of another range at another speed."""
+        return self.tempo != 1.0
+
+    @property
+    def label(self) -> str:
+        """The clip's name, and the tempo of a copy."""
+        return f"{self.clip} at {self.tempo:g}x" if self.is_copy else self.clip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON data, without a tempo where earlier versions had none."""
+        return {k: value for k, value in vars(self).items() if k != "tempo" or self.is_copy}
 
     def find_source_frame(self, offset: int) -> int:
         """Return the source frame from which on a tag covers a frame of the range."""
@@ -69,7 +84,7 @@ class Range:
 
 
 # the types of its values, in their order
-_RANGE_TYPES = frozenset((str, bool, a, b, bool) for a in (int, float) for b in (int, float))
+_RANGE_TYPES = frozenset((str, bool, a, b, bool, float) for a in (int, float) for b in (int, float))
 
 
 @dataclass(frozen=True)
@@ -335,7 +350,7 @@ class Database:
         r = int(self.range_of_frame[frame])
         origin = self.ranges[r]
         offset = (frame - int(self.starts[r])) * origin.source_frames_per_frame
-        return FrameSource(origin.clip, round(origin.first_source_frame + offset), origin.mirrored)
+        return FrameSource(origin.label, round(origin.first_source_frame + offset), origin.mirrored)
 
     def with_tags(
         self,
@@ -445,7 +460,7 @@ def save(database: Database, path: Path | str, key: str = "") -> None:
         "roles": _get_roles(database),
         "hips_forward": database.hips_forward,
         "schema": database.schema.to_dict(),
-        "ranges": [vars(r) for r in database.ranges],
+        "ranges": [r.to_dict() for r in database.ranges],
         "tags": database.tag_names,
         "settings": database.settings,
     }
@@ -589,6 +604,8 @@ def _parse_ranges(entries: Any) -> tuple[Range, ...]:
     rates = np.array([r.source_frames_per_frame for r in ranges], np.float64)
     if not kinds <= _RANGE_TYPES or not all(r.clip for r in ranges):
         raise EntryError("'ranges' have entries of the wrong kind")
+    if not all(0.1 <= r.tempo <= 10.0 for r in ranges):
+        raise EntryError("'ranges' have a tempo that no copy has")
     if not ((firsts >= 0) & (firsts <= MOST_FRAMES) & (rates > 0) & (rates <= MOST_FRAMES)).all():
         raise EntryError("'ranges' have frames that no clip has")
     return ranges

@@ -26,9 +26,9 @@ def find_frame(database: Database, text: str, which: int | None = None) -> int:
             f"CLIP:FRAME:{_MIRRORED}."
         )
     named = clip, mirrored
-    indices = [k for k, r in enumerate(database.ranges) if (r.clip, r.mirrored) == named]
+    indices = [k for k, r in enumerate(database.ranges) if (r.label, r.mirrored) == named]
     if not indices:
-        clips = sorted({r.clip for r in database.ranges})
+        clips = sorted({r.label for r in database.ranges})
         near = difflib.get_close_matches(clip, clips, 3, 0.5) or clips[:3]
         raise SettingsError(
             f"The database has no{' mirrored' if mirrored else ''} clip '{clip}'; it has "

@@ -43,7 +43,7 @@ class ReelPart:
 
     A `cycle` is a range of its source that is tagged as a loop. `source_frames` are those of its
     clip before resampling. A loop's last row of the track is in `closing` once it is dropped. A
-    clip that climbs has its own `ground`.
+    clip that climbs has its own `ground`. A copy plays at a `tempo` of the speed.
     """
 
     source: Source
@@ -55,6 +55,12 @@ class ReelPart:
     mirrored: bool = False
     closing: tuple[float, float, float] | None = None
     ground: OwnGround | None = None
+    tempo: float = 1.0
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it shows the motion of another part at another speed."""
+        return self.tempo != 1.0
 
     @property
     def tagged(self) -> TaggedRange:
@@ -158,7 +164,7 @@ def add_proposals(
     for part in parts:
         source, tags = part.source, propose_part_tags(part, settings)
         tagged_parts.append(replace(part, source=replace(source, tags=(*source.tags, *tags))))
-        if not any(tag.name == LOOP for tag in source.tags):
+        if not part.is_copy and not any(tag.name == LOOP for tag in source.tags):
             by_clip[source.name] = by_clip.get(source.name, ()) + tags
     return tagged_parts, by_clip
 

@@ -80,7 +80,7 @@ def _tag_ranges(
         zip(database.ranges, database.range_sources or (), strict=True)
     ):
         first, step = origin.first_source_frame, origin.source_frames_per_frame
-        place = source.key, first, source.frames, source.cycle
+        place = source.key, first, source.frames, source.cycle, origin.tempo
         if source.key not in tags:
             raise DatabaseError(f"The database has another source '{origin.clip}'; build it again.")
         if not origin.mirrored:

@@ -115,15 +115,20 @@ def share_skeleton(
             if not skip_broken:
                 raise
             text = str(error).rstrip(".")
-            skipped += [BuildNote(part.source.name, text, "skeleton") for part in group]
+            skipped += [BuildNote(one.source.name, text, "skeleton") for one in _drop_copies(group)]
             continue
         clips |= {id(part): clip for part, clip in zip(group, retargeted, strict=True)}
-        mapped += [BuildNote(part.source.name, text, "mapped") for part in group]
+        mapped += [BuildNote(one.source.name, text, "mapped") for one in _drop_copies(group)]
         faults += _describe_faults(body, group)
     fitting = [replace(part, clip=clips[id(part)]) for part in parts if id(part) in clips]
     if not fitting:
         raise RigError(f"'{skipped[0].source}' cannot be used: {skipped[0].text}.")
     return SharedParts(fitting, skipped, mapped, faults)
+
+
+def _drop_copies(parts: Sequence[ReelPart]) -> list[ReelPart]:
+    """Return the parts that users know, as sources."""
+    return [part for part in parts if not part.is_copy]
 
 
 def _describe_faults(body: RetargetBody, parts: Sequence[ReelPart]) -> list[BuildNote]:
@@ -146,6 +151,7 @@ def _choose_model(
         skeleton = character.skeleton
         rest = skeleton.rest_positions[None], skeleton.rest_rotations[None]
         return Clip("the character", skeleton, *rest, 1.0), []
+    parts = [part for part in parts if not part.is_copy]
     own = [part for part in parts if not part.source.built_in] or parts
     of_armature = [part for part in own if part.source.is_of_armature] or own
     # a source that was split counts once

@@ -24,6 +24,8 @@ from .tags import TagRange, parse_frame_range, tag_from_dict
 BLEND, BVH = ".blend", ".bvh"
 IMPORTED = (".fbx", ".glb", ".gltf", ".vrma")  # by Blender's importers
 _FARTHEST = 1e5  # metres or radians
+# of a clip's speed: a walk at a tenth more or less still looks like one, at a fifth hurried or slow
+TEMPOS = (0.9, 1.1)
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Source:
     """A clip, or the file that holds it, and how to use it.
 
     `start` and `stop` choose source frames; `speed` 1.1 plays a tenth faster; `mirror` None leaves
-    it to the build; a `loop` is a cycle whose last frame repeats its first. A `track` of the chosen
+    it to the build, and so does `tempo`, which adds copies that play at `TEMPOS` of the speed; a
+    `loop` is a cycle whose last frame repeats its first. A `track` of the chosen
     frames replaces the simulation bone that would be computed. A Blender file has to be read first
     (`scene.reading.blend_sources`); `armature` and `action` name what to read from it, and
     `character` the root or armature to read from another file with several. A `key` names the
@@ -58,6 +61,7 @@ class Source:
     keep_frames: bool | None = None
     keep_floor: bool | None = None
     shown_first: int = 0
+    tempo: bool | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.speed < np.inf:
@@ -205,7 +209,7 @@ def _find_bvh_files(folder: Path) -> list[Path]:
 # names of what is read, by the kinds of files in which they are looked for
 _NAMES = {"armature": (BLEND,), "action": (BLEND,), "character": (BVH, *IMPORTED)}
 _KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", *_NAMES}
-_KEYS |= {"keep_frames", "keep_floor"}
+_KEYS |= {"tempo", "keep_frames", "keep_floor"}
 
 
 def read_source_list(path: Path) -> list[Source]:
@@ -249,6 +253,7 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
         action=entry.get("action"),
         character=entry.get("character"),
         mirror=_parse_flag(entry, "mirror", where),
+        tempo=_parse_flag(entry, "tempo", where),
         keep_frames=_parse_flag(entry, "keep_frames", where),
         keep_floor=_parse_flag(entry, "keep_floor", where),
     )

@@ -34,11 +34,11 @@ def find_unmended(database: Database) -> tuple[BuildNote, ...]:
 
 
 def _find_frames(database: Database) -> Iterator[BuildNote]:
-    """Yield notes on the frames of clips as they were built, without loops and mirror images."""
+    """Yield notes on the frames of clips as built, but no loops, copies and mirror images."""
     for origin, start, stop in zip(
         database.ranges, database.starts.tolist(), database.stops.tolist(), strict=True
     ):
-        if origin.mirrored or origin.loop:
+        if origin.mirrored or origin.loop or origin.is_copy:
             continue
         poses = np.asarray(database.poses[start:stop])
         local = poses[:, :3].transpose(0, 2, 1), poses[:, 3:].transpose(0, 2, 1)

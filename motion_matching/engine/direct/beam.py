@@ -100,7 +100,6 @@ class Wanted:
     frames: Mapping[int, int] = field(default_factory=dict)
     dislikes: Sequence[Dislike] = ()
     gait_shares: np.ndarray | None = None
-    climbs: np.ndarray | None = None
     entry: np.ndarray | None = None
     barred: Sequence[Barred] = ()
     kept: Mapping[int, tuple[int, int]] = field(default_factory=dict)
@@ -108,6 +107,7 @@ class Wanted:
     poses: Mapping[int, np.ndarray] = field(default_factory=dict)
     parts: Sequence[PartAim] = ()
     most_turned: float = MOST_TURNED
+    climbs: np.ndarray | None = None
 
 
 class ShotPlan(NamedTuple):

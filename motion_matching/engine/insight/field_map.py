@@ -55,7 +55,7 @@ class FieldMap:
         return {
             "method": self.method,
             "frames": frames.tolist(),
-            "clips": [database.ranges[r].clip for r in database.range_of_frame[frames]],
+            "clips": [database.ranges[r].label for r in database.range_of_frame[frames]],
             "gaits": [GAITS[gait] for gait in gaits.tolist()],
             "positions": self.positions[frames].round(5).tolist(),
             "eigenvalues": self.eigenvalues.round(6).tolist(),
@@ -206,7 +206,7 @@ def compute_clip_colours(database: Database) -> Array:
 
 
 def _list_clips(database: Database) -> list[str]:
-    return [part.clip for part in database.ranges]
+    return [part.label for part in database.ranges]
 
 
 def compute_gait_colours(database: Database) -> Array:

@@ -55,7 +55,8 @@ class FrameCost:
     """The cost of a frame for a goal, in total and by feature, and its verdict.
 
     `feet` is what of the total is for feet that stand elsewhere. `price` is what the jump there
-    costs the eye, in metre-seconds. Both are 0 for the frame itself.
+    costs the eye, in metre-seconds. Both are 0 for the frame itself. `terms` is what each cost term
+    adds to the total.
     """
 
     frame: int
@@ -64,6 +65,7 @@ class FrameCost:
     verdict: str
     price: float
     feet: float
+    terms: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class FrameInspection:
 
     `exclusion` is the reason why the frame itself may not be entered, or an empty string. `flip` is
     the least change of one weight with which another of these would be chosen, if there is one.
+    `terms` are the names of cost terms.
     """
 
     frame: int
@@ -83,6 +86,7 @@ class FrameInspection:
     candidates: tuple[FrameCost, ...]
     chosen: int
     flip: Flip | None = None
+    terms: tuple[str, ...] = ()
 
 
 # ---------------------------------------------------------------- the desired trajectory
@@ -141,7 +145,7 @@ def inspect_frame(
 
     Toes are shown at `feet` (L, 3), as the character sees them; by default where the frame has
     them. Lists the `count` best other frames, one of those within a third of a second of each
-    other. To inspect many frames, give the `method` that plays the database.
+    other. To inspect many frames, or with cost terms, give the `method` that plays the database.
     """
     method = method or MotionMatching(database, settings)
     method.apply(settings)
@@ -152,7 +156,11 @@ def inspect_frame(
         method.price_support_of_all(frame, feet),
     )
     restriction = None if tags else method.restrict(trajectory, frame)
-    search = _FrameSearch(database, settings, frame, tags, restriction, costs, support)
+    terms = method.price_terms_of_all(trajectory, frame, tags)
+    names = tuple(term.name for term in method.terms)
+    search = _FrameSearch(
+        database, settings, frame, tags, restriction, costs, support, terms, names
+    )
     features = zip(database.schema.features, database.schema.slices, strict=True)
     return FrameInspection(
         frame=frame,
@@ -167,6 +175,7 @@ def inspect_frame(
         candidates=search.measure_candidates(count),
         chosen=search.chosen,
         flip=search.find_flip(count),
+        terms=names,
     )
 
 
@@ -175,7 +184,7 @@ class _FrameSearch:
     """A search at a frame with requested tags: costs (N, features) of all frames and who wins.
 
     Without tags a `restriction` may leave frames out. `support` (N,) is what it costs to bring the
-    feet of the frame to those of others.
+    feet of the frame to those of others, and `terms` (N, terms) what cost terms of these names add.
     """
 
     database: Database
@@ -185,11 +194,14 @@ class _FrameSearch:
     restriction: Restriction | None
     by_feature: Array
     support: Array
+    terms: Array
+    term_names: tuple[str, ...]
 
     @cached_property
     def costs(self) -> Array:
         """The costs (N,) of all frames."""
-        return self.by_feature.sum(axis=1) + self.database.bias + self.support
+        costs = self.by_feature.sum(axis=1) + self.database.bias + self.support
+        return costs + self.terms.sum(axis=1)
 
     @cached_property
     def exclusions(self) -> list[tuple[str, Array]]:
@@ -308,8 +320,8 @@ class _FrameSearch:
         """Return the cost and the verdict of a frame whose jump has a price."""
         by_feature = tuple(self.by_feature[k].tolist())
         verdict = self._describe_verdict(k, self._weigh(price))
-        feet = float(self.support[k])
-        return FrameCost(k, float(self.costs[k]), by_feature, verdict, price, feet)
+        feet, terms = float(self.support[k]), tuple(self.terms[k].tolist())
+        return FrameCost(k, float(self.costs[k]), by_feature, verdict, price, feet, terms)
 
     def _describe_verdict(self, k: int, price: float) -> str:
         chosen, dearer = self.chosen, price - self._chosen_price
@@ -322,9 +334,10 @@ class _FrameSearch:
             return f"excluded: {reason}"
         if more < 0:
             return f"lost: better by {-more:.3g}, less than the continuing bias"
-        by_feature = self.by_feature[k] - self.by_feature[chosen]
+        own, others = (np.append(self.by_feature[i], self.terms[i]) for i in (k, chosen))
+        by_feature = own - others
         worst = int(by_feature.argmax())
-        label = self.database.schema.features[worst].label
+        label = (*(f.label for f in self.database.schema.features), *self.term_names)[worst]
         astray = self.support[k] - self.support[chosen]
         if astray > max(dearer, by_feature[worst]):
             return f"lost: {more:.3g} more, most by where its feet stand ({astray:+.3g})"
@@ -398,6 +411,8 @@ def describe(inspection: FrameInspection, database: Database) -> str:
     for name, cost in (("playing on", inspection.continuing), *others):
         price = "" if cost.frame == inspection.frame else f"; price {format_price(cost.price)}"
         price += f"; feet {cost.feet:.3g}" if cost.feet else ""
+        for term, share in zip(inspection.terms, cost.terms, strict=True):
+            price += f"; {term} {share:.3g}"
         lines.append(f"  {name:{width}s} {cost.cost:10.3f}  {cost.verdict}{price}")
     lines.append(f"  flips: {describe_flip(inspection.flip, database, inspection.frame)}")
     return "\n".join(lines)
@@ -407,6 +422,10 @@ def to_dict(inspection: FrameInspection, database: Database) -> dict[str, Any]:
     """Return an inspection as JSON data."""
     labels = [feature.label for feature in inspection.features]
 
+    def terms_to_dict(cost: FrameCost) -> dict[str, Any]:
+        shares = [round(share, 5) for share in cost.terms]
+        return {"terms": dict(zip(inspection.terms, shares, strict=True))} if shares else {}
+
     def cost_to_dict(cost: FrameCost) -> dict[str, Any]:
         rounded = [round(value, 5) for value in cost.by_feature]
         return vars(database.get_frame_source(cost.frame)) | {
@@ -415,6 +434,7 @@ def to_dict(inspection: FrameInspection, database: Database) -> dict[str, Any]:
             "verdict": cost.verdict,
             "price": round(cost.price, 5),
             "feet": round(cost.feet, 5),
+            **terms_to_dict(cost),
         }
 
     return vars(database.get_frame_source(inspection.frame)) | {

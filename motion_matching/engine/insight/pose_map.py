@@ -117,7 +117,7 @@ class PoseMap:
         frames = sample_evenly(np.arange(len(self.mds)), most)
         return {
             "frames": frames.tolist(),
-            "clips": [database.ranges[r].clip for r in database.range_of_frame[frames]],
+            "clips": [database.ranges[r].label for r in database.range_of_frame[frames]],
             "mds": self.mds[frames].round(4).tolist(),
             "pca": self.pca[frames].round(4).tolist(),
             "stress": {name: round(value, 4) for name, value in self.stress.items()},

@@ -6,6 +6,7 @@ from ..lazy import load_on_use
 
 if TYPE_CHECKING:
     from . import (
+        cost_terms,
         differences,
         fitted_features,
         flips,

@@ -27,6 +27,7 @@ from ..errors import DatabaseError, SettingsError
 from ..motion.rest import AT_REST
 from ..motion.skeleton import Skeleton
 from . import price_choice, similar_frames
+from .cost_terms import CostTerm, TermContext, check_terms, measure_terms
 from .differences import make_differences
 from .fitted_features import FittedFeatures
 from .price_choice import NearestSearch
@@ -55,8 +56,11 @@ class MotionMatching:
     pose, so a search compares like with like (notebook 000, Player; Holden's controller).
     """
 
-    def __init__(self, database: Database, settings: PerformerSettings) -> None:
+    def __init__(
+        self, database: Database, settings: PerformerSettings, terms: Sequence[CostTerm] = ()
+    ) -> None:
         self.database = database
+        self.terms = check_terms(terms)
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
         self.legs = measure_character_legs(database)
@@ -314,8 +318,8 @@ class MotionMatching:
     ) -> int:
         """Return the best frame to go on with, or the one that was `chosen` before."""
         started = time.perf_counter()
-        query = self._make_query(goal.trajectory, frame)
-        continuing = self._measure_cost(query, frame)
+        query, context = self._make_query(goal.trajectory, frame), self._make_context(goal, frame)
+        continuing = self._measure_cost(query, frame, context)
         bound = math.inf if leave else continuing - self._settings.continuing_bias
         if goal.jump_to is not None:
             mask = self._get_tag_mask(frozenset({goal.jump_to}))
@@ -323,8 +327,8 @@ class MotionMatching:
             mask, bound = restriction.mask, math.inf if restriction.leaves else bound
         index, prepared = (self._index, None) if mask is None else mask.get_index()
         around: dict[str, Any] = {"current": frame, "mask": prepared, **self._around}
-        best, cost = index.find_nearest(query, bound=bound, **around)
-        nearest: NearestSearch = partial(index.find_k_nearest, query, **around)
+        best, cost = self._find_best(index, query, context, bound, **around)
+        nearest = self._make_nearest_search(index, query, context, **around)
         begins = self._begins_walk(goal)
         if best >= 0 and begins:
             bound += 0.0 if leave else self._bearing.price(np.array([frame])).item(0)
@@ -340,10 +344,10 @@ class MotionMatching:
             best, cost = self._choose_by_price(measure, nearest, bound, (best, cost))
         if best < 0 and leave and mask is not None:
             # stay in a short range: search it without the surroundings left out
-            best, cost = index.find_nearest(query, mask=prepared)
+            best, cost = self._find_best(index, query, context, mask=prepared)
         if best < 0 and leave:
             # no frame with these tags, or only surroundings: better any motion than none
-            best, cost = self._index.find_nearest(query)
+            best, cost = self._find_best(self._index, query, context)
             mask = None
         if best < 0:
             best, cost = frame, continuing
@@ -357,11 +361,46 @@ class MotionMatching:
                 near = nearest(_LOOKED_AT)
                 best, cost = self._find_calm(goal.measure_seam, *near, bound, (best, cost))
         if chosen is not None:
-            best, cost = chosen, self._measure_cost(query, chosen)
+            best, cost = chosen, self._measure_cost(query, chosen, context)
         self.last_cost = cost
         seconds = time.perf_counter() - started
-        self._last = _Search(query, frame, continuing, mask, seconds, begins, goal.feet)
+        self._last = _Search(query, frame, continuing, mask, seconds, begins, goal.feet, context)
         return best
+
+    def _make_context(self, goal: Goal, frame: int) -> TermContext | None:
+        """Return what cost terms may look at, None without any."""
+        if not self.terms:
+            return None
+        tags = goal.tags if goal.jump_to is None else frozenset({goal.jump_to})
+        return TermContext.from_goal(self.database, frame, goal.trajectory, tags)
+
+    def _find_best(
+        self,
+        index: FrameIndex,
+        query: np.ndarray,
+        context: TermContext | None,
+        bound: float = math.inf,
+        **around: Any,
+    ) -> tuple[int, float]:
+        """Return the frame of the least cost with that of terms, or (-1, bound)."""
+        if context is None:
+            return index.find_nearest(query, bound=bound, **around)
+        frames, costs = self._make_nearest_search(index, query, context, **around)(1, bound=bound)
+        return (int(frames[0]), float(costs[0])) if len(frames) else (-1, bound)
+
+    def _make_nearest_search(
+        self, index: FrameIndex, query: np.ndarray, context: TermContext | None, **around: Any
+    ) -> NearestSearch:
+        """Return a search for the frames of the least costs with those of terms."""
+        nearest = partial(index.find_k_nearest, query, **around)
+        if context is None:
+            return nearest
+        measure = partial(self._price_terms, context)
+        return partial(price_choice.find_priced, nearest, measure)
+
+    def _price_terms(self, context: TermContext, frames: np.ndarray) -> np.ndarray:
+        """Return what cost terms add (K,) to the costs of frames (K,)."""
+        return measure_terms(self.terms, frames, context).sum(axis=1)
 
     def _begins_walk(self, goal: Goal) -> bool:
         """Return whether a character that just stood is asked to walk, and nothing else.
@@ -405,8 +444,11 @@ class MotionMatching:
         order = costs.argsort(kind="stable")[:count]
         return frames[order], costs[order]
 
-    def _measure_cost(self, query: np.ndarray, frame: int) -> float:
-        return self._differences.measure(query - self._rows[frame]) + self._bias.item(frame)
+    def _measure_cost(self, query: np.ndarray, frame: int, context: TermContext | None) -> float:
+        cost = self._differences.measure(query - self._rows[frame]) + self._bias.item(frame)
+        if context is not None:
+            cost += self._price_terms(context, np.array([frame])).item()
+        return cost
 
     def _choose_by_price(
         self,
@@ -483,6 +525,13 @@ class MotionMatching:
         """Return every frame's costs by feature (N, features) in a search at a frame, slowly."""
         return self._differences.split_all(self._rows - self._make_query(trajectory, frame))
 
+    def price_terms_of_all(
+        self, trajectory: Sequence[TrajectoryPoint], frame: int, tags: frozenset[str]
+    ) -> np.ndarray:
+        """Return what each cost term adds (N, terms) to the costs in a search at a frame."""
+        context = TermContext.from_goal(self.database, frame, trajectory, tags)
+        return measure_terms(self.terms, np.arange(self.database.frame_count), context)
+
     def price_support_of_all(self, frame: int, feet: np.ndarray | None = None) -> np.ndarray:
         """Return what it costs (N,) to bring feet (L, 3) to those of each frame; 0 at a frame.
 
@@ -541,26 +590,28 @@ class MotionMatching:
             return None
         last = self._last
         mask = last.mask.prepared if last.mask else None
-        nearest: NearestSearch = partial(
-            self._index.find_k_nearest, last.query, current=last.frame, mask=mask, **self._around
-        )
+        around: dict[str, Any] = {"current": last.frame, "mask": mask, **self._around}
+        nearest = self._make_nearest_search(self._index, last.query, last.context, **around)
         find = partial(self._find_borne, nearest) if last.begins_walk else nearest
         if last.feet is not None:
             find = partial(self._find_supported, find, last.feet)
         frames, _ = find(count)
         labels = tuple(f.label for f in self.database.schema.features)
-        continuing = self._make_candidate(last.query, last.frame)
-        candidates = tuple(self._make_candidate(last.query, int(f), last.feet) for f in frames)
-        return Explanation(labels, continuing, candidates)
+        continuing = self._make_candidate(last, last.frame)
+        candidates = tuple(self._make_candidate(last, int(f), last.feet) for f in frames)
+        return Explanation(labels, continuing, candidates, tuple(term.name for term in self.terms))
 
     def _make_candidate(
-        self, query: np.ndarray, frame: int, feet: np.ndarray | None = None
+        self, search: _Search, frame: int, feet: np.ndarray | None = None
     ) -> Candidate:
         """Return what a frame costs, with what it costs to bring the feet there, if these are."""
-        cost, by_feature = self._differences.split(query - self._rows[frame])
+        cost, by_feature = self._differences.split(search.query - self._rows[frame])
         support = 0.0 if feet is None else self.price_support(np.array([frame]), feet).item()
-        total = cost + self._bias.item(frame) + support
-        return Candidate(frame, total, tuple(by_feature.tolist()), support)
+        terms: list[float] = []
+        if search.context is not None:
+            terms = measure_terms(self.terms, np.array([frame]), search.context)[0].tolist()
+        total = cost + self._bias.item(frame) + support + sum(terms)
+        return Candidate(frame, total, tuple(by_feature.tolist()), support, tuple(terms))
 
 
 def _list_apart(frames: np.ndarray, costs: np.ndarray) -> Iterator[tuple[int, float]]:
@@ -616,6 +667,7 @@ class _Search(NamedTuple):
     seconds: float
     begins_walk: bool
     feet: np.ndarray | None
+    context: TermContext | None
 
 
 def _measure_footing(database: Database) -> list[Footing | None] | None:

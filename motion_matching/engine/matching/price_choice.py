@@ -6,8 +6,9 @@ frame with its price, so do all further ones, and the choice is exact without th
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,20 +35,52 @@ def choose(
     (-1, bound) if none is below `bound`. `measure_prices` returns the prices (K,) of frames (K,)
     in the measure of costs. `first` is the frame of the least cost, if that is known.
     """
-    best, least = -1, bound
-    seen: Array = np.empty(0, np.intp)
-    for count in (1, *_COUNTS):
+    frames, totals = _rank(find, measure_prices, 1, bound, (1, *_COUNTS), first)
+    return (int(frames[0]), float(totals[0])) if len(frames) else (-1, bound)
+
+
+def find_priced(
+    find: NearestSearch,
+    measure_prices: Callable[[Array], Any],
+    count: int,
+    *,
+    bound: float = math.inf,
+) -> tuple[Array, Array]:
+    """Return up to `count` frames of the least costs with their prices, best first, and both.
+
+    These are the best of all frames, however high prices are: it looks at as many as that takes.
+    """
+    looked_at = (max(count, _COUNTS[0]) * 4**k for k in itertools.count())
+    return _rank(find, measure_prices, count, bound, looked_at)
+
+
+def _rank(
+    find: NearestSearch,
+    measure_prices: Callable[[Array], Any],
+    wanted: int,
+    bound: float,
+    counts: Iterable[int],
+    first: tuple[int, float] | None = None,
+) -> tuple[Array, Array]:
+    """Return the `wanted` best frames below a bound; `counts` are looked at, one by one."""
+    best, least = np.empty(0, np.intp), np.empty(0)
+    seen: Array = best
+    for count in counts:
         if first is not None and count == 1:
             frames, costs = np.array(first[:1]), np.array(first[1:])
         else:
-            frames, costs = find(count, bound=least)
-        near = (costs < least) & ~np.isin(frames, seen)
+            frames, costs = find(count, bound=bound)
+        near = (costs < bound) & ~np.isin(frames, seen)
         if near.any():
             totals = costs[near] + np.asarray(measure_prices(frames[near]))
-            k = int(totals.argmin())
-            if totals[k] < least:
-                best, least = int(frames[near][k]), float(totals[k])
-        if len(frames) < count or costs[-1] >= least:
+            better = totals < bound
+            best = np.append(best, frames[near][better])
+            least = np.append(least, totals[better])
+            order = least.argsort(kind="stable")[:wanted]
+            best, least = best[order], least[order]
+            if len(best) == wanted:
+                bound = float(least[-1])
+        if len(frames) < count or costs[-1] >= bound:
             break
         seen = frames
     return best, least

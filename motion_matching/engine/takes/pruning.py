@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -193,12 +192,12 @@ def _average(reports: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def list_ranges(database: Database, spare: np.ndarray) -> list[SpareRange]:
-    """Return where frames `spare` (N,) are in the clips, which their mirror images share."""
+    """Return where frames `spare` (N,) are in the clips, which mirror images and copies share."""
     result = []
     for index, (start, stop, origin) in enumerate(
         zip(database.starts, database.stops, database.ranges, strict=True)
     ):
-        if not origin.mirrored:
+        if not origin.mirrored and not origin.is_copy:
             for run in find_runs(spare[start:stop]).tolist():
                 result.append(SpareRange(index, origin.clip, *map(origin.find_source_frame, run)))
     return result
@@ -213,7 +212,7 @@ def list_tags(database: Database, spare: np.ndarray) -> dict[str, list[TagRange]
 
 
 def _find_pieces(database: Database) -> list[np.ndarray]:
-    """Return the frames of each piece of the sources, with those of its mirror image."""
+    """Return the frames of each piece of the sources, with those of mirror images and copies."""
     if database.range_sources is None:
         raise DatabaseError(
             "The database does not know which of its clips are mirror images; build it again."
@@ -226,13 +225,19 @@ def _find_pieces(database: Database) -> list[np.ndarray]:
         alike.setdefault(place, []).append(index)
     counts = database.stops - database.starts
     pieces = []
+    tempos = np.array([origin.tempo for origin in database.ranges])
     for indices in alike.values():
-        length = int(counts[indices].min())
+        # frames of the first range that pass in one of each
+        rates = tempos[indices] / tempos[indices[0]]
+        length = int(counts[indices][rates == 1.0].min())
         number = max(int(length / (_PIECE * database.fps)), 1)
         edges = np.linspace(0, length, number + 1).astype(int)
-        edges[-1] = int(counts[indices].max())
-        for a, b in pairwise(edges.tolist()):
-            frames = [np.arange(a, min(b, counts[i])) + database.starts[i] for i in indices]
+        edges[-1] = math.ceil((counts[indices] * rates).max())
+        own = np.ceil(edges / rates[:, None]).astype(int)
+        own = np.minimum(own, counts[indices][:, None])
+        for number in range(len(edges) - 1):
+            ends = zip(indices, own[:, number], own[:, number + 1], strict=True)
+            frames = [np.arange(a, b) + database.starts[i] for i, a, b in ends]
             pieces.append(np.concatenate(frames))
     return pieces
 

@@ -16,7 +16,7 @@ from ..body import toe_ends
 from ..body.rig import Roles
 from ..control import performance as performances
 from ..control import rollout, scripts
-from ..control.method import Candidate, Method
+from ..control.method import Candidate, Explanation, Method
 from ..control.performance import Performance
 from ..control.performer import Performer
 from ..control.settings import LARGEST_SPEED, PerformerSettings
@@ -106,8 +106,14 @@ def perform(
     progress: ReportShare | None = None,
     controller: Controller = MotionMatching,
 ) -> Take:
-    """Perform with a controller on the performance's ground, and return the take."""
-    performer = Performer(controller(database, settings), settings, performance.ground)
+    """Perform with a controller on the performance's ground, and return the take.
+
+    Its performance names the cost terms of this time.
+    """
+    method = controller(database, settings)
+    terms = method.terms if isinstance(method, MotionMatching) else ()
+    performance = replace(performance, terms=tuple(term.name for term in terms))
+    performer = Performer(method, settings, performance.ground)
     return rollout.solve(performer, performance, progress)
 
 
@@ -222,7 +228,7 @@ def list_used_clips(take: Take, database: Database) -> list[dict[str, Any]]:
     played: dict[str, list[int]] = {}
     for r, ticks in Counter(database.range_of_frame[take.frames].tolist()).items():
         origin = database.ranges[r]
-        played.setdefault(origin.clip, [0, 0])[origin.mirrored] += ticks
+        played.setdefault(origin.label, [0, 0])[origin.mirrored] += ticks
     result = []
     for clip in sorted(played, key=lambda clip: (-sum(played[clip]), clip)):
         seconds, mirrored = (round(ticks / take.fps, 2) for ticks in played[clip])
@@ -237,19 +243,23 @@ def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
     these; None if there is none, or if the price of jumps decides too.
     """
 
-    def candidate_to_dict(candidate: Candidate, labels: tuple[str, ...]) -> dict[str, Any]:
+    def candidate_to_dict(candidate: Candidate, search: Explanation) -> dict[str, Any]:
         source = database.get_frame_source(candidate.frame)
         costs = [round(cost, 3) for cost in candidate.by_feature]
-        by_feature = dict(zip(labels, costs, strict=True))
+        by_feature = dict(zip(search.labels, costs, strict=True))
         total, feet = round(candidate.cost, 3), round(candidate.feet, 3)
-        return vars(source) | {"cost": total, "by_feature": by_feature, "feet": feet}
+        shown = vars(source) | {"cost": total, "by_feature": by_feature, "feet": feet}
+        if search.terms:
+            terms = [round(cost, 3) for cost in candidate.terms]
+            shown["terms"] = dict(zip(search.terms, terms, strict=True))
+        return shown
 
     return [
         {
             "second": round(tick / take.fps, 3),
             "price": round(float(take.prices[tick]), 5),
-            "playing_on": candidate_to_dict(search.continuing, search.labels),
-            "candidates": [candidate_to_dict(c, search.labels) for c in search.candidates],
+            "playing_on": candidate_to_dict(search.continuing, search),
+            "candidates": [candidate_to_dict(c, search) for c in search.candidates],
             "flips_if": flips.to_dict(flip, database, search.continuing.frame),
         }
         for (tick, search), flip in zip(

@@ -246,6 +246,8 @@ EDITS: dict[str, tuple[str, str, Any, dict[str, bool] | tuple[str, ...]]] = {
     "off": ("Switch Off", "Leave them out", "CHECKBOX_DEHLT", {"enabled": False}),
     "mirror": ("Mirror", "Add their mirror images", "MOD_MIRROR", {"mirror": True}),
     "no_mirror": ("Do Not Mirror", "Use them without mirror images", "X", {"mirror": False}),
+    "tempo": ("Other Tempos", "Add them slower and faster as well", "TIME", {"tempo": True}),
+    "no_tempo": ("One Tempo", "Use them at their own speed alone", "X", {"tempo": False}),
     "loop": ("Loop", _LOOP, "FILE_REFRESH", {"loop": True}),
     "no_loop": ("Do Not Loop", "Let them end where they end", "X", {"loop": False}),
     "keep_frames": (

@@ -204,6 +204,7 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
             column.prop(source, "character")
         column.prop(source, "loop")
         column.prop(source, "mirror")
+        column.prop(source, "tempo")
         column.prop(source, "keep_frames")
         column.prop(source, "keep_floor")
         row = column.row(heading="Range")

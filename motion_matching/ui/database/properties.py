@@ -115,6 +115,12 @@ class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
         "Mirror",
         "Add the mirror image as well: twice the motion, and left turns as good as right ones",
     )
+    tempo: bool = switch(
+        False,
+        "Other Tempos",
+        "Add the motion a tenth slower and a tenth faster as well: three times the motion, and "
+        "speeds between those of the clips",
+    )
     loop: bool = switch(
         False,
         "Loop",

@@ -67,6 +67,7 @@ OTHERS = {
     "mirror": [True],
     "keep_frames": [True],
     "keep_floor": [True],
+    "tempo": [True],
     "up": ["X"],
     "forward": ["X"],
     "scale": [0.02],

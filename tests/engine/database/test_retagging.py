@@ -26,6 +26,7 @@ def sources():
     sources = [Source(clip=clip, key=str(number)) for number, clip in enumerate(clips)]
     sources[1] = replace(sources[1], start=10, stop=200, mirror=False)
     sources[2] = replace(sources[2], loop=True, speed=0.9)
+    sources[3] = replace(sources[3], tempo=True)
     return sources
 
 
