@@ -59,7 +59,7 @@ class Ground:
         return self.heights[piece] + self.slopes[piece] * (along - self._starts[piece])
 
     def compute_slope(self, points: Array, yaw: Array) -> Array:
-        """Return the angle (...) by which the ground rises ahead of a heading at points (..., 2)."""
+        """Return the angle (...) by which ground at points (..., 2) rises ahead of a heading."""
         return np.arctan(self.slopes[self.find_piece(points)] * np.cos(yaw))
 
     def find_piece(self, points: Array) -> Array:

@@ -21,7 +21,8 @@ from ..maths import quat
 from ..maths.easing import smootherstep
 from ..maths.planar import yaw_to_forward, yaw_to_left
 from ..motion.skeleton import Skeleton
-from .feet import TOE_AHEAD, TOE_HEIGHT, Foot, compute_stride_phase
+from .feet import Foot, compute_stride_phase
+from .footprints import TOE_AHEAD, TOE_HEIGHT
 from .gait import PLAIN, SIDES, BodyPath, Style
 from .pelvis import (
     GRAVITY,
@@ -46,7 +47,7 @@ _FORESEEN = 0.1  # seconds by which the body leans before it speeds up
 _HIPS_HEIGHT = ANKLE_HEIGHT + THIGH + SHIN + HIP_DROP
 _HIGHEST = _HIPS_HEIGHT + 0.015  # of the hips: a runner does not hop
 _LEAN_UPHILL, _LEAN_DOWNHILL = 0.4, 0.12  # of the trunk, for each radian of the climb
-_STRETCH = 0.25  # seconds of the climb by which the hips are lower: a third of a step
+_STRETCH = 0.4  # seconds of the climb by which the hips are lower: two thirds of a step
 _SLOW = 0.3  # m/s; below, a body stands rather than climbs
 _X, _Y, _Z = np.eye(3)
 
