@@ -52,20 +52,20 @@ class _Plan:
 # Slower where it is steeper. Treads follow the rule that two risers and a tread make 63 cm (Blondel
 # 1683), within the 28 to 30 cm of most stairs.
 _PLANS = {
-    "ramp_up_10": _Plan(4.5, 10.0, 1.10),
-    "ramp_up_20": _Plan(4.5, 20.0, 0.75),
-    "ramp_up_30": _Plan(4.5, 30.0, 0.50),
-    "ramp_down_10": _Plan(4.5, -10.0, 1.10),
-    "ramp_down_20": _Plan(4.5, -20.0, 0.75),
-    "ramp_down_30": _Plan(4.5, -30.0, 0.50),
-    "stairs_up_15": _Plan(5.5, riser=0.15, tread=0.30),
-    "stairs_up_17": _Plan(5.5, riser=0.175, tread=0.29),
-    "stairs_up_20": _Plan(5.5, riser=0.20, tread=0.28),
-    "stairs_down_15": _Plan(5.5, riser=-0.15, tread=0.30, pace=1.12),
-    "stairs_down_17": _Plan(5.5, riser=-0.175, tread=0.29, pace=1.12),
-    "stairs_down_20": _Plan(5.5, riser=-0.20, tread=0.28, pace=1.12),
-    "ramp_up_10_slowly": _Plan(5.5, 10.0, 0.75),
-    "stairs_up_17_slowly": _Plan(6.5, riser=0.175, tread=0.29, pace=0.85),
+    "ramp_up_10": _Plan(5.5, 10.0, 1.10),
+    "ramp_up_20": _Plan(5.5, 20.0, 0.75),
+    "ramp_up_30": _Plan(5.5, 30.0, 0.50),
+    "ramp_down_10": _Plan(5.5, -10.0, 1.10),
+    "ramp_down_20": _Plan(5.5, -20.0, 0.75),
+    "ramp_down_30": _Plan(5.5, -30.0, 0.50),
+    "stairs_up_15": _Plan(7.0, riser=0.15, tread=0.30),
+    "stairs_up_17": _Plan(7.0, riser=0.175, tread=0.29),
+    "stairs_up_20": _Plan(7.0, riser=0.20, tread=0.28),
+    "stairs_down_15": _Plan(7.0, riser=-0.15, tread=0.30, pace=1.12),
+    "stairs_down_17": _Plan(7.0, riser=-0.175, tread=0.29, pace=1.12),
+    "stairs_down_20": _Plan(7.0, riser=-0.20, tread=0.28, pace=1.12),
+    "ramp_up_10_slowly": _Plan(6.0, 10.0, 0.75, pace=0.9),
+    "stairs_up_17_slowly": _Plan(7.5, riser=0.175, tread=0.29, pace=0.85),
 }
 
 
