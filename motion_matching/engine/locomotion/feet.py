@@ -34,7 +34,7 @@ Array = np.ndarray
 
 _LONG_STANCE = 0.8  # seconds after which a foot stands rather than steps
 _FIRST_STEP = 0.6  # seconds from the first shift of weight to the strike of the first step
-_OVER_EDGES = 0.03  # metres by which every point of a swinging foot clears an edge
+_OVER_EDGES = 0.032  # metres by which every point of a swinging foot clears an edge
 _SAMPLES = 48  # of a swing, at which it has to clear the ground
 # on stairs: shares of a swing in which the foot climbs first or sinks last, and by which it comes
 # ahead later or earlier; how fast it draws back from a riser, in shares of its mean speed. With

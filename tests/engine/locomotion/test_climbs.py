@@ -176,6 +176,13 @@ def test_climbs_are_determined_by_their_seed() -> None:
         )
 
 
+def test_seeds_draw_people_of_another_gait() -> None:
+    styles = {
+        find_climb(name, seed).style for name in ("ramp_up_20", "ramp_down_20") for seed in (4, 5)
+    }
+    assert len(styles) == 4
+
+
 def test_either_foot_steps_first() -> None:
     first = {
         int(np.argmin([swings.lift[0] for swings in find_climb("stairs_up_17", seed).swings]))
@@ -213,7 +220,7 @@ def test_climbs_start_and_end_standing_still(walks: dict[str, Walked]) -> None:
 def test_planted_toes_rest_on_the_ground_and_do_not_slide(walks: dict[str, Walked]) -> None:
     for name, walk in walks.items():
         stances = list(walk.find_stances())
-        assert len(stances) > 15, name
+        assert len(stances) > 12, name
         for side, foot, part in stances:
             toe = walk.get_path(side + "Toe")[part]
             assert np.max(np.linalg.norm(toe - toe[0], axis=-1)) < 0.001, name
@@ -234,7 +241,7 @@ def test_soles_lie_along_the_ground_in_stance(walks: dict[str, Walked]) -> None:
                 name
             )
             flat += 1
-        assert flat > 15
+        assert flat > 12, name
 
 
 def test_feet_never_enter_the_ground(walks: dict[str, Walked]) -> None:
@@ -320,7 +327,7 @@ def test_joints_accelerate_no_more_than_on_flat_ground(
 def test_hips_rise_and_fall_as_smoothly_as_on_flat_ground(
     walks: dict[str, Walked], flat_walks: list[Clip]
 ) -> None:
-    """Neither in jerks nor in steps: they hardly turn back, and are never much faster than on average."""
+    """Neither in jerks nor in steps: they hardly turn back, and never rush, as they would from step to step."""
     hardest = max(
         measure_vertical_acceleration(clip.positions[:, 0, 2], FPS) for clip in flat_walks
     )
@@ -330,7 +337,7 @@ def test_hips_rise_and_fall_as_smoothly_as_on_flat_ground(
         climb = height[walk.climbing] * (1.0 if walk.up else -1.0)
         assert np.max(np.maximum.accumulate(climb) - climb) < 0.015, name
         speed = np.diff(climb) * FPS
-        assert np.max(speed) < 2.6 * np.mean(speed), name
+        assert np.max(speed) < np.mean(speed) + 0.4, name
 
 
 def test_the_hips_keep_a_walking_height_over_the_ground_between_the_feet(
@@ -384,7 +391,7 @@ def test_knees_land_bent_upstairs_and_nearly_straight_downstairs(walks: dict[str
                 lands, leaves = walk.get_knee(side)[[part.start, part.stop - 1]]
                 low, high = (50.0, 85.0) if walk.up else (10.0, 35.0)
                 assert low < lands < high, name
-                low, high = (10.0, 50.0) if walk.up else (55.0, 95.0)
+                low, high = (10.0, 50.0) if walk.up else (55.0, 100.0)
                 assert low < leaves < high, name
 
 
