@@ -34,7 +34,9 @@ Array = np.ndarray
 
 _LONG_STANCE = 0.8  # seconds after which a foot stands rather than steps
 _FIRST_STEP = 0.6  # seconds from the first shift of weight to the strike of the first step
-_OVER_EDGES = 0.032  # metres by which every point of a swinging foot clears an edge
+# metres by which every point of a swinging foot is above an edge and before it: no further before
+# it than a foot that stands, or it would have to drop onto a tread from above
+_OVER_EDGES, _BEFORE_EDGES = 0.035, 0.02
 _SAMPLES = 48  # of a swing, at which it has to clear the ground
 # on stairs: shares of a swing in which the foot climbs first or sinks last, and by which it comes
 # ahead later or earlier; how fast it draws back from a riser, in shares of its mean speed. With
@@ -212,7 +214,6 @@ def _compute_lifts_over_edges(plan: Footprints, other: Footprints) -> tuple[Arra
     at = swings.lift[:, None] + (swings.land - swings.lift)[:, None] * share[1:-1]
     done = np.minimum(share[1:-1] / plan.heel_strike[:, None], 1.0)
     clear = plan.crosses_edge[:, None] * smoothstep(done / 0.15) * smoothstep((1.0 - done) / 0.15)
-    clear = _OVER_EDGES * clear
     missing = _measure_missing_clearance(plan, other, at.ravel(), clear.ravel())
     least = np.maximum(missing.reshape(at.shape), 0.0) * (done < 1.0)
     # second differences of a curve that is zero at both ends and beyond
@@ -226,10 +227,7 @@ def _compute_lifts_over_edges(plan: Footprints, other: Footprints) -> tuple[Arra
 def _measure_missing_clearance(
     plan: Footprints, other: Footprints, times: Array, clear: Array
 ) -> Array:
-    """Return by how many metres (T,) a foot is too low to be `clear` (T,) of the ground.
-
-    It is to be so far above it, and so far above all that lies as far ahead or behind.
-    """
+    """Return by how many metres (T,) a foot is too low, at a share `clear` (T,) of its clearance."""
     assert plan.ground is not None
     foot = _sample_foot(plan, other, times)
     missing = np.full(len(times), -np.inf)
@@ -242,7 +240,8 @@ def _measure_missing_clearance(
         back = behind * np.cos(pitch) + below * np.sin(pitch)
         height = foot.toe[:, 2] + behind * np.sin(pitch) - below * np.cos(pitch)
         point = foot.toe[:, :2] - yaw_to_forward(foot.yaw) * back[:, None]
-        missing = np.maximum(missing, plan.ground.compute_highest(point, clear) + clear - height)
+        highest = plan.ground.compute_highest(point, _BEFORE_EDGES * clear)
+        missing = np.maximum(missing, highest + _OVER_EDGES * clear - height)
     return missing
 
 
