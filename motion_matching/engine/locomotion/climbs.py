@@ -3,10 +3,12 @@
 A walk is planned as on flat ground, slower where it climbs. Then the ground is laid under its
 steps: a ramp begins and ends between two of them, and each step of the stairs takes one tread.
 
-Source: measured climbs. On stairs people take 1.4 steps a second up and more down, the ball of the
-foot lands first, and inclination hardly changes either (Riener, Rabuffetti and Frigo 2002; McFadyen
-and Winter 1988). On steep ground steps are shorter and slower (Kawamura, Tokuhiro and Takechi
-1991); uphill trunk and pelvis lean forward, downhill a little back (Leroux, Fung and Barbeau 2002).
+Source: measured climbs. On stairs the ball of the foot lands first, up and down, and inclination
+hardly changes the time that a step takes (Riener, Rabuffetti and Frigo 2002). Upstairs the knee
+lands bent and lifts the body as it straightens, downstairs it lands nearly straight and yields
+(McFadyen and Winter 1988). On steep ground steps are shorter and slower (Kawamura, Tokuhiro and
+Takechi 1991); uphill trunk and pelvis lean forward, downhill a little back (Leroux, Fung and
+Barbeau 2002).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from ..motion.clip import Clip
 from .feet import Foot, move_feet
 from .footprints import HEEL_BEHIND_TOE, TIP_AHEAD, Footprints, plan_footprints
 from .gait import SLOWEST_STEPS, Style, Swings, plan_footsteps
-from .ground import Ground, measure_along
+from .ground import GroundProfile, measure_along
 from .humanoid import build_humanoid_skeleton, pose_body
 from .locomotion import STEPS_FPS, Move, add_standing, plan_path
 
@@ -49,8 +51,8 @@ class _Plan:
     pace: float = 1.0
 
 
-# Slower where it is steeper. Treads follow the rule that two risers and a tread make 63 cm (Blondel
-# 1683), within the 28 to 30 cm of most stairs.
+# Slower where it is steeper, so that a step rises by no more than on stairs: by 12 to 21 cm. The
+# risers and treads are those of easy, common and steep stairs. Steps downstairs are quicker.
 _PLANS = {
     "ramp_up_10": _Plan(5.5, 10.0, 1.10),
     "ramp_up_20": _Plan(5.5, 20.0, 0.75),
@@ -77,7 +79,7 @@ class Climb:
     """
 
     name: str
-    ground: Ground
+    ground: GroundProfile
     style: Style
     moves: list[Move]
     swings: tuple[Swings, Swings]
@@ -159,14 +161,18 @@ def _find_steady_steps(prints: tuple[Footprints, Footprints], moves: list[Move])
     return np.sort(np.concatenate(steady))
 
 
-def _lay_ramp(plan: _Plan, steps: Array) -> Ground:
+def _lay_ramp(plan: _Plan, steps: Array) -> GroundProfile:
     """Return a ramp under all steady steps (N,), which begins and ends between two of them."""
     middle = steps + _MIDDLE
     half = 0.5 * float(np.mean(np.diff(steps)))
-    return Ground.from_ramp(middle[0] - half, middle[-1] + half, float(np.radians(plan.angle)))
+    return GroundProfile.from_ramp(
+        middle[0] - half, middle[-1] + half, float(np.radians(plan.angle))
+    )
 
 
-def _lay_stairs(plan: _Plan, steps: Array) -> Ground:
+def _lay_stairs(plan: _Plan, steps: Array) -> GroundProfile:
     """Return stairs of which each steady step (N,) takes one tread, but the last one the end."""
     offsets = steps + _MIDDLE - plan.tread * (np.arange(len(steps)) + 0.5)
-    return Ground.from_stairs(float(np.mean(offsets)), plan.tread, plan.riser, len(steps) - 1)
+    return GroundProfile.from_stairs(
+        float(np.mean(offsets)), plan.tread, plan.riser, len(steps) - 1
+    )

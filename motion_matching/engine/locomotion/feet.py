@@ -28,7 +28,7 @@ from .footprints import (
     plan_footprints,
 )
 from .gait import PLAIN, BodyPath, Style, Swings
-from .ground import Ground
+from .ground import GroundProfile
 
 Array = np.ndarray
 
@@ -90,7 +90,7 @@ def move_feet(
     left: Swings,
     right: Swings,
     style: Style = PLAIN,
-    ground: Ground | None = None,
+    ground: GroundProfile | None = None,
 ) -> tuple[Foot, Foot]:
     """Return the motion of both feet through their swings, on flat ground unless some is given."""
     one, two = plan_footprints(path, left, right, style, ground)
@@ -227,7 +227,7 @@ def _compute_lifts_over_edges(plan: Footprints, other: Footprints) -> tuple[Arra
 def _measure_missing_clearance(
     plan: Footprints, other: Footprints, times: Array, clear: Array
 ) -> Array:
-    """Return by how many metres (T,) a foot is too low, at a share `clear` (T,) of its clearance."""
+    """Return by how many metres (T,) a foot is too low for a share `clear` (T,) of clearance."""
     assert plan.ground is not None
     foot = _sample_foot(plan, other, times)
     missing = np.full(len(times), -np.inf)

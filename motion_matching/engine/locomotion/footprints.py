@@ -11,7 +11,7 @@ import numpy as np
 
 from ..maths.planar import yaw_to_forward, yaw_to_left
 from .gait import PLAIN, SIDES, BodyPath, Style, Swings, compute_step_rate
-from .ground import Ground, measure_along
+from .ground import GroundProfile, measure_along
 
 Array = np.ndarray
 
@@ -48,7 +48,7 @@ class Footprints:
     floors: Array
     slopes: Array
     stairs: Array
-    ground: Ground | None = None
+    ground: GroundProfile | None = None
 
     @property
     def crosses_edge(self) -> Array:
@@ -68,7 +68,7 @@ def plan_footprints(
     left: Swings,
     right: Swings,
     style: Style = PLAIN,
-    ground: Ground | None = None,
+    ground: GroundProfile | None = None,
 ) -> tuple[Footprints, Footprints]:
     """Plan where each foot stands, and when; on ground with edges, beside them."""
     plans = [
@@ -116,7 +116,7 @@ def _plan_stances(path: BodyPath, swings: Swings, side: float, style: Style) -> 
     return Footprints(path, style, side, swings, points, headings, level, level, stairs)
 
 
-def _keep_off_edges(plan: Footprints, ground: Ground) -> Footprints:
+def _keep_off_edges(plan: Footprints, ground: GroundProfile) -> Footprints:
     """Move stances off the edges of the ground along the way, and find how high they are."""
     along, facing = measure_along(plan.points), np.cos(plan.headings)
     back = _AWAY_FROM_RISER * ground.stepped * np.sign(ground.heights[-1] - ground.heights[0])

@@ -47,8 +47,8 @@ _FORESEEN = 0.1  # seconds by which the body leans before it speeds up
 _HIPS_HEIGHT = ANKLE_HEIGHT + THIGH + SHIN + HIP_DROP
 _HIGHEST = _HIPS_HEIGHT + 0.015  # of the hips: a runner does not hop
 _LEAN_UPHILL, _LEAN_DOWNHILL = 0.4, 0.12  # of the trunk, for each radian of the climb
-# of a step's rise, by which the hips are lower: half of it is how far the lower foot is below the
-# middle between both feet. With 0.3 legs run out of reach, and the hips stop on each step
+# share of a step's rise by which the hips are lower: half a rise is how far the lower foot is below
+# the middle between both feet. Without, legs run out of reach, and the hips stop on each step
 _STRETCH = 0.65
 _SLOW = 0.3  # m/s; below, a body stands rather than climbs
 _X, _Y, _Z = np.eye(3)
