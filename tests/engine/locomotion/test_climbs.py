@@ -401,9 +401,9 @@ def test_the_ball_of_the_foot_lands_first_on_stairs(walks: dict[str, Walked]) ->
         for side, foot, part in walk.find_stances():
             if part.start == 0:
                 continue
-            struck = part.start - 1 - int(np.argmax((foot.since[: part.start] < 0)[::-1]))
+            struck = part.start - int(np.argmax((foot.since[: part.start] < 0)[::-1]))
             heel, ball = walk.measure_above_ground(walk.get_sole(side))[struck, [HEEL, BALL]]
             tread = np.searchsorted(walk.ground.edges, -walk.get_path(side + "Toe")[part.start, 1])
             if walk.stairs and 0 < tread < len(walk.ground.edges):
                 assert ball < heel, name
-                assert ball < 0.008, name
+                assert ball < 0.012, name
