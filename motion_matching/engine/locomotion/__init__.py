@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import climbs, feet, gait, ground, humanoid, locomotion, pelvis
+    from . import climbs, feet, footprints, gait, ground, humanoid, locomotion, pelvis
 else:
     __getattr__ = load_on_use(__name__)

@@ -18,33 +18,36 @@ import numpy as np
 
 from ..maths.easing import smootherstep, smoothstep
 from ..maths.planar import yaw_to_forward, yaw_to_left
-from .gait import PLAIN, SIDES, BodyPath, Style, Swings, compute_step_rate
-from .ground import Ground, measure_along
+from .footprints import (
+    FOOT_CLEARANCE,
+    HEEL_BEHIND_TOE,
+    TIP_AHEAD,
+    TIP_BELOW,
+    TOE_HEIGHT,
+    Footprints,
+    plan_footprints,
+)
+from .gait import PLAIN, BodyPath, Style, Swings
+from .ground import GroundProfile
 
 Array = np.ndarray
 
-TOE_AHEAD = 0.13  # metres from the ankle forward to the toe joint
-HEEL_BEHIND_TOE = 0.18
-TIP_AHEAD = 0.07  # metres from the toe joint forward to the tip of the foot
-TOE_HEIGHT = 0.025  # of the toe joint above the ground in a flat foot
-_CLEARANCE = 0.13  # metres between the middles of the feet as they pass or stand beside each other
-_AHEAD, _BEHIND = 0.46, 0.41  # metres from the body to a toe that lands and one that lifts
-_SHORTEST_SWING = 0.3  # seconds
 _LONG_STANCE = 0.8  # seconds after which a foot stands rather than steps
 _FIRST_STEP = 0.6  # seconds from the first shift of weight to the strike of the first step
-# metres that feet stay behind for each m/s² of the body: half of what balances a stiff body
-_LEAN = 0.045
-TIP_BELOW = 0.01  # metres of the tip of a flat foot below the toe joint
-# metres: heel and tip at rest from an edge, and every point of a foot in the air
-_EDGE, _CLEARANCE_OVER_EDGES = 0.02, 0.03
+# metres by which every point of a swinging foot is above an edge and before it: no further before
+# it than a foot that stands, or it would have to drop onto a tread from above
+_OVER_EDGES, _BEFORE_EDGES = 0.035, 0.02
 _SAMPLES = 48  # of a swing, at which it has to clear the ground
-_RISER = 0.15  # metres; a step that climbs less is partly one on flat ground
-_CLIMBING, _DELAY = 0.6, 0.6  # share of a swing in which a foot climbs to the next tread
-_DRAW_BACK = 0.5
+# on stairs: shares of a swing in which the foot climbs first or sinks last, and by which it comes
+# ahead later or earlier; how fast it draws back from a riser, in shares of its mean speed. With
+# less of either, the foot has to rise higher, and the knee folds further than people's do
+_CLIMBING, _LATE, _DRAW_BACK = 0.5, 0.5, 0.5
 _FLATTER_UPHILL = 0.6  # degrees by which the toes point up less as a heel strikes, for each uphill
-# pitch in degrees at the keys of a swing (see _compute_roll)
+# pitch in degrees on stairs at the keys of a swing (see _compute_roll): the ball lands first
 _UPSTAIRS = (0.0, 10.0, 25.0, 32.0, 30.0, 12.0, 0.0, 4.0, 4.0, 0.0)
 _DOWNSTAIRS = (0.0, 12.0, 35.0, 40.0, 28.0, 10.0, 10.0, 18.0, 18.0, 0.0)
+_TOES_UP = 0.6  # share of that pitch by which the toes are up as it lands
+_OFF_EDGE = 0.03  # metres by which toes rise at once, since they leave a tread over its edge
 
 
 @dataclass(frozen=True)
@@ -87,30 +90,11 @@ def move_feet(
     left: Swings,
     right: Swings,
     style: Style = PLAIN,
-    ground: Ground | None = None,
+    ground: GroundProfile | None = None,
 ) -> tuple[Foot, Foot]:
     """Return the motion of both feet through their swings, on flat ground unless some is given."""
     one, two = plan_footprints(path, left, right, style, ground)
     return _move_foot(one, two), _move_foot(two, one)
-
-
-def plan_footprints(
-    path: BodyPath,
-    left: Swings,
-    right: Swings,
-    style: Style = PLAIN,
-    ground: Ground | None = None,
-) -> tuple[Footprints, Footprints]:
-    """Plan where each foot stands, and when; on ground with edges, beside them."""
-    plans = [
-        _plan_stances(path, swings, side, style)
-        for swings, side in zip((left, right), SIDES, strict=True)
-    ]
-    _keep_apart(plans)
-    if ground is not None:
-        plans = [_keep_off_edges(plan, ground) for plan in plans]
-    one, two = (replace(plan, swings=_limit_to_reach(plan)) for plan in plans)
-    return one, two
 
 
 def compute_stride_phase(times: Array, left: Foot, right: Foot) -> Array:
@@ -132,38 +116,6 @@ def compute_stride_phase(times: Array, left: Foot, right: Foot) -> Array:
     knots = np.concatenate([at[first] - _FIRST_STEP, at])
     order = np.argsort(knots)
     return np.interp(times, knots[order], np.concatenate([phase[first] - np.pi, phase])[order])
-
-
-@dataclass(frozen=True)
-class Footprints:
-    """The steps of one foot: toe `points` (N + 1, 2) and `headings` (N + 1,) around N swings.
-
-    `floors` and `slopes` (N + 1,) are the ground's height there, and its rise ahead in radians;
-    `stairs` (N,) is how much each swing climbs stairs, from -1 down to 1 up.
-    """
-
-    path: BodyPath
-    style: Style
-    side: float
-    swings: Swings
-    points: Array
-    headings: Array
-    floors: Array
-    slopes: Array
-    stairs: Array
-    ground: Ground | None = None
-
-    @property
-    def crosses_edge(self) -> Array:
-        """True (N,) of swings that leave one piece of the ground and land on another one."""
-        if self.ground is None:
-            return np.zeros(len(self.swings.lift), dtype=bool)
-        return np.diff(self.ground.find_piece(self.points)) != 0
-
-    @property
-    def heel_strike(self) -> Array:
-        """The share (N,) of each swing after which the heel is down and only the sole falls."""
-        return 0.87 + 0.08 * self.path.sample(self.path.running, self.swings.land)
 
 
 def _move_foot(plan: Footprints, other: Footprints) -> Foot:
@@ -197,20 +149,7 @@ def _sample_foot(plan: Footprints, other: Footprints, times: Array) -> Foot:
     path, swings, points, headings = plan.path, plan.swings, plan.points, plan.headings
     u, now = _compute_progress(plan, times)
     strikes = swings.lift + plan.heel_strike * (swings.land - swings.lift)
-    heel = climbed = u
-    if len(swings.lift) > 0:
-        fast, stairs = path.sample(path.running, swings.middle)[now], plan.stairs[now]
-        x = np.minimum(u / plan.heel_strike[now], 1.0)
-        # upstairs a foot first rises, then comes ahead over the edges; downstairs it sinks last
-        early = np.where(stairs > 0.0, x, x - 1.0) / _CLIMBING + (stairs < 0.0)
-        # a runner's foot stays behind, folded, before it comes through
-        x = x * (1.0 - (0.33 * fast + _DELAY * stairs) * (1.0 - x))
-        # shares of the mean speed at either end: Winter (1992) measured a quarter as a heel lands
-        level = 1.0 - np.abs(stairs)
-        leaving = (0.1 + 0.1 * fast) * level - _DRAW_BACK * np.maximum(stairs, 0.0)
-        landing = 0.3 * level - _DRAW_BACK * np.maximum(-stairs, 0.0)
-        heel = x * (leaving * (1.0 - x) ** 2 + x * (3.0 - 2.0 * x - landing * (1.0 - x)))
-        climbed = np.where(stairs == 0.0, heel, smootherstep(early))
+    heel, climbed = _compute_travel(plan, u, now)
     departed, arrived = np.maximum(now, 0), np.maximum(now + 1, 0)
 
     def blend(values: Array, share: Array) -> Array:
@@ -236,9 +175,26 @@ def _sample_foot(plan: Footprints, other: Footprints, times: Array) -> Foot:
     return Foot(toe, yaw, pitch - slope, bend, (now < 0) | (u >= 1.0), since, until, floor)
 
 
-def _bend_over_slopes(
-    plan: Footprints, share: Array, departed: Array, arrived: Array
-) -> Array:
+def _compute_travel(plan: Footprints, u: Array, now: Array) -> tuple[Array, Array]:
+    """Return shares (T,) of a swing's way ahead and up at a share `u` (T,) of its time."""
+    path, swings = plan.path, plan.swings
+    if len(swings.lift) == 0:
+        return u, u
+    fast, stairs = path.sample(path.running, swings.middle)[now], plan.stairs[now]
+    x = np.minimum(u / plan.heel_strike[now], 1.0)
+    # upstairs a foot first climbs, then comes ahead over the edges; downstairs it sinks last
+    climbed = smootherstep(np.where(stairs > 0.0, x, x - 1.0) / _CLIMBING + (stairs < 0.0))
+    # a runner's foot stays behind, folded, before it comes through
+    x = x * (1.0 - (0.33 * fast + _LATE * stairs) * (1.0 - x))
+    # shares of the mean speed at either end: Winter (1992) measured a quarter as a heel lands
+    level = 1.0 - np.abs(stairs)
+    leaving = (0.1 + 0.1 * fast) * level - _DRAW_BACK * np.maximum(stairs, 0.0)
+    landing = 0.3 * level - _DRAW_BACK * np.maximum(-stairs, 0.0)
+    ahead = x * (leaving * (1.0 - x) ** 2 + x * (3.0 - 2.0 * x - landing * (1.0 - x)))
+    return ahead, np.where(stairs == 0.0, ahead, climbed)
+
+
+def _bend_over_slopes(plan: Footprints, share: Array, departed: Array, arrived: Array) -> Array:
     """Return how far (T,) above a straight line between two stances a foot leaves along slopes."""
     length = np.linalg.norm(plan.points[arrived] - plan.points[departed], axis=-1)
     straight = plan.floors[arrived] - plan.floors[departed]
@@ -258,7 +214,6 @@ def _compute_lifts_over_edges(plan: Footprints, other: Footprints) -> tuple[Arra
     at = swings.lift[:, None] + (swings.land - swings.lift)[:, None] * share[1:-1]
     done = np.minimum(share[1:-1] / plan.heel_strike[:, None], 1.0)
     clear = plan.crosses_edge[:, None] * smoothstep(done / 0.15) * smoothstep((1.0 - done) / 0.15)
-    clear = _CLEARANCE_OVER_EDGES * clear
     missing = _measure_missing_clearance(plan, other, at.ravel(), clear.ravel())
     least = np.maximum(missing.reshape(at.shape), 0.0) * (done < 1.0)
     # second differences of a curve that is zero at both ends and beyond
@@ -272,10 +227,7 @@ def _compute_lifts_over_edges(plan: Footprints, other: Footprints) -> tuple[Arra
 def _measure_missing_clearance(
     plan: Footprints, other: Footprints, times: Array, clear: Array
 ) -> Array:
-    """Return by how many metres (T,) a foot is too low to be `clear` (T,) of the ground.
-
-    It is to be so far above it, and so far above all that lies as far ahead or behind.
-    """
+    """Return by how many metres (T,) a foot is too low for a share `clear` (T,) of clearance."""
     assert plan.ground is not None
     foot = _sample_foot(plan, other, times)
     missing = np.full(len(times), -np.inf)
@@ -288,110 +240,9 @@ def _measure_missing_clearance(
         back = behind * np.cos(pitch) + below * np.sin(pitch)
         height = foot.toe[:, 2] + behind * np.sin(pitch) - below * np.cos(pitch)
         point = foot.toe[:, :2] - yaw_to_forward(foot.yaw) * back[:, None]
-        missing = np.maximum(missing, plan.ground.compute_highest(point, clear) + clear - height)
+        highest = plan.ground.compute_highest(point, _BEFORE_EDGES * clear)
+        missing = np.maximum(missing, highest + _OVER_EDGES * clear - height)
     return missing
-
-
-def _plan_stances(path: BodyPath, swings: Swings, side: float, style: Style) -> Footprints:
-    """Plan the stances before, between and after the swings of one foot.
-
-    A stance lies below the point halfway between the body's positions at its begin and its end, and
-    behind that point while the body gains speed: it leans into starts and turns, and lands ahead to
-    brake. While the body turns, the leading foot opens and the trailing foot closes, so both turn
-    out.
-    """
-    begin = np.concatenate([path.times[:1], swings.land])
-    end = np.append(swings.lift, path.times[-1])
-    end[0] = begin[0]
-    halts = np.append(False, swings.last)
-    still = np.minimum(begin + 0.6, path.times[-1])
-    begin, end = np.where(halts, still, begin), np.where(halts, still, end)
-    middle = 0.5 * (begin + end)
-    step_rate = path.sample(compute_step_rate(path), middle)
-    turn = np.abs(path.sample(path.turn_rate, middle)) / step_rate
-    yaw = path.sample(path.yaw, middle)
-    body = 0.5 * (path.sample(path.position, begin) + path.sample(path.position, end))
-    gained = path.sample(path.velocity, end + 0.1) - path.sample(path.velocity, begin - 0.1)
-    gained = gained / (end - begin + 0.2)[:, None]
-    body = body - _LEAN * gained / np.maximum(1.0, np.linalg.norm(gained, axis=-1) / 2.5)[:, None]
-    ahead, left = _compute_stance_offset(path, middle, side, style)
-    left[1:] += side * swings.out
-    rests = halts | (np.arange(len(begin)) == 0)
-    ahead = ahead + 0.5 * side * style.stagger * rests
-    open_yaw = yaw + side * 0.4 * np.minimum(turn, 1.2)
-    points = body + yaw_to_forward(open_yaw) * ahead[:, None]
-    points = points + yaw_to_left(open_yaw) * left[:, None]
-    headings = open_yaw + side * (style.toe_out + np.radians(5) * rests)
-    level, stairs = np.zeros(len(headings)), np.zeros(len(headings) - 1)
-    return Footprints(path, style, side, swings, points, headings, level, level, stairs)
-
-
-def _keep_off_edges(plan: Footprints, ground: Ground) -> Footprints:
-    """Move stances off the edges of the ground along the way, and find how high they are."""
-    along, facing = measure_along(plan.points), np.cos(plan.headings)
-    behind, ahead = _EDGE + HEEL_BEHIND_TOE * facing, _EDGE + TIP_AHEAD * facing
-    moved = ground.fit_between_edges(along, behind, ahead)
-    points = plan.points + (moved - along)[:, None] * yaw_to_forward(np.array(0.0))
-    floors, slopes = ground.compute_height(points), ground.compute_slope(points, plan.headings)
-    stairs = ground.stepped * np.clip(np.diff(floors) / _RISER, -1.0, 1.0)
-    return replace(
-        plan, points=points, floors=floors, slopes=slopes, stairs=stairs, ground=ground
-    )
-
-
-def _keep_apart(plans: list[Footprints]) -> None:
-    """Move each stance, in order of landing, to its own side of the other foot."""
-    lands = [plan.swings.land.tolist() for plan in plans]
-    landings = sorted((time, foot, i) for foot in (0, 1) for i, time in enumerate(lands[foot]))
-    standing = [0, 0]
-    for _, foot, number in landings:
-        standing[foot] = arrived = number + 1
-        plan, other = plans[foot], plans[1 - foot]
-        left, forward = (turn(plan.headings[arrived]) for turn in (yaw_to_left, yaw_to_forward))
-        gap = plan.points[arrived] - other.points[standing[1 - foot]]
-        # nobody rests with legs wide apart
-        most = 0.1 if plan.swings.last[number] else 0.25
-        missing = min(_CLEARANCE - plan.side * gap @ left, most)
-        if missing > 0 and abs(gap @ forward) < 0.25:
-            plan.points[arrived] += plan.side * missing * left
-
-
-def _limit_to_reach(plan: Footprints) -> Swings:
-    """Return swings that leave a stance before it is out of reach, and land when it is in reach."""
-    path, swings = plan.path, plan.swings
-    if len(swings.lift) == 0:
-        return swings
-    begin, end = np.append(path.times[0], swings.land), np.append(swings.lift, path.times[-1])
-    share = np.linspace(0.0, 1.0, 33)
-    times = begin[:, None] + (end - begin)[:, None] * share
-    body = path.sample(path.position, times.ravel()).reshape(*times.shape, 2)
-    away = np.linalg.norm(body - plan.points[:, None], axis=-1)
-    nearest = np.argmin(away, axis=1)[:, None]
-    numbers, last = np.arange(len(share)), len(share) - 1
-    leaves = (numbers > nearest + 1) & (away > _BEHIND) | (numbers == last)
-    nears = (numbers < nearest - 1) & (away > _AHEAD) | (numbers == 0)
-    rows = np.arange(len(times))
-    lift = times[rows, np.argmax(leaves, axis=1)][:-1]
-    land = times[rows, last - np.argmax(nears[:, ::-1], axis=1)][1:]
-    land = np.maximum(land, np.minimum(lift + _SHORTEST_SWING, swings.land))
-    return replace(swings, lift=lift, land=land)
-
-
-def _compute_stance_offset(
-    path: BodyPath, middle: Array, side: float, style: Style
-) -> tuple[Array, Array]:
-    """Return by how many metres the toe is ahead and to the left of the body in mid-stance.
-
-    In side steps the feet stand wider, by half a step each, so that the trailing foot never crosses
-    the leading one.
-    """
-    pace, running = path.sample(path.pace, middle), path.sample(path.running, middle)
-    aside, ahead = path.sample(path.sideways_speed, middle), path.sample(path.forward_speed, middle)
-    width = 0.10 - 0.045 * style.width * np.clip(pace / 1.2, 0.0, 1.0) - 0.03 * running
-    width = width + 0.5 * np.abs(aside) / path.sample(compute_step_rate(path), middle)
-    onward = np.clip(ahead / 0.8, 0.0, 1.0)
-    behind = (0.10 + 0.02 * np.clip(ahead - 1.2, 0.0, 0.6) + 0.03 * running) * onward
-    return TOE_AHEAD - behind, side * width
 
 
 def _compute_detour(plan: Footprints, other: Footprints) -> Array:
@@ -402,7 +253,7 @@ def _compute_detour(plan: Footprints, other: Footprints) -> Array:
     left = yaw_to_left(plan.path.sample(plan.path.yaw, middle))
     passed = other.points[np.searchsorted(other.swings.middle, middle, side="right")]
     beside = 0.5 * (plan.points[1:] + plan.points[:-1]) - passed
-    missing = _CLEARANCE - plan.side * np.sum(beside * left, axis=-1)
+    missing = FOOT_CLEARANCE - plan.side * np.sum(beside * left, axis=-1)
     return left * (plan.side * np.clip(missing, 0.0, 0.3))[:, None]
 
 
@@ -465,9 +316,12 @@ def _compute_roll(plan: Footprints, times: Array) -> tuple[Array, Array, Array]:
     values[0] = size[:, None] * np.radians(values[0])
     for row, share in ((_UPSTAIRS, plan.stairs), (_DOWNSTAIRS, -plan.stairs)):
         values[0] += np.maximum(share, 0.0)[:, None] * (np.radians(row) - values[0])
-    # on stairs the ball lands first, with the toes up
-    values[1][:, 7] *= 1.0 - np.abs(plan.stairs)
-    values[2][:, 7] += 0.6 * np.abs(plan.stairs)
+    # on stairs the ball lands first, with the toes up, and downstairs they leave over an edge
+    climbing, sinking = np.abs(plan.stairs), np.maximum(-plan.stairs, 0.0)
+    values[1][:, 7] *= 1.0 - climbing
+    values[2][:, 7] += _TOES_UP * climbing
+    values[1][:, 3] += _OFF_EDGE * sinking
+    values[2][:, 3] += (1.0 - values[2][:, 3]) * sinking
     ends = min(keys[0, 0], path.times[0]) - 1.0, max(keys[-1, -1], path.times[-1]) + 1.0
     knots = np.concatenate([ends[:1], keys.ravel(), ends[1:]])
     pitch, height, bend = (

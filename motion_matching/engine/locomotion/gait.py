@@ -128,7 +128,9 @@ def compute_step_rate(path: BodyPath) -> Array:
     # of a diagonal, half its speed
     aside = path.sideways_speed**2 / np.maximum(np.linalg.norm(path.velocity, axis=-1), 0.1)
     push = 0.3 * np.linalg.norm(path.acceleration, axis=-1)
-    walk = np.clip(np.sqrt(np.sqrt(pace**2 + turning**2 + push**2) / _WALK_RATIO), SLOWEST_STEPS, 2.2)
+    walk = np.clip(
+        np.sqrt(np.sqrt(pace**2 + turning**2 + push**2) / _WALK_RATIO), SLOWEST_STEPS, 2.2
+    )
     walk = walk + 1.5 * np.minimum(aside, 1.0) + 0.35 * np.maximum(turning - 1.0, 0.0)
     run = 2.15 + 0.17 * pace + 0.65 * aside
     return walk + path.running * (run - walk)

@@ -17,7 +17,7 @@ def measure_along(points: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Ground:
+class GroundProfile:
     """Ground of straight pieces along the heading at yaw 0, equally high to the left and right.
 
     Piece i reaches from `edges[i - 1]` to `edges[i]` (K,), metres along; the first and the last one
@@ -30,7 +30,7 @@ class Ground:
     slopes: Array
 
     @classmethod
-    def from_stairs(cls, start: float, tread: float, riser: float, treads: int) -> Ground:
+    def from_stairs(cls, start: float, tread: float, riser: float, treads: int) -> GroundProfile:
         """Return stairs from the first edge at `start`; a negative `riser` leads down.
 
         The lower end lies at height zero.
@@ -40,7 +40,7 @@ class Ground:
         return cls(edges, heights - heights.min(), np.zeros(treads + 2))
 
     @classmethod
-    def from_ramp(cls, start: float, stop: float, angle: float) -> Ground:
+    def from_ramp(cls, start: float, stop: float, angle: float) -> GroundProfile:
         """Return a ramp at an `angle` in radians, negative downhill; its lower end has height 0."""
         slope = float(np.tan(angle))
         rise = slope * (stop - start)
@@ -59,7 +59,7 @@ class Ground:
         return self.heights[piece] + self.slopes[piece] * (along - self._starts[piece])
 
     def compute_slope(self, points: Array, yaw: Array) -> Array:
-        """Return the angle (...) by which the ground rises ahead of a heading at points (..., 2)."""
+        """Return the angle (...) by which ground at points (..., 2) rises ahead of a heading."""
         return np.arctan(self.slopes[self.find_piece(points)] * np.cos(yaw))
 
     def find_piece(self, points: Array) -> Array:

@@ -21,8 +21,9 @@ from ..maths import quat
 from ..maths.easing import smootherstep
 from ..maths.planar import yaw_to_forward, yaw_to_left
 from ..motion.skeleton import Skeleton
-from .feet import TOE_AHEAD, TOE_HEIGHT, Foot, compute_stride_phase
-from .gait import PLAIN, SIDES, BodyPath, Style
+from .feet import Foot, compute_stride_phase
+from .footprints import TOE_AHEAD, TOE_HEIGHT
+from .gait import PLAIN, SIDES, BodyPath, Style, compute_step_rate
 from .pelvis import (
     GRAVITY,
     compute_floor,
@@ -46,7 +47,9 @@ _FORESEEN = 0.1  # seconds by which the body leans before it speeds up
 _HIPS_HEIGHT = ANKLE_HEIGHT + THIGH + SHIN + HIP_DROP
 _HIGHEST = _HIPS_HEIGHT + 0.015  # of the hips: a runner does not hop
 _LEAN_UPHILL, _LEAN_DOWNHILL = 0.4, 0.12  # of the trunk, for each radian of the climb
-_STRETCH = 0.25  # seconds of the climb by which the hips are lower: a third of a step
+# share of a step's rise by which the hips are lower: half a rise is how far the lower foot is below
+# the middle between both feet. Without, legs run out of reach, and the hips stop on each step
+_STRETCH = 0.65
 _SLOW = 0.3  # m/s; below, a body stands rather than climbs
 _X, _Y, _Z = np.eye(3)
 
@@ -185,7 +188,8 @@ def _compute_pelvis_position(gait: _Gait, hips: Array, feet: tuple[Foot, Foot]) 
     bounce = np.clip(np.abs(path.forward_speed) / speed, 0.3, 1.0)
     bounce = running * smooth(bounce, 0.1, gait.rate)
     # the leg that stays behind uphill, or reaches ahead downhill, has further to go
-    low = gait.floor - _STRETCH * np.abs(gait.climb_rate)
+    rise = gait.climb_rate / (gait.style.step_rate * compute_step_rate(path))
+    low = gait.floor - _STRETCH * np.abs(rise)
     desired: list[Array] = []
     load: list[Array] = []
     limits = [gait.floor + _HIGHEST]

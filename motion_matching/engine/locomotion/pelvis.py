@@ -26,7 +26,7 @@ _STIFFNESS = 0.033  # seconds over which the height may not follow the legs
 # weights, in loaded legs: of the height that the lower leg would give, even in flight, and of what
 # a leg gains at each pass in which it cannot reach the ground
 _CAREFUL, _OVERSTRETCHED = 0.03, 0.5
-_FLOOR = 0.1  # seconds over which the ground is levelled between two steps
+_FLOOR = 0.2  # seconds over which the ground is levelled between two steps
 _STANDING_KNEE = np.radians(7.0)
 _STEP = 1.0  # seconds: a longer stance is standing
 
