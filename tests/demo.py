@@ -9,11 +9,13 @@ from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.locomotion.climbs import generate_climbs
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.takes import takes
 from tests.run_files import pickle_once
 
 # Clips with which a character stands, walks and runs.
+CLIMBERS = ("idle", "walk_speeds", "walk_starts_and_stops", "walk_curves")
 FEW = ("idle", "walk_speeds", "walk_curves", "run_speeds", "gait_changes")
 
 
@@ -46,6 +48,17 @@ def load_few() -> Database:
         return build(sources, BuildSettings(mirror=True))[0]
 
     return pickle_once("few", build_few)
+
+
+@cache
+def load_climbing() -> Database:
+    """Return the database of few clips, and of those on ramps and stairs."""
+
+    def build_climbing() -> Database:
+        clips = [clip for clip in generate_clips() if clip.name in CLIMBERS]
+        return build([Source(clip=clip) for clip in [*clips, *generate_climbs()]], BuildSettings())[0]
+
+    return pickle_once("climbing", build_climbing)
 
 
 @cache

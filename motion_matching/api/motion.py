@@ -14,6 +14,7 @@ from ..engine.database.build import BuildSettings
 from ..engine.database.sources import Source, choose_character, find_sources
 from ..engine.errors import SettingsError
 from ..engine.locomotion import locomotion
+from ..engine.locomotion.climbs import generate_climbs
 from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
 from ..engine.takes import takes
@@ -119,13 +120,15 @@ def read_actions(
     return [sampled.clip for sampled in scene.reading.sampling.sample(armature, chosen)]
 
 
-def make_demo_clips(seed: int = 0) -> list[Clip]:
+def make_demo_clips(seed: int = 0, *, climbs: bool = False) -> list[Clip]:
     """Generate the built-in locomotion clips.
 
     Parameters
     ----------
     seed : int
         Seed of the variations.
+    climbs : bool
+        Also walk up and down ramps and stairs.
 
     Returns
     -------
@@ -138,7 +141,8 @@ def make_demo_clips(seed: int = 0) -> list[Clip]:
     >>> clips[0].fps
     30.0
     """
-    return locomotion.generate(seed)
+    clips = locomotion.generate(seed)
+    return [*clips, *generate_climbs(seed)] if climbs else clips
 
 
 def write_bvh(motion: Take | Clip, path: str | Path) -> None:

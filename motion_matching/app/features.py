@@ -76,13 +76,19 @@ def _parse_times(text: str) -> list[float]:
         raise SettingsError(f"{message}; write seconds as in 0.33, 0.67, 1.") from None
 
 
+def _build_schema_like(features: Any, schema: Schema) -> Schema:
+    """Return the features listed, with what a build adds for the legs and clips of a database."""
+    listed = build_schema(features).with_all_legs(schema.legs)
+    return listed.with_heights() if schema.has_heights else listed
+
+
 def compute_weights(features: Any, schema: Schema) -> tuple[float, ...]:
     """Return the weight of each feature of a database, multiplied by the slider of its group.
 
     Features that are not listed any more keep the weight that the database was built with.
     """
     listed: dict[Feature, list[float]] = {}
-    for f in reversed(build_schema(features).with_all_legs(schema.legs).features):
+    for f in reversed(_build_schema_like(features, schema).features):
         listed.setdefault(replace(f, weight=1.0), []).append(f.weight)
     sliders = {
         "path": features.responsiveness,
@@ -106,5 +112,5 @@ def has_past(features: Any) -> bool:
 
 def is_built_with(features: Any, schema: Schema) -> bool:
     """Return whether a database has these features, whatever their weights and order."""
-    listed = build_schema(features).with_all_legs(schema.legs)
+    listed = _build_schema_like(features, schema)
     return listed.to_comparison_data() == schema.to_comparison_data()

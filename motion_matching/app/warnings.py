@@ -187,7 +187,7 @@ SOURCE_KINDS = {
     "kept floor": _tell(
         "keeps a floor that would be mended", "keep floors that would be mended", _MEND_FLOOR
     ),
-    "slope": _tell("has a sloping floor", "have sloping floors"),
+    "slope": _tell("climbs a slope or stairs", "climb slopes or stairs"),
     "in place": _tell("walks in place", "walk in place"),
     "units": _tell("has hips in another unit", "have hips in another unit"),
     "unmended": _tell("would be mended by a build", "would be mended by a build", _AGAIN),

@@ -283,6 +283,7 @@ _DEMO_CLIPS: _Groups = {
     "": {
         "folder FOLDER": "folder to write to; it is created if needed",
         "--seed SEED": "random seed of the variations (default: 0)",
+        "--climbs": "also walks up and down ramps and stairs",
     },
 }
 _MORE_SETTINGS = """\

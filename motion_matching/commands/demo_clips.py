@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..engine import own_files
 from ..engine.errors import SettingsError
-from ..engine.locomotion import locomotion
+from ..engine.locomotion import climbs, locomotion
 from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
 from .checks import check_seed
@@ -26,6 +26,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         ) from cause
     out.show_progress("Generating clips")
     clips = locomotion.generate(arguments.seed)
+    if arguments.climbs:
+        clips += climbs.generate_climbs(arguments.seed)
     _check_names(clips, arguments.folder)
     for number, clip in enumerate(clips):
         out.show_progress("Writing clips", number / len(clips))

@@ -83,6 +83,8 @@ def _draw_in_add_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
     self.layout.operator_context = "INVOKE_DEFAULT"
     name = "motion_matching.add_demo_performer"
     self.layout.operator(name, text="Demo Performer", icon="OUTLINER_OB_ARMATURE")
+    button = self.layout.operator(name, text="Demo Performer with Stairs", icon="BLANK1")
+    set_options(button, climbs=True)
 
 
 def _draw_in_import_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:

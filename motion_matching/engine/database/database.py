@@ -381,6 +381,11 @@ class Database:
         return (rises > falls)[self.range_of_frame]
 
     @cached_property
+    def level(self) -> np.ndarray:
+        """Frames (N,) of clips on level ground, or all if there are no such clips."""
+        return np.ones(self.frame_count, bool) if self.climbs.all() else ~self.climbs
+
+    @cached_property
     def climb_speeds(self) -> ClimbSpeeds | None:
         """How fast clips climb; None where all clips are on level ground."""
         if self.ground is None:
@@ -397,7 +402,7 @@ class Database:
     def character_legs(self) -> tuple[LegGeometry, ...]:
         """The legs of the character as they are and move, in the order of the contacts."""
         # a foot that lies on a slope is tilted, and tells nothing of how it stands on the level
-        level = np.flatnonzero(~self.climbs) if not self.climbs.all() else np.arange(len(self.poses))
+        level = np.flatnonzero(self.level)
         poses = self.poses[level[:: max(len(level) // _LEG_SAMPLES, 1)]]
         legs = measure_legs(self.skeleton, self.roles, poses)
         ranges = list(zip(self.starts.tolist(), self.stops.tolist(), strict=True))

@@ -209,13 +209,18 @@ class Schema:
             features += [replace(feature, bone=leg + part, weight=weight) for leg in same]
         return replace(self, features=tuple(features))
 
+    @property
+    def has_heights(self) -> bool:
+        """Whether it compares how far the ground rises."""
+        return any(feature.kind == "trajectory_height" for feature in self.features)
+
     def with_heights(self) -> Schema:
         """Return the schema with how far the ground rises ahead, at the times of its trajectory.
 
         One that compares such heights, or no trajectory, stays as it is.
         """
         times = tuple(time for time in self.trajectory_times if time > 0.0)
-        if not times or any(feature.kind == "trajectory_height" for feature in self.features):
+        if not times or self.has_heights:
             return self
         heights = Feature("trajectory_height", times=times, axes="xy")
         return replace(self, features=(*self.features, heights))

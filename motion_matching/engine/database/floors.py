@@ -253,9 +253,10 @@ def _lay_flat(
         below = ground.heights[:, None] + ground.footing
         flat_feet[number] = _Feet(toes - below[..., None] * [0.0, 0.0, 1.0], contacts, tilted)
         rise = np.ptp(ground.heights)
-        what = f"The ground of '{part.source.name}' rises and falls by {rise:.2f} m"
-        deed = "taken as a slope or stairs, and is played where the ground does so"
-        faults.append(_Fault(part.source.name, what, deed, kind="slope"))
+        what = f"The ground of '{part.source.name}' rises or falls by {rise:.2f} m"
+        deed = "taken as a slope or stairs, to play on ground like that"
+        advice = "if it is level, turn the clip so that its floor is, too"
+        faults.append(_Fault(part.source.name, what, deed, advice, "slope"))
     return flat_parts, flat_feet, faults
 
 

@@ -120,9 +120,12 @@ def _find_moves(database: Database) -> np.ndarray:
 
 
 def _find_resting(database: Database) -> np.ndarray:
-    """Return the frames (N,) that hardly move and turn, and that two others follow."""
+    """Return the frames (N,) that hardly move and turn, and that two others follow.
+
+    Beside clips on level ground, those that climb tell nothing of how one stands.
+    """
     after = database.followers
-    fits = (after >= 0) & (after[after] >= 0)
+    fits = (after >= 0) & (after[after] >= 0) & database.level
     moves = _find_moves(database)
     ranges, result = database.range_of_frame, fits & ~moves
     for later in range(1, round(_APART * database.pace * database.fps) + 1):

@@ -61,8 +61,9 @@ def measure_strafing(database: Database) -> bool:
 
 
 def _split_by_direction(database: Database) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return the speeds (N,) of frames that may be entered, and masks by direction."""
-    velocity = database.root_motion[database.find_candidates(0.0)][:, :2]
+    """Return the speeds (N,) of frames on level ground that may be entered, and masks by direction."""
+    # people are slower where they climb
+    velocity = database.root_motion[database.find_candidates(0.0) & database.level][:, :2]
     angle = np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1]))
     ahead, back = angle < np.pi / 4, angle > 3 * np.pi / 4
     return np.linalg.norm(velocity, axis=1), (ahead, ~(ahead | back), back)

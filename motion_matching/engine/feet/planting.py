@@ -137,7 +137,7 @@ def _measure_foot(
     planted = build_contact_mask(ranges, len(toe), len(plan.legs))[:, k]
     places, firm, raised = _place_plants(k, leg, ranges, stand, data.heights[:, k], plan)
     if not is_flat(plan.ground):
-        _leave_edges(places, planted & ~firm, arm, leg, plan)
+        firm |= _leave_edges(places, planted & ~firm, arm, leg, plan)
     sides = measure_sides(plan.legs, positions) if data.sides is None else data.sides
     return FootTrack(
         leg=leg,
@@ -165,11 +165,18 @@ def _measure_foot(
 
 def _leave_edges(
     places: np.ndarray, free: np.ndarray, arm: np.ndarray, leg: LegGeometry, plan: FeetPlan
-) -> None:
-    """Move plants (T, 2) off the edges of treads, in place, where they are `free` (T,)."""
+) -> np.ndarray:
+    """Move plants (T, 2) off the edges of treads, in place, where they are `free` (T,).
+
+    Returns which (T,) were moved: they have no room to move farther.
+    """
+    moved = np.zeros(len(places), bool)
     for start, stop in find_runs(free).tolist():
         toe, way = places[start], np.median(arm[start:stop, :2], axis=0)
-        places[start:stop] += find_foothold(plan.ground, toe, toe + way, leg.tip_share)
+        aside = find_foothold(plan.ground, toe, toe + way, leg.tip_share)
+        places[start:stop] += aside
+        moved[start:stop] = any(aside)
+    return moved
 
 
 def _repeat_toe(k: int, toe: np.ndarray, floor: np.ndarray, plan: FeetPlan) -> ToeMotion:

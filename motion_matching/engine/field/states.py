@@ -41,8 +41,8 @@ class MotionStates:
         """Make a state of each frame that two more follow; DatabaseError if there is none."""
         after = database.successors
         # a field has no wish for heights: it plays what is on level ground, if anything is
-        level = ~database.climbs if not database.climbs.all() else database.playable
-        frames = np.flatnonzero(database.playable & level & (after >= 0) & (after[after] >= 0))
+        plays = database.playable & database.level
+        frames = np.flatnonzero(plays & (after >= 0) & (after[after] >= 0))
         if not len(frames):
             raise DatabaseError(
                 "The database has no three frames in a row, as a motion field needs; add longer "

@@ -12,6 +12,7 @@ from ... import app, engine, scene
 from ...app.characters import get_active_armature, get_armature
 from ...app.typed import settings_of
 from ...engine.errors import SettingsError
+from ...engine.motion.clip import Clip
 from ..database.operators_sources import add_source
 from ..operator_base import (
     CHARACTER,
@@ -21,7 +22,7 @@ from ..operator_base import (
     SteppedOperator,
     in_object_mode,
 )
-from ..typed_properties import choice
+from ..typed_properties import choice, switch
 
 _FIX_ITEMS = [(name, *words) for name, words in app.warnings.FIXES.items()]
 _CLIPS_AT_ONCE = 7  # added between two redraws, which take longer
@@ -82,10 +83,17 @@ and to bake"""
     bl_label = "Add Demo Performer"
     requires = (*IDLE, in_object_mode)
 
+    climbs: bool = switch(
+        False,
+        "Ramps and Stairs",
+        "Add walks up and down ramps and stairs, which play where the ground rises and falls",
+        options={"SKIP_SAVE"},
+    )
+
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        fps = scene.blender.actions.get_scene_fps(context.scene)
+        fps, climbs = scene.blender.actions.get_scene_fps(context.scene), self.climbs
         clips = yield from app.steps.run_in_background_steps(
-            lambda report: engine.locomotion.locomotion.generate(fps=fps), "Generating motion"
+            lambda report: _generate_clips(fps, climbs), "Generating motion"
         )
         with _all_or_nothing(context) as made:
             with _note_new(made):
@@ -106,6 +114,12 @@ and to bake"""
         settings_of(obj).source_index = 0
         app.status.invalidate()
         return f"Added '{obj.name}' with {len(clips)} clips: build its database next"
+
+
+def _generate_clips(fps: float, climbs: bool) -> list[Clip]:
+    made = engine.locomotion
+    clips = made.locomotion.generate(fps=fps)
+    return [*clips, *made.climbs.generate_climbs(fps=fps)] if climbs else clips
 
 
 def _hide_children(obj: bpy.types.Object, hide: bool) -> None:

@@ -26,7 +26,7 @@ from .properties import (
     MotionMatchingFeature,
     fades,
     get_title,
-    has_contact,
+    has_axes,
     is_trajectory,
     may_have_times,
 )
@@ -82,7 +82,7 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
             column.prop(item, "times" if is_trajectory(item) else "bone")
             if may_have_times(item):
                 column.prop(item, "bone_times")
-            if not has_contact(item):
+            if has_axes(item):
                 column.prop(item, "axes")
             if fades(item):
                 column.prop(item, "time")

@@ -8,6 +8,7 @@ import bpy
 
 from ... import app
 from ...app.typed import armature_of, settings_of
+from ...engine.database.features import NUMBER_KINDS
 from ...engine.motion.bone_names import ROLES
 from ..property_updates import apply_weights, invalidate_status
 from ..typed_properties import (
@@ -43,6 +44,13 @@ KINDS: Any = (
     ("trajectory_position", "Path", "Where the character will be, or was", "CURVE_PATH", 2),
     ("trajectory_direction", "Facing", _FACING, "ORIENTATION_GIMBAL", 3),
     ("trajectory_velocity", "Speed", "How fast the character will move, or moved", "DRIVER", 4),
+    (
+        "trajectory_height",
+        "Height",
+        "How far the ground rises until then; clips on slopes and stairs bring it along",
+        "RNDCURVE",
+        11,
+    ),
 )
 ICONS: Any = {kind: icon for kind, _, _, icon, _ in KINDS}
 _NAMES = {kind: name for kind, name, *_ in KINDS}
@@ -161,6 +169,11 @@ def is_trajectory(feature: MotionMatchingFeature) -> bool:
 def has_contact(feature: MotionMatchingFeature) -> bool:
     """Tell whether a feature is of a foot's contacts, which have no axes."""
     return feature.kind.startswith("foot")
+
+
+def has_axes(feature: MotionMatchingFeature) -> bool:
+    """Tell whether a feature is more than one number."""
+    return feature.kind not in NUMBER_KINDS
 
 
 def may_have_times(feature: MotionMatchingFeature) -> bool:
