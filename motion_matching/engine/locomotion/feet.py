@@ -44,7 +44,7 @@ _SAMPLES = 48  # of a swing, at which it has to clear the ground
 _CLIMBING, _LATE, _DRAW_BACK = 0.5, 0.5, 0.5
 _FLATTER_UPHILL = 0.6  # degrees by which the toes point up less as a heel strikes, for each uphill
 # pitch in degrees on stairs at the keys of a swing (see _compute_roll): the ball lands first
-_UPSTAIRS = (0.0, 10.0, 25.0, 32.0, 30.0, 12.0, 0.0, 4.0, 4.0, 0.0)
+_UPSTAIRS = (0.0, 10.0, 25.0, 32.0, 30.0, 12.0, 4.0, 8.0, 8.0, 0.0)
 _DOWNSTAIRS = (0.0, 12.0, 35.0, 40.0, 28.0, 10.0, 10.0, 18.0, 18.0, 0.0)
 _TOES_UP = 0.6  # share of that pitch by which the toes are up as it lands
 _OFF_EDGE = 0.03  # metres by which toes rise at once, since they leave a tread over its edge
@@ -127,7 +127,8 @@ def _move_foot(plan: Footprints, other: Footprints) -> Foot:
         return foot
     u, now = _compute_progress(plan, plan.path.times)
     share, lifts = _compute_lifts_over_edges(plan, other)
-    lift = CubicSpline(share, lifts, axis=1)(u)[now, np.arange(len(u))] * ((u > 0) & (u < 1))
+    done = np.minimum(u / plan.heel_strike[now], 1.0)
+    lift = CubicSpline(share, lifts, axis=1)(done)[now, np.arange(len(u))] * (u < 1)
     return replace(foot, toe=foot.toe + np.array([0.0, 0.0, 1.0]) * lift[:, None])
 
 
@@ -160,7 +161,8 @@ def _sample_foot(plan: Footprints, other: Footprints, times: Array) -> Foot:
     yaw = blend(headings, smoothstep(u))
     twist = path.sample(path.yaw, times) + plan.side * plan.style.toe_out - yaw
     yaw = yaw + (twist - 0.6 * np.tanh(twist / 0.6))  # on its ball, little below 0.4 rad
-    slope = blend(plan.slopes, smoothstep(u))
+    # the foot lies along the slope from its strike on
+    slope = blend(plan.slopes, smoothstep(u / np.append(plan.heel_strike, 1.0)[now]))
     floor = blend(plan.floors, climbed) + _bend_over_slopes(plan, climbed, departed, arrived)
     height, pitch, bend = _compute_roll(plan, times)
     # after its strike the heel rests, and the falling sole carries the toe forward a little
@@ -204,18 +206,18 @@ def _bend_over_slopes(plan: Footprints, share: Array, departed: Array, arrived: 
 
 
 def _compute_lifts_over_edges(plan: Footprints, other: Footprints) -> tuple[Array, Array]:
-    """Return shares (S,) of a swing, and by how much (N, S) each swing rises to clear the ground.
+    """Return shares (S,) of the way to a strike, and how much (N, S) each swing rises over edges.
 
     Of all lifts that are high enough, it is the one with the least squared accelerations.
     """
     from scipy.optimize import nnls  # loads in 0.15 s
 
     swings, share = plan.swings, np.linspace(0.0, 1.0, _SAMPLES)
-    at = swings.lift[:, None] + (swings.land - swings.lift)[:, None] * share[1:-1]
-    done = np.minimum(share[1:-1] / plan.heel_strike[:, None], 1.0)
+    done = share[1:-1]
+    at = swings.lift[:, None] + (plan.heel_strike * (swings.land - swings.lift))[:, None] * done
     clear = plan.crosses_edge[:, None] * smoothstep(done / 0.15) * smoothstep((1.0 - done) / 0.15)
     missing = _measure_missing_clearance(plan, other, at.ravel(), clear.ravel())
-    least = np.maximum(missing.reshape(at.shape), 0.0) * (done < 1.0)
+    least = np.maximum(missing.reshape(at.shape), 0.0)
     # second differences of a curve that is zero at both ends and beyond
     bend = np.diff(np.eye(_SAMPLES + 2), 2, axis=0)[:, 2:-2]
     lifts = np.zeros((len(at), _SAMPLES))

@@ -25,9 +25,9 @@ _SHORTEST_SWING = 0.3  # seconds
 # metres that feet stay behind for each m/s² of the body: half of what balances a stiff body
 _LEAN = 0.045
 _EDGE = 0.02  # metres by which heel and tip keep away from an edge of the ground
-# metres from the middle of a tread: upstairs the tip keeps away from the next riser and the heel
-# may hang over, downstairs the heel keeps away from the last riser and the tip may pass the edge
-_AWAY_FROM_RISER = 0.01
+# metres by which they keep further away from a riser: upstairs the tip from the next one, and the
+# heel may hang over; downstairs the heel from the last one, and the tip may pass the edge
+_AWAY_FROM_RISER = 0.02
 _RISER = 0.15  # metres: the lowest riser. A step that climbs less is partly one on flat ground
 
 
@@ -120,8 +120,8 @@ def _keep_off_edges(plan: Footprints, ground: GroundProfile) -> Footprints:
     """Move stances off the edges of the ground along the way, and find how high they are."""
     along, facing = measure_along(plan.points), np.cos(plan.headings)
     back = _AWAY_FROM_RISER * ground.stepped * np.sign(ground.heights[-1] - ground.heights[0])
-    behind = _EDGE - back + HEEL_BEHIND_TOE * facing
-    ahead = _EDGE + back + TIP_AHEAD * facing
+    behind = _EDGE + np.maximum(-back, 0.0) + HEEL_BEHIND_TOE * facing
+    ahead = _EDGE + np.maximum(back, 0.0) + TIP_AHEAD * facing
     moved = ground.fit_between_edges(along, behind, ahead)
     points = plan.points + (moved - along)[:, None] * yaw_to_forward(np.array(0.0))
     floors, slopes = ground.compute_height(points), ground.compute_slope(points, plan.headings)
