@@ -19,7 +19,7 @@ from ..maths.springs import compute_remainder, spring
 from .contact_lock import ContactLock
 from .feet_apart import FeetApart
 from .foot_rules import RULES
-from .footholds import find_foothold
+from .footholds import find_foothold, measure_slope
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .leg_solver import LegJoints, LegSolver, Tick
 from .legs import CLOSE, Joint, LegGeometry, compute_world_joints
@@ -262,11 +262,11 @@ class FootLock:
                     k, own, toe, root[2], contact, settings, dt, played, hardest
                 )
                 self._floors[k], self._toe_floors[k] = min(floors[:2]), floors[0]
-            if lock.is_firm and not was_firm and not self._is_flat:
-                self._leave_edge(k, own)
             if lock.is_firm and (not was_firm or not lock.locked):
                 turning = self._turning * (lock.left + RULES.beside)
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks, turning))
+                if not self._is_flat:
+                    self._leave_edge(k, own)
             shown.append(target)
             before = self._bone_getters[k](bones)
             turned += self._solvers[k].solve(own, before, target, floors, tick)
@@ -378,9 +378,11 @@ class FootLock:
         target = lock.update(data, contact, lowest, settings, dt, played, hardest)
         ankle, own = joints[-3][0], joints[-1][0]
         ex, ey = ankle[0] - own[0], ankle[1] - own[1]
-        heel = compute_step_height(ground, target[0] + ex, target[1] + ey, under)
-        tip = compute_step_height(ground, target[0] - ex, target[1] - ey, under)
         floor = compute_step_height(ground, *target[:2], under)
+        # edges behind it and ahead are not below a foot, but on its way
+        slope = measure_slope(ground, target[:2], (target[0] + ex, target[1] + ey))
+        rise = slope * math.hypot(ex, ey)
+        heel, tip = floor - rise, floor + rise
         if lock.locked:
             self._left[k] = (*target[:2], floor)
         return target, (floor - sunk, heel - sunk, tip - sunk)

@@ -1,4 +1,4 @@
-"""Where a foot stands on stairs: on one tread, beside its edges."""
+"""How a foot stands on the ground: along a slope, and on stairs on one tread, beside its edges."""
 
 from __future__ import annotations
 
@@ -6,11 +6,36 @@ import math
 
 import numpy as np
 
-from .ground import Ground, Point
+from .ground import Ground, Point, is_flat
 
 _APART = 0.02  # metres between looks at the ground
+_BESIDE = 0.02  # metres ahead of a toe, and behind it, that tell of a slope
+_BENT = 0.01  # metres by which these are off a line at an edge
 _EDGE = 0.025  # metres by which it changes from one look to the next at an edge
 _FARTHEST = 0.16  # metres that a foot is moved at most: half a tread and a bit
+
+
+def measure_slope(ground: Ground, toe: Point, ankle: Point) -> float:
+    """Return how far the ground at a toe rises ahead of the foot, per metre; 0 at an edge."""
+    wx, wy = toe[0] - ankle[0], toe[1] - ankle[1]
+    length = math.hypot(wx, wy)
+    if length < _APART:
+        return 0.0
+    dx, dy = _BESIDE * wx / length, _BESIDE * wy / length
+    behind, here, ahead = (
+        ground.height(toe[0] + n * dx, toe[1] + n * dy) for n in (-1.0, 0.0, 1.0)
+    )
+    if abs(ahead - 2.0 * here + behind) > _BENT or abs(ahead - behind) > 2.0 * _EDGE:
+        return 0.0
+    return (ahead - behind) / (2.0 * _BESIDE)
+
+
+def measure_slopes(ground: Ground, toes: np.ndarray, arms: np.ndarray) -> np.ndarray:
+    """Return `measure_slope` (N,) at toes (N, 2), from which arms (N, 2) lead to the ankles."""
+    if is_flat(ground):
+        return np.zeros(len(toes))
+    rows = zip(toes.tolist(), (toes + arms).tolist(), strict=True)
+    return np.array([measure_slope(ground, toe, ankle) for toe, ankle in rows])
 
 
 def find_foothold(ground: Ground, toe: Point, ankle: Point, tip_share: float) -> Point:

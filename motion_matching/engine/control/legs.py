@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -102,13 +102,28 @@ class LegGeometry:
         return 1.0 if self.scaled else math.sqrt(self.size)
 
 
-def measure_legs(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> tuple[LegGeometry, ...]:
-    """Measure the legs of a skeleton from poses (F, 7, B), whose bone 0 is the simulation bone."""
+def measure_legs(
+    skeleton: Skeleton, roles: Roles, poses: np.ndarray, footing: np.ndarray | None = None
+) -> tuple[LegGeometry, ...]:
+    """Measure the legs of a skeleton from poses (F, 7, B), whose bone 0 is the simulation bone.
+
+    On ground that rises and falls, feet are higher than in the poses by their `footing` (F, L).
+    """
     standing = poses.copy()
     standing[..., 0] = [0, 0, 0, 1, 0, 0, 0]
-    rotations, positions = quat.compute_world(standing, skeleton.parents)
-    size = measure_size(skeleton, roles)
-    return tuple(_measure_leg(skeleton, leg, rotations, positions, size) for leg in roles.legs)
+    world, size = quat.compute_world(standing, skeleton.parents), measure_size(skeleton, roles)
+    if footing is None:
+        footing = np.zeros((len(poses), len(roles.legs)))
+    level = np.all(footing == 0.0, axis=1)
+    # a foot that lies on a slope is tilted, and tells nothing of how it stands on the level
+    on_level = [part[level] if level.any() else part for part in world]
+    return tuple(
+        replace(
+            _measure_leg(skeleton, leg, on_level[0], on_level[1], size),
+            folded_length=_measure_folded_length(leg, world[1], rises),
+        )
+        for leg, rises in zip(roles.legs, footing.T, strict=True)
+    )
 
 
 def _measure_leg(
@@ -128,7 +143,7 @@ def _measure_leg(
         foot=chain.index(leg.foot),
         hinge=tuple(hinge.tolist()),
         tip=None if tip is None else tuple(tip.tolist()),
-        folded_length=_measure_folded_length(ankles - hips, upper, lower),
+        folded_length=0.0,
         toe_height=toe,
         foot_height=foot,
         tip_height=end,
@@ -148,8 +163,14 @@ def _has_toes_ahead(hinges: np.ndarray, arms: np.ndarray, shins: np.ndarray) -> 
     return bool(np.sum(np.maximum(shins[:, 2], 0.0) * behind) >= 0.0)
 
 
-def _measure_folded_length(whole: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> float:
-    """Return the distance of hip and ankle with the knee bent slightly more than in any frame."""
+def _measure_folded_length(leg: Leg, positions: np.ndarray, rises: np.ndarray) -> float:
+    """Return the distance of hip and ankle with the knee bent slightly more than in any frame.
+
+    Feet are higher than at positions (F, B, 3) by `rises` (F,).
+    """
+    hips, knees, ankles = (positions[:, bone] for bone in (leg.thigh, leg.shin, leg.foot))
+    upper, lower = knees - hips, ankles - knees
+    whole = ankles - hips + rises[:, None] * [0.0, 0.0, 1.0]
     a, b = np.linalg.norm(upper, axis=-1).mean(), np.linalg.norm(lower, axis=-1).mean()
     square = np.sum(whole**2, axis=-1).min()
     cosine = (square - a * a - b * b) / max(2.0 * a * b, 1e-9)

@@ -35,7 +35,7 @@ def assemble(
     skeleton = reel.skeleton
     roles = rig.Roles.from_names(skeleton, roles.to_names(parts[0].clip.skeleton))
     ground = _join_grounds(parts, len(roles.legs))
-    reel = lower_feet(reel, roles, ground.footing) if ground else reel
+    reel = lower_feet(reel, roles, ground.footing, ground.tilts) if ground else reel
     lengths = np.array([p.clip.frame_count for p in parts])
     stops = np.cumsum(lengths).astype(np.int32)
     starts = (stops - lengths).astype(np.int32)
@@ -98,13 +98,13 @@ def _join_grounds(parts: Sequence[ReelPart], legs: int) -> OwnGround | None:
     """Return the ground of all parts end to end, level below those without one; or None."""
     if not any(part.ground for part in parts):
         return None
-    level = [np.zeros((part.clip.frame_count, 1 + legs)) for part in parts]
+    level = [np.zeros((part.clip.frame_count, 1 + 2 * legs)) for part in parts]
     rows = [
-        np.column_stack([own.heights, own.footing]) if (own := part.ground) else none
+        np.column_stack([own.heights, own.footing, own.tilts]) if (own := part.ground) else none
         for part, none in zip(parts, level, strict=True)
     ]
     ground = np.concatenate(rows).astype(np.float32)
-    return OwnGround(ground[:, 0], ground[:, 1:])
+    return OwnGround(ground[:, 0], ground[:, 1 : 1 + legs], ground[:, 1 + legs :])
 
 
 def _stack_component_first(*arrays: np.ndarray) -> np.ndarray:

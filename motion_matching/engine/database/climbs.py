@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ..control.legs import measure_legs
 from ..feet.bending import bend_leg
 from ..maths import quat
 from ..maths.runs import find_runs
+from ..maths.two_bones import pitch_up
 from ..motion.clip import Clip
 from ..motion.smoothing import apply_savitzky_golay, compute_window
 from .uneven_feet import STAIRS
@@ -28,6 +30,7 @@ _LOWEST = 0.06  # of the legs' length: feet so far above the lowest part of the 
 _CLIMBS = 0.05  # m/s: what rises or goes more slowly stands
 _ALIKE = 0.1  # slopes that differ by less are climbed alike
 _FASTEST = 95  # percentile of speeds: how fast the data goes
+_FLAT = 10  # percentile of a foot's pitches while it stands: flat, before its heel comes up
 _SMOOTH = 0.5  # seconds, about a step, over which the ground below the body is averaged
 
 
@@ -36,43 +39,63 @@ class OwnGround:
     """The ground of a clip in metres, from where it is first stood on: `heights` (F,) below the
     body, and `footing` (F, L), how much higher than that the ground of each foot is.
 
-    On its way from one stance to the next a foot has the ground on the line between them.
+    On its way from one stance to the next a foot has the ground on the line between them. `tilts`
+    (F, L) are the angles in radians by which heels are lower, as feet lie along a slope.
     """
 
     heights: np.ndarray
     footing: np.ndarray
+    tilts: np.ndarray
 
     def crop(self, start: int, stop: int) -> OwnGround:
         """Return the frames start <= f < stop."""
-        return OwnGround(self.heights[start:stop], self.footing[start:stop])
+        return OwnGround(*(part[start:stop] for part in vars(self).values()))
 
     def mirrored(self, legs: Sequence[int]) -> OwnGround:
         """Return the ground of the mirror image, whose legs are those of these numbers."""
-        return OwnGround(self.heights, self.footing[:, list(legs)])
+        legs = list(legs)
+        return OwnGround(self.heights, self.footing[:, legs], self.tilts[:, legs])
+
+
+class BodyOverGround(NamedTuple):
+    """A body of a clip at a rate of `fps`: its hips (F, 3) and `lowest` (F,) part, in metres.
+
+    `leg` is the length of its legs.
+    """
+
+    hips: np.ndarray
+    lowest: np.ndarray
+    fps: float
+    leg: float
+
+
+def find_standing_pitch(pitches: np.ndarray, contacts: np.ndarray) -> float:
+    """Return the pitch of feet that are flat on the ground, of all (F, L) and their contacts."""
+    return float(np.percentile(pitches[contacts], _FLAT)) if contacts.any() else 0.0
 
 
 def find_ground(
-    toes: np.ndarray,
-    contacts: np.ndarray,
-    hips: np.ndarray,
-    lowest: np.ndarray,
-    fps: float,
-    leg: float,
+    toes: np.ndarray, contacts: np.ndarray, pitches: np.ndarray, body: BodyOverGround
 ) -> OwnGround | None:
     """Return the ground of a clip, at the height of toes that stand; None if it is level.
 
-    Toes (F, L, 3), hips (F, 3), the `lowest` (F,) part of the body and the length of the `leg` are
-    in metres, contacts (F, L).
+    Toes (F, L, 3) are in metres, contacts (F, L). `pitches` (F, L) in radians are those of feet
+    from where they are as they stand flat on the level.
     """
-    stances = [_find_stances(toes[:, k], contacts[:, k], lowest, leg) for k in range(toes.shape[1])]
+    (hips, lowest, fps, leg), legs = body, range(toes.shape[1])
+    stances = [_find_stances(toes[:, k], contacts[:, k], lowest, leg) for k in legs]
     heights = [height for own in stances for *_, height in own]
     if not heights or np.ptp(heights) <= STAIRS * leg:
         return None
     below = _follow_body(toes, stances, hips)
     # of order 1 it is a mean
     below = apply_savitzky_golay(below, compute_window(_SMOOTH, fps, len(below)), 1)
-    feet = [follow_steps(toes[:, k, :2], own, below) for k, own in enumerate(stances)]
-    return OwnGround(below, np.column_stack(feet) - below[:, None])
+    feet, tilts = [], []
+    for k, own in enumerate(stances):
+        feet.append(follow_steps(toes[:, k, :2], own, below))
+        lying = [(a, b, -float(np.percentile(pitches[a:b, k], _FLAT))) for a, b, _ in own]
+        tilts.append(follow_steps(toes[:, k, :2], lying, np.zeros(len(below))))
+    return OwnGround(below, np.column_stack(feet) - below[:, None], np.column_stack(tilts))
 
 
 def _find_stances(
@@ -107,6 +130,13 @@ def _follow_body(
     return np.interp(np.arange(len(hips)), times, heights)
 
 
+def _pitch(arms: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Return arms (T, 3) that are steeper by angles (T,)."""
+    length, level = np.linalg.norm(arms, axis=-1), np.linalg.norm(arms[:, :2], axis=-1)
+    steep = np.arctan2(arms[:, 2], level) + angles
+    return np.asarray(pitch_up(arms, length * np.sin(steep) - arms[:, 2]))
+
+
 def measure_speeds(
     track: np.ndarray, ground: np.ndarray, starts: np.ndarray, fps: float
 ) -> ClimbSpeeds | None:
@@ -127,10 +157,10 @@ def measure_speeds(
     return ClimbSpeeds(*(tuple(column) for column in np.array(known).T.tolist())) if known else None
 
 
-def lower_feet(clip: Clip, roles: Roles, footing: np.ndarray) -> Clip:
+def lower_feet(clip: Clip, roles: Roles, footing: np.ndarray, tilts: np.ndarray) -> Clip:
     """Return a clip with a simulation bone whose toes are lower by `footing` (F, L) in metres.
 
-    Legs bend for that, and feet keep their attitude.
+    Legs bend for that, and heels come up by the angles `tilts` (F, L) in radians.
     """
     climbs = np.flatnonzero(np.any(footing != 0.0, axis=1))
     if not len(climbs):
@@ -139,13 +169,13 @@ def lower_feet(clip: Clip, roles: Roles, footing: np.ndarray) -> Clip:
     poses = np.ascontiguousarray(local.transpose(0, 2, 1), np.float64)
     parents = clip.skeleton.parents
     rotations, positions = quat.compute_world(poses, parents)
-    for leg, fall in zip(
-        measure_legs(clip.skeleton, roles, poses), footing[climbs].T, strict=True
-    ):
+    legs = measure_legs(clip.skeleton, roles, poses)
+    for leg, fall, tilt in zip(legs, footing[climbs].T, tilts[climbs].T, strict=True):
         toe, ankle = positions[:, leg.chain[-1]], positions[:, leg.chain[leg.foot]]
         goal = toe - fall[:, None] * [0.0, 0.0, 1.0]
         deep = np.full(len(goal), -np.inf)
-        bend_leg(leg, poses, rotations, positions, parents, goal, ankle - toe, deep)
+        arm = _pitch(ankle - toe, tilt)
+        bend_leg(leg, poses, rotations, positions, parents, goal, arm, deep)
     result = clip.rotations.copy()
     result[climbs] = poses[:, 3:].transpose(0, 2, 1)
     return replace(clip, rotations=quat.unroll(result))

@@ -401,10 +401,11 @@ class Database:
     @cached_property
     def character_legs(self) -> tuple[LegGeometry, ...]:
         """The legs of the character as they are and move, in the order of the contacts."""
-        # a foot that lies on a slope is tilted, and tells nothing of how it stands on the level
-        level = np.flatnonzero(self.level)
-        poses = self.poses[level[:: max(len(level) // _LEG_SAMPLES, 1)]]
-        legs = measure_legs(self.skeleton, self.roles, poses)
+        every = max(self.frame_count // _LEG_SAMPLES, 1)
+        poses, footing = self.poses[::every], self.footing
+        if footing is not None:
+            footing = footing[::every]
+        legs = measure_legs(self.skeleton, self.roles, poses, footing)
         ranges = list(zip(self.starts.tolist(), self.stops.tolist(), strict=True))
         if legs and legs[0].size > 1.0 and self._is_scaled(ranges):
             legs = tuple(replace(leg, scaled=True) for leg in legs)

@@ -18,7 +18,7 @@ from ..body.toe_ends import measure_leg_lengths
 from ..maths.runs import find_runs
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
-from .climbs import find_ground
+from .climbs import BodyOverGround, find_ground, find_standing_pitch
 from .parts import KEPT_FLOOR, BuildNote, ReelPart
 from .tilted_floors import STEEPEST, find_tilt, level, level_points, measure_steepness
 from .uneven_feet import find_rises, may_be_uneven
@@ -233,23 +233,32 @@ def _lay_flat(
     """Return parts and feet with those that climb on level ground, beside their own, as faults."""
     flat_parts, flat_feet, faults = list(parts), list(feet), []
     standing = [toes[..., 2][contacts] for toes, contacts, _ in feet]
-    level = [np.median(heights) for heights in standing if len(heights) and _is_level(heights, leg)]
+    are_level = [_is_level(heights, leg) for heights in standing]
+    if all(are_level):
+        return flat_parts, flat_feet, []
+    known = [n for n, is_level in enumerate(are_level) if is_level and len(standing[n])]
+    pairs = zip(parts, feet, strict=True)
+    pitches = [_measure_pitches(part.clip, toes, roles) for part, (toes, *_) in pairs]
+    flat = np.median(
+        [find_standing_pitch(pitches[n], feet[n].contacts) for n in known or range(len(parts))]
+    )
+    heights = [np.median(standing[n]) for n in known]
     for number, (part, (toes, contacts, tilted)) in enumerate(zip(parts, feet, strict=True)):
-        if _is_level(standing[number], leg):
+        if are_level[number]:
             continue
-        hips = part.clip.skeleton.compute_bone_position(
-            roles.hips, part.clip.rotations, part.clip.positions
-        )
-        lowest = _find_lowest(part.clip, roles)
-        ground = find_ground(toes, contacts, hips, lowest, part.clip.fps, leg)
+        clip = part.clip
+        hips = clip.skeleton.compute_bone_position(roles.hips, clip.rotations, clip.positions)
+        body = BodyOverGround(hips, _find_lowest(clip, roles), clip.fps, leg)
+        ground = find_ground(toes, contacts, pitches[number] - flat, body)
         if ground is None:
             continue
         # toes stand as high above it as above level ground
         first = ground.heights[0]
-        stands = np.median(level) if level else 0.0 if is_off_zero(first, leg) else first
+        stands = np.median(heights) if heights else 0.0 if is_off_zero(first, leg) else first
         ground = replace(ground, heights=ground.heights - stands)
-        lowered = _lift(part.clip, -ground.heights[:, None])
-        flat_parts[number] = replace(part, clip=lowered, ground=ground)
+        flat_parts[number] = replace(
+            part, clip=_lift(clip, -ground.heights[:, None]), ground=ground
+        )
         below = ground.heights[:, None] + ground.footing
         flat_feet[number] = _Feet(toes - below[..., None] * [0.0, 0.0, 1.0], contacts, tilted)
         rise = np.ptp(ground.heights)
@@ -258,6 +267,13 @@ def _lay_flat(
         advice = "if it is level, turn the clip so that its floor is, too"
         faults.append(_Fault(part.source.name, what, deed, advice, "slope"))
     return flat_parts, flat_feet, faults
+
+
+def _measure_pitches(clip: Clip, toes: np.ndarray, roles: Roles) -> np.ndarray:
+    """Return the angles (F, L) at which ankles are above toes (F, L, 3)."""
+    compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
+    arms = np.stack([compute(leg.foot, *local) for leg in roles.legs], axis=1) - toes
+    return np.arctan2(arms[..., 2], np.linalg.norm(arms[..., :2], axis=-1))
 
 
 def _describe_tilt(name: str, steep: float) -> _Fault:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..control.footholds import measure_slopes
 from ..control.ground import compute_step_heights
 from ..maths import quat
 from .banded import Quantity
@@ -29,11 +30,19 @@ class FeetPlacement:
         self.reaches = [np.maximum(np.linalg.norm(way, axis=-1), 1e-6) for way in self.ways]
         # how far (T, 3, 5) ankles move for the hips' fall, the toe and its pitch
         self._gains = [self._compute_gains(k) for k in range(len(feet.feet))]
-        # the heights (T,) of the floor under toes, ankles and tips
-        self.floors, self.heel_floors, self.tip_floors = (
-            [self._find_floors(feet, k, share) for k in range(len(feet.feet))]
-            for share in (0.0, 1.0, None)
-        )
+        ground = feet.plan.ground
+        self.floors = [compute_step_heights(ground, toe[:, :2], feet.bodies) for toe in self.toes]
+        # by how much (T,) the ground below ankles is lower than below toes, along the slope there
+        falls = [
+            measure_slopes(ground, toe[:, :2], arm[:, :2]) * np.linalg.norm(arm[:, :2], axis=-1)
+            for toe, arm in zip(self.toes, self.arms, strict=True)
+        ]
+        pairs = list(zip(self.floors, falls, strict=True))
+        self.heel_floors = [floor - fall for floor, fall in pairs]
+        self.tip_floors = [
+            floor + foot.leg.tip_share * fall
+            for foot, (floor, fall) in zip(feet.feet, pairs, strict=True)
+        ]
 
     def _pitch(self, foot: FootTrack) -> np.ndarray:
         angle = self.values[:, foot.column + 3] / foot.size
@@ -43,12 +52,6 @@ class FeetPlacement:
         way = self.toes[k] + self.arms[k] - self._feet[k].hip
         way[:, 2] += self.drop
         return way
-
-    def _find_floors(self, feet: Feet, k: int, share: float | None) -> np.ndarray:
-        """Return the floor (T,) under a point so far from the toe to its ankle; None at its tip."""
-        share = -feet.feet[k].leg.tip_share if share is None else share
-        places = self.toes[k] + share * self.arms[k]
-        return compute_step_heights(feet.plan.ground, places[:, :2], feet.bodies)
 
     def find_ankle(self, k: int) -> Quantity:
         """Return an ankle's way from its hip, as it changes with the unknowns near here."""

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..control.contact_ranges import ContactRange, build_contact_mask
-from ..control.footholds import find_foothold
+from ..control.footholds import find_foothold, measure_slopes
 from ..control.ground import compute_step_heights, follow_floor, follow_steps, is_flat
 from ..control.legs import LegGeometry
 from ..maths import quat
 from ..maths.numeric import ARRAYS, join, split
 from ..maths.runs import find_runs
-from ..maths.two_bones import find_axes, unfold
+from ..maths.two_bones import find_axes, pitch_up, unfold
 from ..motion.skeleton import Skeleton
 from .bending import bend_leg
 from .body import Feet, FeetPlan, FootTrack, ToeMotion
@@ -104,6 +104,13 @@ def _raise_feet(
             for start, stop in find_runs(planted[:, k]).tolist()
         ]
         ground = follow_steps(toe, stances, floor)
+        arm = positions[:, leg.chain[leg.foot]] - positions[:, leg.chain[-1]]
+        slopes = measure_slopes(plan.ground, toe, arm[:, :2])
+        slopes = follow_steps(
+            toe, [(a, b, float(np.median(slopes[a:b]))) for a, b, _ in stances], 0.0 * slopes
+        )
+        fall = slopes * np.linalg.norm(arm[:, :2], axis=-1)
+        raised[:, leg.chain[leg.foot]] += pitch_up(arm, -fall) - arm
         raised[:, list(leg.chain[leg.foot :]), 2] += (ground - stands)[:, None]
     return raised
 

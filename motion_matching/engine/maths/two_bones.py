@@ -165,6 +165,11 @@ def unfold(
     return mx - lower[0], my - lower[1], mz - lower[2]
 
 
+def pitch_up(vectors: np.ndarray, rises: np.ndarray) -> np.ndarray:
+    """Return vectors (T, 3) of the same lengths and headings whose ends are higher by some (T,)."""
+    return join(pitch_to_height(split(vectors), vectors[:, 2] + rises, ARRAYS))
+
+
 def pitch_to_height(
     vector: Number3[Number], height: Number, of: Functions[Number]
 ) -> Number3[Number]:

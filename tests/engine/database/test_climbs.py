@@ -61,6 +61,20 @@ def test_feet_stand_as_on_level_ground(climbing):
     assert abs(high - np.median(level)) < 0.005
 
 
+def test_feet_that_lie_on_a_slope_are_flat_as_on_the_level(climbing):
+    """Their heels are lower or higher than their toes by 10 cm per metre and more on a ramp."""
+    legs, data = climbing.roles.legs, climbing
+    ankles = data.skeleton.compute_bone_positions([leg.foot for leg in legs], data.poses, root=0)
+    rises = (ankles - data.toes)[..., 2]
+
+    def measure(frames: slice) -> float:
+        return float(np.percentile(rises[frames][data.contacts[frames]], 20))
+
+    level = measure(find_frames(data, "walk_speeds"))
+    for name in ("ramp_up_20", "ramp_down_20", "ramp_up_30"):
+        assert abs(measure(find_frames(data, name)) - level) < 0.01
+
+
 def test_legs_get_back_to_the_clip_on_its_own_ground(climbing):
     """What is laid flat and raised again is the clip itself."""
     clip = next(clip for clip in generate_climbs() if clip.name == "stairs_up_17")
@@ -68,8 +82,9 @@ def test_legs_get_back_to_the_clip_on_its_own_ground(climbing):
     track = GroundTrack.from_rows(climbing.track[frames])
     reel = attachment.attach(clip, track, climbing.roles.hips - 1)
     roles = Roles.from_names(reel.skeleton, climbing.roles.to_names(climbing.skeleton))
-    footing = climbing.footing[frames]
-    again = climbs.lower_feet(climbs.lower_feet(reel, roles, footing), roles, -footing)
+    footing, none = climbing.footing[frames], np.zeros((frames.stop - frames.start, 2))
+    flat = climbs.lower_feet(reel, roles, footing, none)
+    again = climbs.lower_feet(flat, roles, -footing, none)
     before, after = (each.compute_world()[1] for each in (reel, again))
     assert np.abs(before - after).max() < 0.01
 
