@@ -6,6 +6,7 @@ from ..lazy import load_on_use
 
 if TYPE_CHECKING:
     from . import (
+        bending,
         breathing,
         carrying,
         contact_ranges,
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
         fade,
         feet_apart,
         foot_lock,
+        footholds,
         ground,
+        ground_ahead,
         ideal,
         idling,
         inertialization,

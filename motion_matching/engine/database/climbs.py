@@ -18,7 +18,7 @@ from ..body.rig import Roles
 from ..control.ground import follow_steps
 from ..control.ground_ahead import ClimbSpeeds
 from ..control.legs import measure_legs
-from ..feet.bending import bend_leg
+from ..control.bending import bend_leg
 from ..maths import quat
 from ..maths.runs import find_runs
 from ..maths.two_bones import pitch_up

@@ -15,7 +15,7 @@ from ..maths.numeric import ARRAYS, join, split
 from ..maths.runs import find_runs
 from ..maths.two_bones import find_axes, pitch_up, unfold
 from ..motion.skeleton import Skeleton
-from .bending import bend_leg
+from ..control.bending import bend_leg
 from .body import Feet, FeetPlan, FootTrack, ToeMotion
 from .heels import compute_pitches, find_level_axes
 from .numbers import NUMBERS

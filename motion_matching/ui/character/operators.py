@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -12,7 +12,6 @@ from ... import app, engine, scene
 from ...app.characters import get_active_armature, get_armature
 from ...app.typed import settings_of
 from ...engine.errors import SettingsError
-from ...engine.motion.clip import Clip
 from ..database.operators_sources import add_source
 from ..operator_base import (
     CHARACTER,
@@ -23,6 +22,9 @@ from ..operator_base import (
     in_object_mode,
 )
 from ..typed_properties import choice, switch
+
+if TYPE_CHECKING:
+    from ...engine.motion.clip import Clip
 
 _FIX_ITEMS = [(name, *words) for name, words in app.warnings.FIXES.items()]
 _CLIPS_AT_ONCE = 7  # added between two redraws, which take longer

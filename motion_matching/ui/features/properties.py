@@ -8,7 +8,6 @@ import bpy
 
 from ... import app
 from ...app.typed import armature_of, settings_of
-from ...engine.database.features import NUMBER_KINDS
 from ...engine.motion.bone_names import ROLES
 from ..property_updates import apply_weights, invalidate_status
 from ..typed_properties import (
@@ -173,7 +172,7 @@ def has_contact(feature: MotionMatchingFeature) -> bool:
 
 def has_axes(feature: MotionMatchingFeature) -> bool:
     """Tell whether a feature is more than one number."""
-    return feature.kind not in NUMBER_KINDS
+    return not has_contact(feature) and feature.kind != "trajectory_height"
 
 
 def may_have_times(feature: MotionMatchingFeature) -> bool:

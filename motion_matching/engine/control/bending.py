@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..control.legs import LegGeometry
+from .legs import LegGeometry
 from ..maths import quat
 from ..maths.numeric import ARRAYS, join, split
 from ..maths.two_bones import bend_to, pitch_to_height, turn_limbs
