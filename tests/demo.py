@@ -56,7 +56,9 @@ def load_climbing() -> Database:
 
     def build_climbing() -> Database:
         clips = [clip for clip in generate_clips() if clip.name in CLIMBERS]
-        return build([Source(clip=clip) for clip in [*clips, *generate_climbs()]], BuildSettings())[0]
+        return build([Source(clip=clip) for clip in [*clips, *generate_climbs()]], BuildSettings())[
+            0
+        ]
 
     return pickle_once("climbing", build_climbing)
 

@@ -122,7 +122,7 @@ class FootLock:
             toe, attitude = own[-1]
             z, floor = toe[2], 0.0
             if not self._is_flat:
-                floor = compute_step_height(self._ground, *toe[:2], self._body)
+                floor = compute_step_height(self._ground, toe[0], toe[1], self._body)
             below = [leg.toe_height - z, leg.foot_height - own[-3][0][2]]
             if leg.tip is not None:
                 below.append(leg.tip_height - z - mul_vec(attitude, leg.tip)[2])
@@ -366,13 +366,13 @@ class FootLock:
         below = compute_step_height(ground, *lock.plant[:2], under) if lock.is_firm else floor
         # a foot is as high above its ground as the data has it above level ground
         line, before = self._find_line(k, shown, floor, played), self._lines[k]
-        own, gap = line.find_height(*shown), 0.0
+        here, gap = line.find_height(*shown), 0.0
         if before is not None:
             gap, speed = self._gaps[k]
-            gap += before.find_height(*shown) - own
+            gap += before.find_height(*shown) - here
             gap, speed = self._gaps[k] = spring(gap, speed, 0.0, settings.foot_halflife, dt)
         self._lines[k] = line
-        data = (x, y, z - stands + own + gap)
+        data = (x, y, z - stands + here + gap)
         sunk = self._sunk[k]
         lowest = below + toe_height - sunk
         target = lock.update(data, contact, lowest, settings, dt, played, hardest)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from .ground import Ground, Point, compute_step_height
 
+
 class ClimbSpeeds(NamedTuple):
     """How fast a motion goes on slopes at most, in m/s; ascending slopes are rises per metre."""
 

@@ -281,7 +281,7 @@ class SimulationObject:
     def _follow_path(self, path: FuturePath, state: State, now: float, time: float) -> State:
         """Return the state to which a path and obstacles lead from the time `now` to `time`."""
         dt = time - now
-        x, y, yaw, vx, vy = _sample_path(path, time)
+        x, y, yaw, vx, vy, _ = _sample_path(path, time)
         away, fastest = math.dist(state[:2], (x, y)), self._settings.run.forward
         if self._is_late and away > fastest * dt:
             # after obstacles have held it back, it runs after its path instead of leaping to it

@@ -45,8 +45,9 @@ def assemble(
     names, tags = compute_tag_bits(tagged)
     contacts = _find_toe_contacts(reel, roles, starts, stops, settings.contacts)
     local = reel.positions, reel.rotations
-    of_ranges = track, starts, stops, loops, contacts, ground and ground.heights
-    table = MotionTable(skeleton, roles, reel.fps, *local, *of_ranges)
+    heights = ground.heights if ground else None
+    of_ranges = track, starts, stops, loops, contacts
+    table = MotionTable(skeleton, roles, reel.fps, *local, *of_ranges, heights)
     velocities = _compute_velocities(table)
     schema = settings.schema.with_all_legs(roles.leg_names)
     schema = schema.with_heights() if ground else schema
@@ -80,8 +81,8 @@ def assemble(
         tags=tags,
         bias=compute_bias(tagged),
         features=compute_features(schema, table),
-        ground=ground and ground.heights,
-        footing=ground and ground.footing,
+        ground=heights,
+        footing=ground.footing if ground else None,
         tag_names=names,
         range_sources=tuple(
             RangeSource(p.source.key, p.source_frames, p.cycle, p.closing) for p in parts

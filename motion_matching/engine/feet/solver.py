@@ -112,7 +112,9 @@ def _keep_on_steps(feet: Feet, near: FeetPlacement) -> Feet:
             if leaves[start:stop].any() and not firm[start:stop].any():
                 at = start + int(np.argmax(leaves[start:stop]))
                 way = np.linspace(stand[at], toe[at, :2], _LOOKS)
-                heights = compute_step_heights(ground, way, np.repeat(feet.bodies[at][None], _LOOKS, axis=0))
+                heights = compute_step_heights(
+                    ground, way, np.repeat(feet.bodies[at][None], _LOOKS, axis=0)
+                )
                 last = np.flatnonzero(np.abs(heights - heights[0]) <= NUMBERS.low)[-1]
                 stand[start:stop], firm[start:stop] = way[last], True
         kept.append(replace(foot, firm=firm, stand=stand))

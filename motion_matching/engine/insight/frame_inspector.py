@@ -22,6 +22,7 @@ from ..control.transition_cost import format_price
 from ..database.database import Database
 from ..database.frame_names import find_frame as find_frame
 from ..database.frame_names import format_frame
+from ..database.features import compute_rises
 from ..database.motion_table import sample_track
 from ..database.tags import NO_ENTRY, NO_USE
 from ..matching import price_choice

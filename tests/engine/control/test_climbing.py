@@ -99,7 +99,9 @@ def test_a_character_gets_over_a_steep_ramp(clips):
         above, _ = measure_feet(take, data)
         assert above.min() > -0.01
         assert -take.character[-1, 1] > BEGIN + 6.0 + TOP
-        height = take.poses[:, 2, 0] - [take.performance.floor.height(*xy) for xy in take.character[:, :2]]
+        height = take.poses[:, 2, 0] - [
+            take.performance.floor.height(*xy) for xy in take.character[:, :2]
+        ]
         assert np.abs(height).max() < 0.25
 
 
@@ -162,7 +164,9 @@ def test_the_body_goes_along_the_slope_through_the_treads():
     height = take.poses[:, 2, 0]
     climb = np.gradient(height) * take.fps
     assert np.abs(np.diff(climb)).max() < 0.35  # no treads in it: a riser a tick would be 5 m/s
-    up = (-take.character[:, 1] > BEGIN + 0.5) & (-take.character[:, 1] < BEGIN + STEPS * TREAD - 0.5)
+    up = (-take.character[:, 1] > BEGIN + 0.5) & (
+        -take.character[:, 1] < BEGIN + STEPS * TREAD - 0.5
+    )
     line = RISER / TREAD * (-take.character[up, 1] - BEGIN) + 0.5 * RISER
     assert np.abs(height[up] - line).max() < 0.12
 

@@ -138,7 +138,9 @@ def test_full_speeds_are_those_on_level_ground(climbing):
     frames = np.flatnonzero(~climbing.climbs)
     level = leave_out(climbing, climbing.climbs)
     assert len(frames) == level.frame_count
-    assert measure_speeds(climbing)[0].forward == pytest.approx(measure_speeds(level)[0].forward, abs=0.05)
+    assert measure_speeds(climbing)[0].forward == pytest.approx(
+        measure_speeds(level)[0].forward, abs=0.05
+    )
 
 
 def test_climbs_tell_how_fast_they_go(climbing):
