@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .legs import LegGeometry
 from ..maths import quat
 from ..maths.numeric import ARRAYS, join, split
 from ..maths.two_bones import bend_to, pitch_to_height, turn_limbs
+from .legs import LegGeometry
 
 
 def bend_leg(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -299,7 +300,7 @@ def follow_steps(
         return below
     ground = np.empty(len(toe))
     ground[: stances[0][0]], ground[stances[-1][0] :] = stances[0][2], stances[-1][2]
-    for (start, stop, height), (after, _, higher) in zip(stances, stances[1:], strict=False):
+    for (start, stop, height), (after, _, higher) in pairwise(stances):
         ground[start:stop] = height
         way = toe[after] - toe[stop - 1]
         along = (toe[stop:after] - toe[stop - 1]) @ way / max(float(way @ way), _SHORTEST)

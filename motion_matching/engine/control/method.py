@@ -130,9 +130,10 @@ class Method(Protocol):
     `start_from` enters the motion that is most like a pose and its velocities; the motion's jump
     leads from there to what was entered, whose pose is that of this instant.
 
-    Where its motion `climbs`, goals tell how far the ground rises. `acceleration_limits` (2, B) are linear and angular, of each bone against its parent; `legs` are
-    in the order of contacts. `gaze` is what turns for a look, None if there is no known head.
-    `explain` returns the last search, None before the first.
+    `acceleration_limits` (2, B) are linear and angular, of each bone against its parent; `legs` are
+    in the order of contacts. `gaze` is what turns for a look, None if there is no known head. Goals
+    tell a motion that `climbs` how far the ground rises. `explain` returns the last search, None
+    before the first.
     """
 
     @property

@@ -52,7 +52,7 @@ def compute_desired_velocity(
 
 
 class TrajectoryPoint(NamedTuple):
-    """Position, heading and velocity of a trajectory at one time, and the ground's rise until then."""
+    """Position, heading and velocity of a trajectory at one time, and how far the ground rises."""
 
     x: float
     y: float

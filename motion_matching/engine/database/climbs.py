@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..body.rig import Roles
+from ..control.bending import bend_leg
 from ..control.ground import follow_steps
 from ..control.ground_ahead import ClimbSpeeds
 from ..control.legs import measure_legs
-from ..control.bending import bend_leg
 from ..maths import quat
 from ..maths.runs import find_runs
 from ..maths.two_bones import pitch_up
@@ -113,7 +113,7 @@ def _find_stances(
 def _follow_body(
     toes: np.ndarray, stances: list[list[tuple[int, int, float]]], hips: np.ndarray
 ) -> np.ndarray:
-    """Return the height (F,) of the ground below hips (F, 3): as they pass a foot, it is the foot's.
+    """Return the height (F,) of the ground below hips (F, 3): where they pass a foot, that of it.
 
     They pass it once, or stay above it for a while.
     """

@@ -61,7 +61,7 @@ def measure_strafing(database: Database) -> bool:
 
 
 def _split_by_direction(database: Database) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return the speeds (N,) of frames on level ground that may be entered, and masks by direction."""
+    """Return the speeds (N,) of level frames that may be entered, and masks by direction."""
     # people are slower where they climb
     velocity = database.root_motion[database.find_candidates(0.0) & database.level][:, :2]
     angle = np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1]))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..control.bending import bend_leg
 from ..control.contact_ranges import ContactRange, build_contact_mask
 from ..control.footholds import find_foothold, measure_slopes
 from ..control.ground import compute_step_heights, follow_floor, follow_steps, is_flat
@@ -15,7 +16,6 @@ from ..maths.numeric import ARRAYS, join, split
 from ..maths.runs import find_runs
 from ..maths.two_bones import find_axes, pitch_up, unfold
 from ..motion.skeleton import Skeleton
-from ..control.bending import bend_leg
 from .body import Feet, FeetPlan, FootTrack, ToeMotion
 from .heels import compute_pitches, find_level_axes
 from .numbers import NUMBERS

@@ -20,9 +20,9 @@ from ..control.settings import PerformerSettings
 from ..control.trajectory import SimulationObject, TrajectoryPoint
 from ..control.transition_cost import format_price
 from ..database.database import Database
+from ..database.features import compute_rises
 from ..database.frame_names import find_frame as find_frame
 from ..database.frame_names import format_frame
-from ..database.features import compute_rises
 from ..database.motion_table import sample_track
 from ..database.tags import NO_ENTRY, NO_USE
 from ..matching import price_choice

@@ -21,8 +21,8 @@ from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database, measure_character_legs
 from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
-from ..database.motion_table import differentiate
 from ..database.idles import find_moving_frames, find_settling_frames
+from ..database.motion_table import differentiate
 from ..errors import DatabaseError, SettingsError
 from ..motion.rest import AT_REST
 from ..motion.skeleton import Skeleton
