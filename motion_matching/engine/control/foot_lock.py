@@ -322,7 +322,8 @@ class FootLock:
         x, y, _ = lock.plant
         (tx, ty, _), (ax, ay, _) = joints[-1][0], joints[-3][0]
         share = self._legs[k].tip_share
-        dx, dy = find_foothold(self._ground, (x, y), (x + ax - tx, y + ay - ty), share)
+        ankle = x + ax - tx, y + ay - ty
+        dx, dy = find_foothold(self._ground, (x, y), ankle, share, self._body)
         if dx or dy:
             before, after = (
                 compute_step_height(self._ground, *place, self._body)

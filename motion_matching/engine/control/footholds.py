@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .ground import Ground, Point, is_flat
+from .ground import Ground, Place3, Point, compute_step_height, is_flat
 
 _APART = 0.02  # metres between looks at the ground
 _BESIDE = 0.02  # metres ahead of a toe, and behind it, that tell of a slope
@@ -38,13 +38,15 @@ def measure_slopes(ground: Ground, toes: np.ndarray, arms: np.ndarray) -> np.nda
     return np.array([measure_slope(ground, toe, ankle) for toe, ankle in rows])
 
 
-def find_foothold(ground: Ground, toe: Point, ankle: Point, tip_share: float) -> Point:
+def find_foothold(
+    ground: Ground, toe: Point, ankle: Point, tip_share: float, body: Place3
+) -> Point:
     """Return how far (x, y) to move a foot along itself so that it stands on one tread.
 
     From its heel to its tip nothing is higher than its tread, and from its middle to its toe
     nothing is lower: a heel may be beyond an edge on the way up, and a tip on the way down. The tip
-    is beyond the toe by `tip_share` of the way from the ankle. A foot stays where it is if there is
-    no such place near.
+    is beyond the toe by `tip_share` of the way from the ankle. Steps lead there from the `body`. A
+    foot stays where it is if there is no such place near.
     """
     wx, wy = toe[0] - ankle[0], toe[1] - ankle[1]
     length = math.hypot(wx, wy)
@@ -60,6 +62,10 @@ def find_foothold(ground: Ground, toe: Point, ankle: Point, tip_share: float) ->
         at = heel + most + moved
         behind, ahead = rises[at - heel : at], rises[at : at + tip]
         beside = rises[at - middle : at + 1]
-        if behind.min() > -_EDGE and ahead.max(initial=0.0) < _EDGE and beside.max() < _EDGE:
-            return _APART * moved * wx, _APART * moved * wy
+        if behind.min() <= -_EDGE or ahead.max(initial=0.0) >= _EDGE or beside.max() >= _EDGE:
+            continue
+        aside = _APART * moved * wx, _APART * moved * wy
+        place = toe[0] + aside[0], toe[1] + aside[1]
+        if compute_step_height(ground, *place, body) == ground.height(*place):
+            return aside
     return 0.0, 0.0

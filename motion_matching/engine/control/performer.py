@@ -306,7 +306,7 @@ class Performer:
         """Return past and future in the character's frame, in the order of the method's times."""
         x, y, yaw = self._placement
         c, s = math.cos(yaw), math.sin(yaw)
-        points: list[tuple[float, ...]] = [self._past.sample(t) for t in self._past_times]
+        points: list[tuple[float, ...]] = [self._past.sample(t)[:5] for t in self._past_times]
         points += [state[:5] for state in self._simulation.foresee(self._future_times)]
         rises = self._measure_rises() or [0.0] * len(points)
         trajectory = [

@@ -144,7 +144,7 @@ def _measure_foot(
     planted = build_contact_mask(ranges, len(toe), len(plan.legs))[:, k]
     places, firm, raised = _place_plants(k, leg, ranges, stand, data.heights[:, k], plan)
     if not is_flat(plan.ground):
-        firm |= _leave_edges(places, planted & ~firm, arm, leg, plan)
+        firm |= _leave_edges(places, planted & ~firm, arm, bodies, leg, plan)
     sides = measure_sides(plan.legs, positions) if data.sides is None else data.sides
     return FootTrack(
         leg=leg,
@@ -171,7 +171,12 @@ def _measure_foot(
 
 
 def _leave_edges(
-    places: np.ndarray, free: np.ndarray, arm: np.ndarray, leg: LegGeometry, plan: FeetPlan
+    places: np.ndarray,
+    free: np.ndarray,
+    arm: np.ndarray,
+    bodies: np.ndarray,
+    leg: LegGeometry,
+    plan: FeetPlan,
 ) -> np.ndarray:
     """Move plants (T, 2) off the edges of treads, in place, where they are `free` (T,).
 
@@ -180,7 +185,8 @@ def _leave_edges(
     moved = np.zeros(len(places), bool)
     for start, stop in find_runs(free).tolist():
         toe, way = places[start], np.median(arm[start:stop, :2], axis=0)
-        aside = find_foothold(plan.ground, toe, toe + way, leg.tip_share)
+        body = bodies[(start + stop) // 2]
+        aside = find_foothold(plan.ground, toe, toe + way, leg.tip_share, body)
         places[start:stop] += aside
         moved[start:stop] = any(aside)
     return moved

@@ -254,7 +254,7 @@ def test_a_foot_finds_room_on_a_tread(start):
     for sign in (1.0, -1.0):
         floor = Floor(lambda ahead, sign=sign: sign * RISER * math.floor(ahead / TREAD))
         toe, ankle = (0.0, -start), (0.0, -start + 0.14)
-        dx, dy = find_foothold(floor, toe, ankle, 0.5)
+        dx, dy = find_foothold(floor, toe, ankle, 0.5, (*toe, floor.height(*toe)))
         assert dx == 0.0
         assert abs(dy) <= 0.16
         ahead = start - dy
@@ -264,7 +264,16 @@ def test_a_foot_finds_room_on_a_tread(start):
         assert floor.profile(ahead - 0.07) == tread
 
 
+def test_a_foot_keeps_out_of_a_wall():
+    floor = Floor(lambda ahead: 1.0 if ahead > 0.3 else 0.0)
+    for ahead in (0.24, 0.28, 0.32):
+        toe, ankle = (0.0, -ahead), (0.0, -ahead + 0.14)
+        _, dy = find_foothold(floor, toe, ankle, 0.5, (0.0, 0.0, 0.0))
+        assert ahead - dy <= 0.24 + 1e-9
+
+
 def test_a_foot_on_a_ramp_or_on_the_level_stays():
     for slope in (0.0, 0.5, -0.5):
         floor = Floor(lambda ahead, slope=slope: slope * ahead)
-        assert find_foothold(floor, (0.0, 0.0), (0.0, 0.14), 0.5) == (0.0, 0.0)
+        body = (0.0, 0.0, 0.0)
+        assert find_foothold(floor, (0.0, 0.0), (0.0, 0.14), 0.5, body) == (0.0, 0.0)
