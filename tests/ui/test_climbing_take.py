@@ -20,10 +20,7 @@ def add_stairs() -> bpy.types.Collection:
         far = -BEGIN - (step + 1) * TREAD if step < STEPS - 1 else -BEGIN - STEPS * TREAD - 4.0
         mesh = bpy.data.meshes.new(f"Step {step}")
         corners = [
-            (x, y, z)
-            for x in (-1.5, 1.5)
-            for y in (far, near)
-            for z in (0.0, (step + 1) * RISER)
+            (x, y, z) for x in (-1.5, 1.5) for y in (far, near) for z in (0.0, (step + 1) * RISER)
         ]
         faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
         mesh.from_pydata(corners, [], faces)

@@ -9,7 +9,13 @@ import numpy as np
 from ..control.bending import bend_leg
 from ..control.contact_ranges import ContactRange, build_contact_mask
 from ..control.footholds import find_foothold, measure_slopes
-from ..control.ground import compute_step_heights, follow_floor, follow_steps, is_flat
+from ..control.ground import (
+    Ground,
+    compute_step_heights,
+    follow_floor,
+    follow_steps,
+    is_flat,
+)
 from ..control.legs import LegGeometry
 from ..maths import quat
 from ..maths.numeric import ARRAYS, join, split
@@ -79,50 +85,47 @@ def _measure_feet(
 ) -> Feet:
     """Measure the feet of poses (T, 7, B), of world rotations (T, B, 4) and positions (T, B, 3)."""
     bodies = follow_floor(plan.ground, poses[:, :2, 0])
-    if not is_flat(plan.ground):
-        positions = _raise_feet(positions, poses[:, 2, 0], bodies, plan)
+    stands = poses[:, 2, 0]
     feet = [
-        _measure_foot(k, leg, rotations, positions, bodies, plan) for k, leg in enumerate(plan.legs)
+        _measure_foot(k, leg, (rotations, positions), stands, bodies, plan)
+        for k, leg in enumerate(plan.legs)
     ]
     return Feet(feet, plan, bodies)
 
 
-def _raise_feet(
-    positions: np.ndarray, stands: np.ndarray, bodies: np.ndarray, plan: FeetPlan
-) -> np.ndarray:
-    """Return positions (T, B, 3) with feet as high above their ground as above level ground.
+def _raise_foot(
+    toe: np.ndarray,
+    arm: np.ndarray,
+    planted: np.ndarray,
+    bodies: np.ndarray,
+    ground: Ground,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return toe and arm (T, 3) of a foot as high above its ground, and along it, as on the level.
 
-    The body `stands` (T,) so high; `bodies` (T, 3) are where it is, with the floor below it.
+    The toe is given over a body at height zero; `bodies` (T, 3) are where it is, with the floor.
     """
-    raised = positions.copy()
-    planted = build_contact_mask(plan.ranges, len(positions), len(plan.legs))
-    for k, leg in enumerate(plan.legs):
-        toe = positions[:, leg.chain[-1], :2]
-        floor = compute_step_heights(plan.ground, toe, bodies)
-        stances = [
-            (start, stop, float(np.median(floor[start:stop])))
-            for start, stop in find_runs(planted[:, k]).tolist()
-        ]
-        ground = follow_steps(toe, stances, floor)
-        arm = positions[:, leg.chain[leg.foot]] - positions[:, leg.chain[-1]]
-        slopes = measure_slopes(plan.ground, toe, arm[:, :2])
-        slopes = follow_steps(
-            toe, [(a, b, float(np.median(slopes[a:b]))) for a, b, _ in stances], 0.0 * slopes
-        )
-        fall = slopes * np.linalg.norm(arm[:, :2], axis=-1)
-        raised[:, leg.chain[leg.foot]] += pitch_up(arm, -fall) - arm
-        raised[:, list(leg.chain[leg.foot :]), 2] += (ground - stands)[:, None]
-    return raised
+    floor = compute_step_heights(ground, toe[:, :2], bodies)
+    slopes = measure_slopes(ground, toe[:, :2], arm[:, :2])
+    runs = find_runs(planted).tolist()
+
+    def follow(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+        stances = [(start, stop, float(np.median(values[start:stop]))) for start, stop in runs]
+        return follow_steps(toe[:, :2], stances, others)
+
+    up = follow(floor, floor)[:, None] * [0.0, 0.0, 1.0]
+    fall = follow(slopes, 0.0 * slopes) * np.linalg.norm(arm[:, :2], axis=-1)
+    return toe + up, pitch_up(arm, -fall)
 
 
 def _measure_foot(
     k: int,
     leg: LegGeometry,
-    rotations: np.ndarray,
-    positions: np.ndarray,
+    world: tuple[np.ndarray, np.ndarray],
+    stands: np.ndarray,
     bodies: np.ndarray,
     plan: FeetPlan,
 ) -> FootTrack:
+    rotations, positions = world
     hip, knee, ankle, toe = (
         positions[:, leg.chain[n]] for n in (leg.thigh, leg.shin, leg.foot, -1)
     )
@@ -132,16 +135,20 @@ def _measure_foot(
     axis, hinge = find_level_axes(leg, shins), quat.mul_vec(shins, np.array(leg.hinge))
     knee_axis, backward = find_axes(upper, lower, hinge)
     opened = _open_knees(leg, upper, lower, quat.normalize_vectors(hinge))
-    toe, ankle = toe + opened, ankle + opened
-    extension = np.linalg.norm(ankle - hip, axis=-1)
+    toe = toe + opened
+    ranges = [r for r in plan.ranges if r.leg == k and r.start < len(toe)]
+    planted = build_contact_mask(ranges, len(toe), len(plan.legs))[:, k]
+    free = arm
+    if not is_flat(plan.ground):
+        level = toe - stands[:, None] * [0.0, 0.0, 1.0]
+        toe, arm = _raise_foot(level, arm, planted, bodies, plan.ground)
+    extension = np.minimum(np.linalg.norm(toe + arm - hip, axis=-1), a + b)
     # a knee that a blend of poses has bent backward is to be straight
     straight = (backward < 0.0) & (extension**2 > a * a + b * b)
     floor = compute_step_heights(plan.ground, toe[:, :2], bodies)
     data = plan.data or _repeat_toe(k, toe, floor, plan)
-    down = 0.0 if data.pitches is None else compute_pitches(arm, axis) - data.pitches[:, k]
+    down = 0.0 if data.pitches is None else compute_pitches(free, axis) - data.pitches[:, k]
     stand = toe[:, :2] if data.stand is None else data.stand[:, k]
-    ranges = [r for r in plan.ranges if r.leg == k and r.start < len(toe)]
-    planted = build_contact_mask(ranges, len(toe), len(plan.legs))[:, k]
     places, firm, raised = _place_plants(k, leg, ranges, stand, data.heights[:, k], plan)
     if not is_flat(plan.ground):
         firm |= _leave_edges(places, planted & ~firm, arm, bodies, leg, plan)
