@@ -18,9 +18,10 @@ from ..errors import SettingsError
 class TermContext(NamedTuple):
     """What a cost term may look at beside the frames that it prices.
 
-    `frame` of the `database` is played. `trajectory` (P, 5) is the goal in the character's frame,
+    `frame` of the `database` is played. `trajectory` (P, 6) is the goal in the character's frame,
     with a row for each of `database.schema.trajectory_times`: x and y in metres, yaw in radians,
-    and the velocity along x and y in m/s; the character faces -Y. `tags` are requested.
+    the velocity along x and y in m/s, and how far the ground rises until then, in metres; the
+    character faces -Y. `tags` are requested.
     """
 
     database: Database
@@ -37,7 +38,7 @@ class TermContext(NamedTuple):
         tags: frozenset[str],
     ) -> TermContext:
         """Return the context of a search at a frame."""
-        points = np.array(trajectory, np.float64).reshape(-1, 5)
+        points = np.array(trajectory, np.float64).reshape(-1, 6)
         points.setflags(write=False)
         return cls(database, frame, points, tags)
 
