@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import load_schema
 from motion_matching.engine.matching.method import MotionMatching
@@ -58,7 +59,7 @@ def test_jumps_are_those_that_were_made_and_bones_cost_as_in_a_search(loaded: qu
     method = MotionMatching(database, loaded.settings)
     bones = [f.kind.startswith(("bone_", "foot_")) for f in database.schema.features]
     costs = transitions.compare_bones(database, loaded.settings, sources, targets)
-    trajectory = [(0.0, 0.0, 0.0, 0.0, 0.0)] * len(method.trajectory_times)
+    trajectory = [TrajectoryPoint(0.0, 0.0, 0.0, 0.0, 0.0)] * len(method.trajectory_times)
     for (source, target), cost in zip(jumps[:4].tolist(), costs, strict=False):
         expected = method.compute_costs(trajectory, source)[target, bones].sum()
         assert cost == pytest.approx(expected, rel=1e-4)

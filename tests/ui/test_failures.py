@@ -171,11 +171,11 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     before = read_state()
     add_performer = character_operators.MOTION_MATCHING_OT_add_demo_performer
-    cancel_at("Adding", add_performer.steps(SimpleNamespace(), bpy.context), 3)
+    cancel_at("Adding", add_performer.steps(SimpleNamespace(climbs=False), bpy.context), 3)
     assert read_state() == before, read_state()
 
     # what a script makes meanwhile stays
-    adding = add_performer.steps(SimpleNamespace(), bpy.context)
+    adding = add_performer.steps(SimpleNamespace(climbs=False), bpy.context)
     stages = list_stages(adding)
     assert any("Adding" in stage for stage in stages)
     bpy.data.objects.new("Mine", None)

@@ -45,8 +45,8 @@ def find_foothold(
 
     From its heel to its tip nothing is higher than its tread, and from its middle to its toe
     nothing is lower: a heel may be beyond an edge on the way up, and a tip on the way down. The tip
-    is beyond the toe by `tip_share` of the way from the ankle. Steps lead there from the `body`. A
-    foot stays where it is if there is no such place near.
+    is beyond the toe by `tip_share` of the way from the ankle. Ground that no step leads to from a
+    `body` at (x, y, floor) is not there. A foot stays where it is if there is no such place near.
     """
     wx, wy = toe[0] - ankle[0], toe[1] - ankle[1]
     length = math.hypot(wx, wy)
@@ -56,16 +56,12 @@ def find_foothold(
     heel, middle = math.ceil(length / _APART) + 1, math.ceil(0.5 * length / _APART)
     tip, most = math.ceil(tip_share * length / _APART), round(_FARTHEST / _APART)
     places = _APART * np.arange(-heel - most, tip + most + 1)
-    heights = [ground.height(toe[0] + wx * s, toe[1] + wy * s) for s in places.tolist()]
-    rises = np.diff(heights)
+    points = [(toe[0] + wx * along, toe[1] + wy * along) for along in places.tolist()]
+    rises = np.diff([compute_step_height(ground, *point, body) for point in points])
     for moved in sorted(range(-most, most + 1), key=abs):
         at = heel + most + moved
         behind, ahead = rises[at - heel : at], rises[at : at + tip]
         beside = rises[at - middle : at + 1]
-        if behind.min() <= -_EDGE or ahead.max(initial=0.0) >= _EDGE or beside.max() >= _EDGE:
-            continue
-        aside = _APART * moved * wx, _APART * moved * wy
-        place = toe[0] + aside[0], toe[1] + aside[1]
-        if compute_step_height(ground, *place, body) == ground.height(*place):
-            return aside
+        if behind.min() > -_EDGE and ahead.max(initial=0.0) < _EDGE and beside.max() < _EDGE:
+            return _APART * moved * wx, _APART * moved * wy
     return 0.0, 0.0

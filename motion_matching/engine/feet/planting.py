@@ -114,7 +114,8 @@ def _raise_foot(
 
     up = follow(floor, floor)[:, None] * [0.0, 0.0, 1.0]
     fall = follow(slopes, 0.0 * slopes) * np.linalg.norm(arm[:, :2], axis=-1)
-    return toe + up, pitch_up(arm, -fall)
+    # on level ground nothing is rounded
+    return toe + up, np.where(fall[:, None] == 0.0, arm, pitch_up(arm, -fall))
 
 
 def _measure_foot(

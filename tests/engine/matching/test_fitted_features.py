@@ -9,6 +9,7 @@ import pytest
 
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.start_state import MovingPose
+from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import Schema, load_schema
@@ -87,7 +88,7 @@ def test_settings_changed_while_playing_count_from_the_next_search_on(demo_datab
     database = demo_database.with_schema(load_schema("spring"))
     slow = PerformerSettings(inertialization_halflife=0.3)
     method, fresh = MotionMatching(database, PerformerSettings()), MotionMatching(database, slow)
-    trajectory = [(0.0, -t, 0.0, 0.0, -1.0) for t in method.trajectory_times]
+    trajectory = [TrajectoryPoint(0.0, -t, 0.0, 0.0, -1.0) for t in method.trajectory_times]
     before = method.compute_costs(trajectory, 500)
     with pytest.raises(SettingsError):
         method.apply(replace(slow, weights=(1.0,)))
