@@ -63,8 +63,9 @@ def _rank(
     first: tuple[int, float] | None = None,
 ) -> tuple[Array, Array]:
     """Return the `wanted` best frames below a bound; `counts` are looked at, one by one."""
-    best, least = np.empty(0, np.intp), np.empty(0)
-    seen: Array = best
+    best: Array = np.empty(0, np.intp)
+    least: Array = np.empty(0)
+    seen = best
     for count in counts:
         if first is not None and count == 1:
             frames, costs = np.array(first[:1]), np.array(first[1:])
