@@ -88,17 +88,17 @@ class FootLock:
         self._drift = (0.0, 0.0, 0.0)  # m/s and rad/s
         self._turning = 0.0  # rad/s
         self._shown: list[Vector] = []
+        # where and on which floor each foot last stood
+        self._left: list[Vector | None] = [None] * len(self._locks)
+        # the ground on each foot's way, and what is left of its changes, with the speed of that
+        self._lines: list[GroundLine | None] = [None] * len(self._locks)
+        self._gaps = [(0.0, 0.0)] * len(self._locks)
 
     def reset(self) -> None:
         self.release()
         # the lower of those under heel and toe, for each foot
         self._floors = [0.0] * len(self._locks)
         self._toe_floors = [0.0] * len(self._locks)
-        # where and on which floor each foot last stood
-        self._left: list[Vector | None] = [None] * len(self._locks)
-        # the ground on each foot's way, and what is left of its changes, with the speed of that
-        self._lines: list[GroundLine | None] = [None] * len(self._locks)
-        self._gaps = [(0.0, 0.0)] * len(self._locks)
         # how far below the floor the feet started, in metres; they come up from there
         self._sunk = [0.0] * len(self._locks)
         self._height: float | None = None

@@ -38,7 +38,7 @@ from .features import (
 from .idles import find_idle_runs, find_idles, find_standing
 from .limits import measure_peaks
 from .motion_limits import MotionLimits, measure_knees
-from .motion_table import MotionTable
+from .motion_table import MotionTable, differentiate
 from .parts import BuildNote
 from .postures import OddPosture, find_all_odd_postures
 from .stances import StanceScore
@@ -384,6 +384,14 @@ class Database:
     def level(self) -> np.ndarray:
         """Frames (N,) of clips on level ground, or all if there are no such clips."""
         return np.ones(self.frame_count, bool) if self.climbs.all() else ~self.climbs
+
+    @cached_property
+    def climb_rates(self) -> np.ndarray:
+        """How fast the ground rises (N,) below the simulation bone, in m/s."""
+        if self.ground is None:
+            return np.zeros(self.frame_count)
+        ground = np.asarray(self.ground, np.float64)
+        return differentiate(ground, self.to_motion_table(), cyclic=False)
 
     @cached_property
     def climb_speeds(self) -> ClimbSpeeds | None:

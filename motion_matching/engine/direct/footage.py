@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 
 from ..database.database import Database
-from ..database.motion_table import differentiate
 from ..maths import planar
 from ..takes.sizes import find_size, find_slowness
 from .shot import Pose
@@ -75,9 +74,7 @@ class Footage:
         """How fast the ground rises (N,) below the root, in m/s; None where all is level."""
         if self.database.ground is None:
             return None
-        ground, table = self.database.ground / self.size, self.database.to_motion_table()
-        rates = differentiate(ground, table, cyclic=False) * self.pace
-        return np.asarray(rates, np.float32)
+        return np.asarray(self.database.climb_rates * (self.pace / self.size), np.float32)
 
     @cached_property
     def farthest(self) -> np.ndarray:

@@ -22,7 +22,6 @@ from ..database.database import Database, measure_character_legs
 from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
 from ..database.idles import find_moving_frames, find_settling_frames
-from ..database.motion_table import differentiate
 from ..errors import DatabaseError, SettingsError
 from ..motion.rest import AT_REST
 from ..motion.skeleton import Skeleton
@@ -675,11 +674,9 @@ def _measure_footing(database: Database) -> list[Footing | None] | None:
     if database.ground is None:
         return None
     assert database.footing is not None
-    table = database.to_motion_table()
-    climbs = differentiate(np.asarray(database.ground, np.float64), table, cyclic=False)
     # a foot that does not stand says nothing of how high the body is
     feet = np.where(database.contacts, database.footing, -np.inf)
-    rows = zip(feet.tolist(), climbs.tolist(), database.climbs.tolist(), strict=True)
+    rows = zip(feet.tolist(), database.climb_rates.tolist(), database.climbs.tolist(), strict=True)
     return [Footing(tuple(feet), rate) if climbs else None for feet, rate, climbs in rows]
 
 
