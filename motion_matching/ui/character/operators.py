@@ -89,7 +89,7 @@ and to bake"""
         False,
         "Ramps and Stairs",
         "Add walks up and down ramps and stairs, which play where the ground rises and falls",
-        options={"SKIP_SAVE"},
+        options={"HIDDEN", "SKIP_SAVE"},  # Adjust Last Operation would undo what follows
     )
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
