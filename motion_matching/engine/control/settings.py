@@ -439,7 +439,7 @@ class PerformerSettings:
         "share",
     )
     lookahead: float = _seconds(
-        0.6,
+        1.0,
         "Look Ahead",
         "How far ahead clips are compared with the goal; longer: calmer, slower to respond",
     )

@@ -1,7 +1,7 @@
 """Motion fields as a method: each tick blends the nearby motion states that serve the goal best.
 
 Source: notebook 003 (Lee et al. 2010): actions among the k nearest neighbours, greedy control,
-control by a value function, feet locked by blended contacts, and pushes. Four additions are for
+control by a value function, feet locked by blended contacts, and pushes. Five additions are for
 data with all kinds of motion.
 
 - Only states of the desired gait (standing, walking or running) count, and those that soon lead to
@@ -11,8 +11,10 @@ data with all kinds of motion.
 - A body keeps some of its momentum. The best action changes from tick to tick, and with it the
   velocity of the blend, which would leap.
 - A clip at which control halts goes on; see `progress`.
+- Where other states serve much better than all around the pose, the field enters them, as motion
+  matching does; see `entries`. So it sets off from standing, and turns round.
 
-Greedy control judges its actions by where the clips lead. Control by values judges them twice, by
+Greedy control judges its actions by how near the clips keep to the object's path; see `paths`. Control by values judges them twice, by
 the result of the tick and by where the blended clips lead a little later, because each has its own
 errors. The mean counts.
 
@@ -36,11 +38,13 @@ from ..database.database import Database, measure_character_legs
 from ..maths import quat
 from ..maths.planar import rotate_xy, wrap
 from ..motion.skeleton import Skeleton
+from .entries import Entries
 from .gaits import SLOW, STANDING, build_neighbours, choose_gait, find_gait_states
 from .integration import Step, compute_action_weights, integrate, keep_momentum
 from .momentum import Momentum, place_root
 from .neighbours import Metric, Neighbours, compute_similarity_weights
 from .notebook import OneField
+from .paths import TIMES, compute_travel, find_paths, foresee, rate
 from .poses import subtract_joints
 from .progress import Progress
 from .push import Shove
@@ -48,14 +52,11 @@ from .states import MotionStates, compute_root_step
 from .tasks import STRAIGHT_AHEAD, TaskGoal, Tasks
 from .value_function import Clips, ValueFunction
 
-_AHEAD = 1.0  # seconds ahead at which the predicted trajectory gives the goal
 _WIDER_SEARCH = 4  # times the neighbours that are considered when looking ahead
-_LEAVE = 60  # states that are considered where an idle is left
 _FURTHER_SHARE = 1 / 3  # share of the neighbours that may be further away
 _FURTHER_REACH = 1.5  # how many times as far these may be
 # share of the neighbours' reach within which the nearest must be, or the pose is off the field
 _ON_FIELD_SHARE = 0.6
-_LOOKAHEAD_SAMPLES = 4  # times within the lookahead at which actions are rewarded
 _CLIP_SECONDS = 0.3  # seconds that control by values looks along the clips
 _STRAIGHT = math.radians(35.0)  # angle from straight ahead up to which values apply
 
@@ -75,12 +76,19 @@ class Decision(NamedTuple):
     goal: TaskGoal
 
 
+class Wish(NamedTuple):
+    """What a tick wants: its task, and the object's path (T, 3) at the times of clips' paths."""
+
+    task: TaskGoal
+    path: np.ndarray
+
+
 class MotionField:
     """Plays a database as a field of motion; see `Method`.
 
-    Without foresight control is greedy: it chooses the action with the largest reward
-    (`Tasks.compute_reward`) for where the clips of its neighbours lead within the setting
-    `lookahead`, or for its own tick if that is 0. Strafing and walking back are always greedy,
+    Without foresight control is greedy: it chooses the action whose clips keep nearest to the
+    object's path within the setting `lookahead`, or if that is 0 the one with the largest reward
+    (`Tasks.compute_reward`) of its own tick. Strafing and walking back are always greedy,
     because values assume going straight ahead.
     """
 
@@ -96,7 +104,7 @@ class MotionField:
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
         # the simulation object's point, as the character's own is at time 0; and the goal's
-        self.trajectory_times, self.climbs = (1.0 / self.fps, _AHEAD), None
+        self.trajectory_times, self.climbs = (1.0 / self.fps, *TIMES), None
         self.legs = measure_character_legs(database)
         self.gaze = database.gaze
         self.hips = database.roles.hips
@@ -109,6 +117,7 @@ class MotionField:
         self.states = states = from_database(database)
         self._features = self.metric.compute_state_features(states)
         masks, followed = find_gait_states(database, states), states.find_followed(database)
+        self._entries_by_gait = [Entries(database, states, self._features, mask) for mask in masks]
         self._neighbours_by_gait = build_neighbours(self._features, masks, followed=followed)
         self.tasks = Tasks(speeds=(0.0, LARGEST_SPEED), tags=database.tag_names)
         self._known_tags = frozenset(database.tag_names)
@@ -117,9 +126,7 @@ class MotionField:
         self._contacts = states.contacts.astype(np.float32)
         if foresight:
             self._clip_ticks = max(round(_CLIP_SECONDS * self.fps), 1)
-            travel = compute_travel(database, self._clip_ticks / self.fps)
-            assert travel is not None  # as that is a tick or more
-            self._clip_travel = travel[states.frames]
+            self._clip_travel = compute_travel(database, states, self._clip_ticks / self.fps)
             self._clip_ends = states.find_later(database, self._clip_ticks)
         self._progress = Progress(states.compute_chains(database), self.fps)
         self._shove = Shove(self.skeleton, database.roles, self.fps)
@@ -151,8 +158,7 @@ class MotionField:
             self._one_field = OneField(self.states, self._features, self.metric, self.foresight)
         if settings.lookahead != self._lookahead:
             self._lookahead = settings.lookahead
-            travel = compute_travel(self.database, settings.lookahead)
-            self._travel = None if travel is None else travel[self.states.frames]
+            self._paths = find_paths(self.database, self.states, settings.lookahead)
 
     def reset(self) -> Motion:
         """Start in an ordinary stance, or where none is known at the state that moves least."""
@@ -224,23 +230,30 @@ class MotionField:
         standing = np.ones(self._contacts.shape[1], bool)
         return self._make_motion(standing, jump)._replace(holds=True)
 
-    def _leave_idle(self, field: Neighbours, task: TaskGoal, travel: np.ndarray) -> Jump:
-        """Continue from the state nearby whose clip serves the goal best."""
-        source = _to_jump_state(self._pose, self._momentum, self.fps)
+    def _enter_better(
+        self, gait: int, wish: Wish, least: float = -math.inf, reach: float = 0.0
+    ) -> Jump | None:
+        """Enter the state that serves a wish best; None if none beyond `reach` exceeds `least`."""
+        entries = self._entries_by_gait[gait]
+        rewards = self._reward_states(wish, entries.states)
         here = self.metric.compute_features(self._pose[None], self._velocity[None])
-        around = field.find_nearest(here, _LEAVE, apart=True)[0][0]
-        tagged = self._tagged.take(around, axis=0)
-        reward = self._compute_reward(task, travel.take(around, axis=0), tagged)
-        self.enter(int(around[reward.argmax()]))
+        state = entries.find_best(rewards, here, least, reach)
+        if state < 0:
+            return None
+        source = _to_jump_state(self._pose, self._momentum, self.fps)
+        self._go_on_from(state)  # clips that had halted go on
         return Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
 
     def enter(self, state: int) -> None:
-        """Continue from a state."""
+        """Continue from a state, and forget what was played."""
+        self._progress.reset()
+        self._go_on_from(state)
+
+    def _go_on_from(self, state: int) -> None:
         self._current_neighbours = None
         self._pose = self.states.poses[state].copy()
         self._velocity = self.states.velocities[state].copy()
         self._momentum = self._velocity
-        self._progress.reset()
         self._inertia.reset()
 
     def advance(self, goal: Goal) -> Motion:
@@ -262,34 +275,32 @@ class MotionField:
         if self._one_field is not None:
             return self._blend_all(self._one_field, task, (pose, velocity), jump)
         plans = self.foresight is not None and -task.course[1] > math.cos(_STRAIGHT)
-        if not plans and self._travel is not None:
-            # a character that faces elsewhere would run away from the goal: it has to turn first
-            task = task._replace(speed=task.speed * max(math.cos(task.direction), 0.0))
         gait = choose_gait(task, self.database.walk_to_run)
         field = self._neighbours_by_gait[gait]
-        travel = None if gait == STANDING else self._travel  # standing counts at once
-        if self._is_idle and jump is None and travel is not None:
-            jump = self._leave_idle(field, task, travel)
+        wish = None if gait == STANDING else self._make_wish(goal, task)  # standing counts at once
+        if self._is_idle and jump is None and wish is not None:
+            jump = self._enter_better(gait, wish)
             pose, velocity = self._pose, self._velocity
         self._is_idle = False
-        around, distances = self._find_neighbours(field, pose, velocity, travel is not None)
-        if travel is not None:
-            around, distances = self._select_neighbours(travel, task, around, distances)
-        actions = compute_action_weights(compute_similarity_weights(distances))
+        around, distances, actions = self._find_actions(field, pose, velocity, wish)
+        if wish is not None and task.speed > SLOW and not (jump or goal.fading or self._favour):
+            best = self._reward_clips(wish, around, actions).max()
+            jump = self._enter_better(gait, wish, float(best), float(distances.max()))
+            if jump is not None:
+                pose, velocity = self._pose, self._velocity
+                around, distances, actions = self._find_actions(field, pose, velocity, wish)
         # the step of all actions; where clips give their rewards, only the chosen one is integrated
         step: Step | None = None
         if plans:
             step = integrate(self.states, pose, around, actions, self._drift)
             scores = self._score_actions(field, task, step)
-            if travel is not None:
+            if wish is not None:
                 scores = 0.5 * (scores + self._score_clips(task, around, actions))
+        elif wish is not None:
+            scores = self._reward_clips(wish, around, actions)
         else:
-            if travel is None:
-                step = integrate(self.states, pose, around, actions, self._drift)
-                root = (step.root * self._per_second)[:, None]
-            else:
-                root = _blend(actions, travel.take(around, axis=0))
-            scores = self._compute_reward(task, root, actions @ self._tagged.take(around, axis=0))
+            step = integrate(self.states, pose, around, actions, self._drift)
+            scores = self._reward_step(task, step, actions @ self._tagged.take(around, axis=0))
         chosen = min(self._favour, len(scores)) - 1 if self._favour else int(scores.argmax())
         self._current_neighbours = None
         if plans:
@@ -361,6 +372,21 @@ class MotionField:
         self.enter(int(tagged[np.linalg.norm(terms, axis=-1).sum(axis=-1).argmin()]))
         return Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
 
+    def _make_wish(self, goal: Goal, task: TaskGoal) -> Wish | None:
+        """Return the wish of a tick; None if clips are not looked at."""
+        if self._paths is None:
+            return None
+        return Wish(task, foresee(goal.trajectory, 1.0 / self.fps, self._paths.times))
+
+    def _find_actions(
+        self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray, wish: Wish | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return states around a pose (k,), how far they are (k,), and actions (k, k) of them."""
+        around, distances = self._find_neighbours(field, pose, velocity, wish is not None)
+        if wish is not None:
+            around, distances = self._select_neighbours(wish, around, distances)
+        return around, distances, compute_action_weights(compute_similarity_weights(distances))
+
     def _find_neighbours(
         self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray, looks_ahead: bool
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -377,7 +403,7 @@ class MotionField:
         return indices[0], distances[0]
 
     def _select_neighbours(
-        self, travel: np.ndarray, goal: TaskGoal, around: np.ndarray, distances: np.ndarray
+        self, wish: Wish, around: np.ndarray, distances: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Select k of the states around a pose and their distances (n,).
 
@@ -390,22 +416,29 @@ class MotionField:
         if near >= min(self._k, len(around)) or distances[0] > _ON_FIELD_SHARE * reach:
             return around[: self._k], distances[: self._k]
         others = near + (distances[near:] <= _FURTHER_REACH * reach).nonzero()[0]
-        states = around[others]
-        reward = self._compute_reward(
-            goal, travel.take(states, axis=0), self._tagged.take(states, axis=0)
-        )
-        best = others[np.argsort(-reward, kind="stable")]
+        rewards = self._reward_states(wish, around[others])
+        best = others[np.argsort(-rewards, kind="stable")]
         selected = np.concatenate([np.arange(near), np.sort(best[: self._k - near])])
         return around[selected], distances[selected]
 
-    def _compute_reward(self, goal: TaskGoal, root: np.ndarray, tagged: np.ndarray) -> np.ndarray:
-        """Return the rewards (A,) of moving as `root` (A, T, 3) with shares of tags (A, tags).
+    def _reward_step(self, goal: TaskGoal, step: Step, tagged: np.ndarray) -> np.ndarray:
+        """Return the rewards (A,) of a tick's step for actions with shares of tags (A, tags)."""
+        speed = compute_pace(step.root, goal.course) * np.float32(self.fps)
+        return self.tasks.compute_reward(goal, step.root[:, 2], speed, tagged)
 
-        Their mean over T times counts: by the last alone, a character would never start.
-        """
-        pace = compute_pace(root, goal.course)
-        reward = self.tasks.compute_reward(goal, root[..., 2], pace, tagged[:, None])
-        return np.add.reduce(reward, axis=1) / reward.shape[1]
+    def _reward_states(self, wish: Wish, states: np.ndarray) -> np.ndarray:
+        """Return the rewards (K,) for where the clips of states (K,) lead."""
+        assert self._paths is not None
+        tagged = self._tagged.take(states, axis=0)
+        places = self._paths.places.take(states, axis=0)
+        return rate(places, wish.path) + self.tasks.reward_tags(wish.task, tagged)
+
+    def _reward_clips(self, wish: Wish, around: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """Return the rewards of actions (A, k) for where the clips of states (k,) lead."""
+        assert self._paths is not None
+        tagged = actions @ self._tagged.take(around, axis=0)
+        places = _blend(actions, self._paths.places.take(around, axis=0))
+        return rate(places, wish.path) + self.tasks.reward_tags(wish.task, tagged)
 
     def _score_actions(self, field: Neighbours, goal: TaskGoal, step: Step) -> np.ndarray:
         """Return the scores of actions (A,) by their rewards and results."""
@@ -461,24 +494,3 @@ def compute_pace(root: np.ndarray, course: tuple[float, float] = STRAIGHT_AHEAD)
     x, y = course
     along, aside = np.array((x, y, 0.0), np.float32), np.array((y, -x, 0.0), np.float32)
     return root.dot(along) - np.abs(root.dot(aside))
-
-
-def compute_travel(database: Database, seconds: float) -> np.ndarray | None:
-    """Return where each frame's clip leads up to T times within `seconds` (N, T, 3).
-
-    A row is the mean velocity in the character's axes, and the total turn. A clip that ends before
-    is assumed to go straight on. None for less than a frame.
-    """
-    shares = np.linspace(0, 1, _LOOKAHEAD_SAMPLES + 1)[1:]
-    ticks = np.unique(np.ceil(seconds * database.fps * shares - 0.5).astype(int))
-    ticks = ticks[ticks > 0]
-    if not len(ticks):
-        return None
-    last = (database.stops[database.range_of_frame] - 1)[:, None]
-    first = np.minimum(np.arange(database.frame_count)[:, None], last - 1)
-    end = np.minimum(first + ticks, last)
-    moved = np.cumsum(database.root_motion[:, :2], axis=0, dtype=np.float64)
-    steps = np.concatenate([np.zeros((1, 2)), moved])
-    velocity = (steps[end] - steps[first]) / (end - first)[..., None]
-    turn = database.track[end, 2] - database.track[first, 2]
-    return np.concatenate([velocity, turn[..., None]], axis=-1).astype(np.float32)

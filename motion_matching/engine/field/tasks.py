@@ -144,13 +144,17 @@ class Tasks:
         They turn by `turn` radians, move at `speed` m/s, and reach states of which a share `tagged`
         (..., tags) carries each tag.
         """
-        reward = -np.abs(self.measure_error(goal.direction - turn))
-        if self.tags and goal.tags:
-            reward += self.tag_reward * (tagged @ self.compute_tag_shares(goal.tags)[1:])
+        reward = self.reward_tags(goal, tagged) - np.abs(self.measure_error(goal.direction - turn))
         if self.speeds:
             target = min(max(goal.speed, self.speeds[0]), self.speeds[-1])
             reward -= self.speed_reward * np.abs(speed - target)
         return reward
+
+    def reward_tags(self, goal: TaskGoal, tagged: np.ndarray) -> np.ndarray | float:
+        """Return what of the reward is for the goal's tags, by shares `tagged` (..., tags)."""
+        if not (self.tags and goal.tags):
+            return 0.0
+        return self.tag_reward * (tagged @ self.compute_tag_shares(goal.tags)[1:])
 
     def to_dict(self) -> dict[str, Any]:
         data = asdict(self)

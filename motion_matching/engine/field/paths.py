@@ -1,0 +1,97 @@
+"""Paths: where the clips of states lead, and how near that is to where the object goes.
+
+Control without values is rewarded by them. By heading and speed alone, as in the notebook, a field
+never knows how far it is off its way, and turns in place rather than go where no clip faces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..control.trajectory import TrajectoryPoint
+from ..database.database import Database
+from ..maths.planar import rotate
+from .states import MotionStates
+
+# seconds ahead at which the object's path is known; the last gives the goal of values
+TIMES = (0.25, 0.5, 0.75, 1.0)
+_SAMPLES = 4  # times within the lookahead at which paths are compared
+# radians of heading that a metre off the path counts as: with 2, characters go on beside a way that
+# no clip strafes along; with 4, they rather stand than turn round where turning leads away first
+_METRE = 2.5
+
+
+class Paths(NamedTuple):
+    """The paths of states from their own place and heading: x, y and turn (S, T, 3) at times (T,).
+
+    Metres and radians, at seconds ahead.
+    """
+
+    times: np.ndarray
+    places: np.ndarray
+
+
+def find_paths(database: Database, states: MotionStates, seconds: float) -> Paths | None:
+    """Return where the clips of states lead within some seconds; None for less than a frame.
+
+    A clip that ends before is assumed to go straight on.
+    """
+    ticks, first, end = _find_ends(database, states, seconds)
+    if not len(ticks):
+        return None
+    moved = database.track[end] - database.track[first]
+    longer = ticks / (end - first)
+    ahead = rotate(moved[..., :2] * longer[..., None], -database.track[first, 2])
+    places = np.concatenate([ahead, moved[..., 2:]], axis=-1).astype(np.float32)
+    return Paths(ticks / database.fps, places)
+
+
+def compute_travel(database: Database, states: MotionStates, seconds: float) -> np.ndarray:
+    """Return how the clips of states go within some seconds (S, T, 3), a frame or more.
+
+    A row is the mean velocity in the character's own axes, in m/s, and the total turn in radians. A
+    clip that ends before is assumed to go straight on.
+    """
+    _, first, end = _find_ends(database, states, seconds)
+    moved = np.cumsum(database.root_motion[:, :2], axis=0, dtype=np.float64)
+    steps = np.concatenate([np.zeros((1, 2)), moved])
+    velocity = (steps[end] - steps[first]) / (end - first)[..., None]
+    turn = database.track[end, 2] - database.track[first, 2]
+    return np.concatenate([velocity, turn[..., None]], axis=-1).astype(np.float32)
+
+
+def _find_ends(
+    database: Database, states: MotionStates, seconds: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return ticks (T,) within some seconds, and from where (S, 1) to where (S, T) clips go."""
+    shares = np.linspace(0, 1, _SAMPLES + 1)[1:]
+    ticks = np.unique(np.ceil(seconds * database.fps * shares - 0.5).astype(int))
+    ticks = ticks[ticks > 0]
+    last = (database.stops[database.range_of_frame[states.frames]] - 1)[:, None]
+    first = np.minimum(states.frames[:, None], last - 1)
+    return ticks, first, np.minimum(first + ticks, last)
+
+
+def foresee(points: Sequence[TrajectoryPoint], now: float, times: np.ndarray) -> np.ndarray:
+    """Return where the object is (T, 3) at some times, from its points at `now` and at `TIMES`.
+
+    After the last it goes straight on. Headings turn on as the object does, also beyond half a
+    turn.
+    """
+    last, longer = points[-1], float(times[-1])
+    beyond = (last.x + longer * last.vx, last.y + longer * last.vy, last.yaw)
+    rows = np.array([*((point.x, point.y, point.yaw) for point in points), beyond])
+    rows[:, 2] = np.unwrap(rows[:, 2])
+    known = (now, *TIMES, TIMES[-1] + longer)
+    return np.stack([np.interp(times, known, row) for row in rows.T], -1).astype(np.float32)
+
+
+def rate(places: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return the rewards (A,) of paths (A, T, 3) beside the wanted one (T, 3), in radians."""
+    off = places - wanted
+    half = np.sin(0.5 * np.clip(off[..., 2], -np.pi, np.pi))
+    squares = _METRE**2 * (off[..., 0] ** 2 + off[..., 1] ** 2) + 4.0 * half * half
+    return -np.sqrt(squares).mean(axis=1)
