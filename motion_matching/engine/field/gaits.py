@@ -58,6 +58,12 @@ def find_gait_states(database: Database, states: MotionStates) -> np.ndarray:
     return np.where(enough[:, None], lasting, masks)
 
 
+def find_played_chains(database: Database, states: MotionStates) -> np.ndarray:
+    """Return the chain (S,) of each state, without the ends of clips, which are none's."""
+    lasting = states.find_lasting(database, round(_END_SECONDS * states.fps))
+    return np.where(lasting, states.compute_chains(database), -1 - np.arange(len(states)))
+
+
 def build_neighbours(
     features: np.ndarray,
     masks: np.ndarray,

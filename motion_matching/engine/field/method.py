@@ -39,7 +39,14 @@ from ..maths import quat
 from ..maths.planar import rotate_xy, wrap
 from ..motion.skeleton import Skeleton
 from .entries import Entries
-from .gaits import SLOW, STANDING, build_neighbours, choose_gait, find_gait_states
+from .gaits import (
+    SLOW,
+    STANDING,
+    build_neighbours,
+    choose_gait,
+    find_gait_states,
+    find_played_chains,
+)
 from .integration import Step, compute_action_weights, integrate, keep_momentum
 from .momentum import Momentum, place_root
 from .neighbours import Metric, Neighbours, compute_similarity_weights
@@ -128,7 +135,7 @@ class MotionField:
             self._clip_ticks = max(round(_CLIP_SECONDS * self.fps), 1)
             self._clip_travel = compute_travel(database, states, self._clip_ticks / self.fps)
             self._clip_ends = states.find_later(database, self._clip_ticks)
-        self._progress = Progress(states.compute_chains(database), self.fps)
+        self._progress = Progress(find_played_chains(database, states), self.fps)
         self._shove = Shove(self.skeleton, database.roles, self.fps)
         parents = self.skeleton.parents
         toes = np.array([leg.toe for leg in database.roles.legs], np.intp)

@@ -12,7 +12,6 @@ from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.method import Goal, Motion
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.errors import SettingsError
@@ -26,6 +25,7 @@ from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import takes
 from tests.demo import generate_clips
+from tests.goals import make_goal
 
 SPEED = 1.2
 
@@ -50,7 +50,7 @@ def performer(field, settings):
 
 def make_goal_ahead(speed: float, side: float = 0.0) -> Goal:
     """Make a goal that continues straight ahead at a speed, without turning."""
-    return Goal([TrajectoryPoint(0.0, -speed, 0.0, side, -speed)])
+    return make_goal(side, -speed)
 
 
 def make_intent(heading: float, speed: float = SPEED) -> Intent:
@@ -181,7 +181,7 @@ def test_without_lookahead_only_the_nearest_states_are_used(field, settings):
     """As in the notebook, more distant states are ignored, even if they fit the goal better."""
     neighbours = Neighbours(field.metric.compute_state_features(field.states))
     state = int(np.flatnonzero(np.abs(field.states.root_steps[:, 1] * field.fps + SPEED) < 0.05)[0])
-    turning = Goal([TrajectoryPoint(0.0, 0.0, math.pi / 2, 0.1, 0.0)])
+    turning = make_goal(0.1, 0.0, math.pi / 2)
     try:
         field.apply(replace(settings, lookahead=0.0))
         field.enter(state)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control.method import Goal
-from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.thresholds import AutoTagSettings
@@ -26,6 +25,7 @@ from motion_matching.engine.field.tasks import TaskGoal, Tasks, make_tasks, task
 from motion_matching.engine.field.training import Training
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import takes
+from tests import goals
 from tests.demo import generate_clips
 
 K, DIRECTIONS, SWEEPS, DRIFT = 5, 7, 12, 0.1
@@ -220,10 +220,8 @@ def test_training_gives_the_values_of_the_loops(trained, values):
 
 def make_goal(direction: float, tag: str = "") -> Goal:
     """Make a goal of a heading; the speed means nothing to the notebook."""
-    ahead = TrajectoryPoint(
-        math.sin(direction), -math.cos(direction), direction, math.sin(direction), -1.0
-    )
-    return Goal([TrajectoryPoint(0, 0, 0, 0, 0), ahead], frozenset({tag} if tag else ()))
+    tags = {tag} if tag else set()
+    return goals.make_goal(math.sin(direction), -1.0, direction, now=0.0, tags=tags)
 
 
 def play_both(field: MotionField, notebook: Notebook, score):

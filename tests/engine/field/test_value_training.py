@@ -11,8 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.method import Goal
-from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
@@ -32,6 +30,7 @@ from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.planar import rotate_xy, wrap
 from motion_matching.engine.takes import takes
 from tests.demo import generate_clips
+from tests.goals import make_goal
 
 pytestmark = pytest.mark.slow
 
@@ -78,7 +77,7 @@ def steer(field: MotionField, headings: np.ndarray) -> tuple[np.ndarray, np.ndar
     for heading in headings:
         left = wrap(heading - yaw)
         ahead = SPEED * math.sin(left), -SPEED * math.cos(left)
-        motion = field.advance(Goal([TrajectoryPoint(0.0, 0.0, left, *ahead)]))
+        motion = field.advance(make_goal(*ahead, left))
         turn = float(motion.root[2]) / field.fps
         going = compute_pace(motion.root)
         rewards.append(
@@ -166,7 +165,7 @@ def test_strafing_reaches_the_desired_speed(sideways):
     field, yaw, sides = MotionField(database, settings, foresight=function), 0.0, []
     for _ in range(round(5 * database.fps)):
         x, y = rotate_xy(sideways, 0.0, -yaw)
-        root = field.advance(Goal([TrajectoryPoint(0.0, 0.0, -yaw, x, y)])).root
+        root = field.advance(make_goal(x, y, -yaw)).root
         sides.append(rotate_xy(*root[:2].tolist(), yaw)[0])
         yaw += float(root[2]) / database.fps
     assert np.mean(sides[-round(3 * database.fps) :]) == pytest.approx(sideways, abs=0.2)
