@@ -32,6 +32,12 @@ def stand() -> Take:
     return baking.bake_feet(takes.perform(data, settings, performance), data)
 
 
+def load() -> quality.Loaded:
+    """Return the database with its settings, and without what its sources measure."""
+    data, none = load_climbing(), np.zeros(2)
+    return quality.Loaded(data, takes.make_default_settings(data), none, none, 1.0, {})
+
+
 def measure_over(take: Take, terrain: Terrain) -> Traces:
     performance = replace(take.performance, floor=terrain)
     return climbing.measure(replace(take, performance=performance), load_climbing(), 50.0)
@@ -62,7 +68,7 @@ def test_ramps_stairs_and_hills_are_as_steep_as_they_say():
 
 
 def test_what_is_performed_is_the_same_on_the_flat():
-    loaded = quality.measure_sources(load_climbing())
+    loaded = load()
     for ground, flat in (("stairs_up_17", "flat"), ("hills", "open")):
         two = [make_performance(GROUNDS[name], loaded, "walk", 8.0, 1) for name in (ground, flat)]
         assert two[0].intents == two[1].intents
@@ -122,8 +128,7 @@ def test_a_trunk_that_leans_ten_degrees_more_is_measured_so():
 
 @pytest.mark.slow
 def test_a_walk_up_stairs_is_measured_where_they_are():
-    data = load_climbing()
-    loaded = quality.measure_sources(data)
+    data, loaded = load_climbing(), load()
     performance = make_performance(GROUNDS["stairs_up_17"], loaded, "walk", 12.0, 0)
     take = takes.perform(data, loaded.settings, performance)
     told = climbing.measure(take, data, climbing.find_most(take, data))
