@@ -89,6 +89,18 @@ def test_a_foot_seven_millimetres_deep_is_measured_so():
     np.testing.assert_allclose(above.heights, on_it.heights + 0.02, atol=1e-6)
 
 
+def test_a_toe_a_centimetre_behind_a_riser_is_a_centimetre_deep():
+    data, take = load_climbing(), stand()
+    joints = find_joints(take)
+    x, y, z = joints[15, data.roles.legs[0].toe]
+    on_it = measure_over(take, Terrain(lambda px, py: 0.0))
+    assert on_it.lowest == pytest.approx(0.0, abs=1e-3)
+    behind = Terrain(lambda px, py: 0.17 if py < y + 0.01 else 0.0)
+    assert measure_over(take, behind).lowest == pytest.approx(-0.01, abs=0.0021)
+    deep = Terrain(lambda px, py: 0.03 if py < y + 0.5 else 0.0)
+    assert measure_over(take, deep).lowest == pytest.approx(on_it.lowest - 0.03, abs=1e-3)
+
+
 @pytest.mark.parametrize(("share", "over"), [(0.15, True), (0.35, True), (0.8, False)])
 @pytest.mark.parametrize("riser", [0.17, -0.17])
 def test_an_edge_counts_under_the_middle_of_a_foot(share: float, over: bool, riser: float):

@@ -29,6 +29,7 @@ _CLIMBING = 0.05  # m/s from which a clip climbs, as where speeds of climbs are 
 # share of the way from a toe to its ankle at which the middle of a foot is, and metres by which the
 # ground differs there across an edge: a slope of 30 degrees differs by 3 cm
 _MIDDLE, _EDGE = 0.4, 0.05
+_STEP_OUT = 0.002  # metres between looks for the way out of the ground
 _STANCE = 0.1  # seconds: what stands more briefly is no stance
 
 
@@ -46,7 +47,8 @@ class Traces:
     """What was measured of takes, in metres and seconds, where the ground rises or falls.
 
     - `heights` (N,) of toes in contact above where they would stand, and `slides` (N,), their
-      speeds; `lowest`, the least height of any toe anywhere
+      speeds; `lowest`, the least height of any toe
+      anywhere, below 0 by the shortest way out of the ground
     - `edges` (S,): whether the middle of a foot that stands is across an edge
     - `hips` (T,), the accelerations of hips; `leans` (T,), the angles in radians by which trunks lean
       ahead, and `rises` (T,) of the ground per metre, all while the body moves
@@ -130,7 +132,7 @@ def measure(take: Take, database: Database, most: float) -> Traces:
     return Traces(
         heights=heights[stands],
         slides=body.toe_speed[stands],
-        lowest=float(heights.min()),
+        lowest=-find_deepest(ground, joints, database),
         edges=find_edges(ground, joints, database, stands, take.fps),
         hips=body.bone_accelerations[ahead, database.roles.hips - 1],
         leans=measure_leans(joints, facing, database)[ahead],
@@ -153,6 +155,25 @@ def measure_heights(ground: Ground, joints: np.ndarray, database: Database) -> n
     toes = joints[:, [leg.toe for leg in database.roles.legs]]
     standing = np.array([leg.toe_height for leg in measure_character_legs(database)])
     return toes[..., 2] - look(ground, toes[..., :2]) - standing
+
+
+def find_deepest(ground: Ground, joints: np.ndarray, database: Database) -> float:
+    """Return how deep in metres any toe of joints (T, B, 3) is in the ground, by the shortest way out.
+
+    Beside a riser that way is level: a toe a centimetre behind it is a centimetre deep.
+    """
+    heights, deepest = measure_heights(ground, joints, database), 0.0
+    turns = np.arange(0.0, 2.0 * np.pi, np.pi / 4.0)
+    around = np.column_stack([np.cos(turns), np.sin(turns)])
+    for tick, leg in np.argwhere(heights < -_STEP_OUT).tolist():
+        own, toe = heights[tick, leg], joints[tick, database.roles.legs[leg].toe]
+        level = toe[2] - own - ground.height(toe[0], toe[1])  # of a toe that stands
+        for way in np.arange(_STEP_OUT, -own, _STEP_OUT):
+            if (look(ground, toe[:2] + way * around) + level <= toe[2]).any():
+                own = -way
+                break
+        deepest = max(deepest, -own)
+    return deepest if deepest else -float(heights.min())
 
 
 def find_edges(

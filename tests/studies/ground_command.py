@@ -246,7 +246,8 @@ def format_page(rows: Mapping[Row, Traces], seconds: float, seeds: int) -> str:
             "where the ground rises or falls within 40 cm of the body: the median, 90 % of them, and "
             "the worst. *on edges* counts the times a foot stands with the edge of a tread between its "
             "toe joint and its middle. *slide* is the mean speed of toes in contact. *lowest* is the "
-            "least height of any toe of the take, in contact or not."
+            "least height of any toe of the take, in contact or not; in the ground, by the shortest way out: "
+            "beside a riser that is level."
         ),
         format_table(FEET, rows, straight=True),
         format_table(FEET, rows, straight=False),
