@@ -92,7 +92,7 @@ def test_a_foot_seven_millimetres_deep_is_measured_so():
 def test_a_toe_a_centimetre_behind_a_riser_is_a_centimetre_deep():
     data, take = load_climbing(), stand()
     joints = find_joints(take)
-    x, y, z = joints[15, data.roles.legs[0].toe]
+    y = joints[15, data.roles.legs[0].toe, 1]
     on_it = measure_over(take, Terrain(lambda px, py: 0.0))
     assert on_it.lowest == pytest.approx(0.0, abs=1e-3)
     behind = Terrain(lambda px, py: 0.17 if py < y + 0.01 else 0.0)

@@ -45,9 +45,8 @@ def find_foothold(
 
     From its heel to its tip nothing is higher than its tread, and from its middle to just beyond
     its toe nothing is lower: a heel may be beyond an edge on the way up, and a tip on the way down.
-    The tip
-    is beyond the toe by `tip_share` of the way from the ankle. Ground that no step leads to from a
-    `body` at (x, y, floor) is not there. A foot stays where it is if there is no such place near.
+    The tip is beyond the toe by `tip_share` of the way from the ankle. Ground that no step leads to
+    from a `body` at (x, y, floor) is not there. A foot stays if there is no such place near.
     """
     wx, wy = toe[0] - ankle[0], toe[1] - ankle[1]
     length = math.hypot(wx, wy)
