@@ -233,7 +233,8 @@ def format_page(rows: Mapping[Row, Traces], seconds: float, seeds: int) -> str:
         _fill(
             "The clips walk on ramps of 10, 20 and 30° and on stairs of 15, 17.5 and 20 cm, straight "
             "ahead. None of them turns there, and none runs, so hills and terraces ask for what is "
-            "missing. What misses a target is **bold**; the targets are aims, and no test asks for them."
+            "missing: a run slows down to the walks that climb. What misses a target is **bold**; the "
+            "targets are aims, and no test asks for them."
         ),
         "## How many rows reach each target",
         format_targets(rows),
