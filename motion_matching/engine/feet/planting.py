@@ -153,7 +153,7 @@ def _measure_foot(
     places, firm, raised = _place_plants(k, leg, ranges, stand, data.heights[:, k], plan)
     if not is_flat(plan.ground):
         aside = _leave_edges(places, planted & ~firm, arm, bodies, leg, plan)
-        moved = aside.any(axis=1)
+        moved = np.linalg.norm(aside, axis=1) > 0.0
         firm |= moved
         # a swing leads to where its foot was moved, and a moved foot has the ground of that
         lead = [_follow_stances(toe, planted, each, 0.0 * each) for each in aside.T]
