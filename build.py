@@ -15,6 +15,7 @@
     python3 build.py study search  search in two stages, beside exactly; --help says more
     python3 build.py study director  measure directed scenes; --help says more
     python3 build.py study furniture measure directed scenes among obstacles; --help says more
+    python3 build.py study ground  measure walks on slopes and stairs; --help says more
     python3 build.py package [...]  make the extension's zips in `dist`; --help says more
     python3 build.py blenders       print the supported Blenders and their Pythons as JSON
 

@@ -14,7 +14,7 @@ from motion_matching.engine.database import database as databases
 from motion_matching.engine.insight import pictures
 from motion_matching.engine.motion import bvh
 from tests.command_line import run, run_line
-from tests.demo import load_few
+from tests.demo import load_climbing, load_few
 from tests.engine.stumbles import make_stumbling_runs
 
 
@@ -47,6 +47,20 @@ def test_coverage_holes_are_plotted_and_listed_with_their_speeds(
     assert [line for line in data["to_capture"] if line.startswith("Running at")]
     for table in data["histograms"].values():
         assert 0.3 < table["overlap"] <= 1.0
+
+
+def test_slopes_are_told_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, report = tmp_path / "climbs.npz", tmp_path / "report.json"
+    databases.save(load_climbing(), file)
+    assert run("inspect", file, "--report", report) == 0
+    told = capsys.readouterr().out
+    assert (
+        "slopes and stairs, as the ground rises over half a second:\n  walking up 5 to 15°" in told
+    )
+    assert "  No clip turns as it walks on slopes: capture walks that turn" in told
+    slopes = json.loads(report.read_text())["slopes"]
+    assert {row["direction"] for row in slopes} == {"up", "down"}
+    assert all(row["seconds"] >= 1.0 for row in slopes)
 
 
 def test_odd_postures_are_told_by_build_and_inspect(

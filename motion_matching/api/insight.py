@@ -39,7 +39,8 @@ def inspect(
     Returns
     -------
     Inspection
-        ``text`` for people, ``data`` as JSON data.
+        ``text`` for people, ``data`` as JSON data: among it the ``slopes`` that are climbed, and
+        what ``to_capture``.
 
     Raises
     ------

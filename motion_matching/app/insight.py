@@ -13,9 +13,11 @@ import bpy
 import numpy as np
 
 from .. import engine
+from ..engine.control.ground import STEP
 from ..engine.control.rollout import simulate
 from ..engine.insight import coverage, inspection, pose_map, strands
 from ..engine.progress import ReportProgress
+from ..scene.staging.ground import collect_visible_triangles, measure_rise
 from ..scene.writing import recording
 from . import callbacks, status
 from .build import load_or_build_steps
@@ -79,10 +81,13 @@ def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
     obj = get_armature(uid)
     key, reference = settings_of(obj).built_key, get_reference(obj)
     tracks, settings = _get_reference_tracks(obj, database)
+    rise = _find_rise(obj)
 
     def measure(report: ReportProgress) -> CoverageReport:
         subject = key, status.get_edition(key), reference
-        return _measure_coverage(database, settings, subject, _collect_tracks(tracks, report))
+        collected = _collect_tracks(tracks, report)
+        compared = inspection.inspect_tracks(database, settings, collected, rise)
+        return _report_coverage(database, compared, subject)
 
     result = yield from run_in_background_steps(measure, "Measuring")
     runtime.coverage_reports[uid] = result
@@ -114,14 +119,17 @@ def _collect_tracks(tracks: Iterator[np.ndarray], report: ReportProgress) -> lis
     return result
 
 
-def _measure_coverage(
-    database: Database,
-    settings: PerformerSettings,
-    subject: tuple[str, int, tuple[Any, ...]],
-    tracks: list[np.ndarray],
+def _find_rise(obj: bpy.types.Object) -> float:
+    """Return by how many metres the ground of an armature rises, if that is worth a climb."""
+    collection = settings_of(obj).obstacles
+    rise = measure_rise(collect_visible_triangles(collection)) if collection else 0.0
+    return rise if rise > STEP else 0.0
+
+
+def _report_coverage(
+    database: Database, result: Inspection, subject: tuple[str, int, tuple[Any, ...]]
 ) -> CoverageReport:
     """Return the report on a subject: the data's key and edition, and what it is compared with."""
-    result = inspection.inspect_tracks(database, settings, tracks)
     holes = int(result.covered.holes.sum())
     word = "No hole" if holes == 0 else "1 hole" if holes == 1 else f"{holes} holes"
     summary = [
@@ -131,8 +139,9 @@ def _measure_coverage(
     for name, table in result.histograms.items():
         label = name.replace("_", " ").capitalize()
         summary.append(f"{label}s overlap by {table['overlap']:.0%}")
+    summary += result.slopes
     data = strands.from_database(database, MAX_STRANDS)
-    simulation = strands.from_tracks(tracks, database.fps, MAX_STRANDS)
+    simulation = strands.from_tracks(result.tracks, database.fps, MAX_STRANDS)
     offset, to_capture = data.width + simulation.width + _GAP, tuple(result.data["to_capture"])
     return CoverageReport(*subject, tuple(summary), to_capture, data, simulation, result, offset)
 

@@ -16,6 +16,7 @@ from . import (
     dense,
     directing_command,
     furnished_command,
+    ground_command,
     planning_command,
     pushing_command,
     quality,
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "values": planning_command.run,
         "search": two_stages.run,
         "stages": stages_command.run,
+        "ground": ground_command.run,
     }
     try:
         if chosen.study in others:
@@ -116,6 +118,8 @@ def _make_parser() -> argparse.ArgumentParser:
     dense.add_arguments(studies.add_parser("dense", help=text, description=text))
     text = "bake takes without each task and limit of feet in turn, and measure what gets worse"
     stages_command.add_arguments(studies.add_parser("stages", help=text, description=text))
+    text = "walk over ramps, stairs and hills, and measure feet and bodies on them"
+    ground_command.add_arguments(studies.add_parser("ground", help=text, description=text))
     text = "measure recoveries from pushes, and how the training of motion fields goes"
     pushing_command.add_arguments(studies.add_parser("pushes", help=text, description=text))
     text = "measure what motion fields gain by values, and by greed"

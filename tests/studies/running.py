@@ -20,7 +20,7 @@ from motion_matching.engine.field.field_controller import FieldController
 
 from . import quality
 from .quality import Job, Measures
-from .sets import find_sets
+from .sets import find_set
 
 OwnJob = TypeVar("OwnJob", bound="SetJob")
 Measured = TypeVar("Measured")
@@ -107,7 +107,7 @@ def open_set(name: str) -> Iterator[tuple[Database, FieldController]]:
 def _prepare(folder: Path, fields: bool, name: str) -> str:
     """Build the database of a set, and train its field; say so."""
     started = time.perf_counter()
-    motion_set, source = find_sets()[name]
+    motion_set, source = find_set(name)
     path = folder / f"{name}.npz"
     databases.save(motion_set.build(source), path)
     database = databases.load(path)

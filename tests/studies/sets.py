@@ -14,6 +14,7 @@ from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.locomotion.climbs import generate_climbs
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from tests.engine import animals
@@ -45,6 +46,11 @@ class MotionSet(NamedTuple):
 def _build_generated(_: Path) -> Database:
     sources = [Source(clip=clip) for clip in locomotion.generate()]
     return build(sources, BuildSettings(mirror=True))[0]
+
+
+def _build_climbing(_: Path) -> Database:
+    clips = [*locomotion.generate(), *generate_climbs()]
+    return build([Source(clip=clip) for clip in clips], BuildSettings(mirror=True))[0]
 
 
 def _build_dog(_: Path) -> Database:
@@ -145,6 +151,16 @@ SETS = {
         _build_abducting_dog,
     ),
 }
+
+# sets of a single study
+OTHERS = {
+    "climbing": MotionSet("the built-in clips with ramps and stairs", "", _build_climbing),
+}
+
+
+def find_set(name: str) -> tuple[MotionSet, Path]:
+    """Return a set that is here, and the folder of its clips."""
+    return (OTHERS[name], Path()) if name in OTHERS else find_sets()[name]
 
 
 def find_sets() -> dict[str, tuple[MotionSet, Path]]:

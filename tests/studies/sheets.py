@@ -147,11 +147,11 @@ def draw(rows: Sequence[Figures], cell: tuple[int, int]) -> np.ndarray:
                 range(len(row.sides)), key=lambda k: ("right", "", "left").index(row.sides[k])
             )
             for index in order:
-                _draw_line(picture, *lines[index], COLOURS[row.sides[index]])
+                draw_line(picture, *lines[index], COLOURS[row.sides[index]])
     return np.round(picture).astype(np.uint8)
 
 
-def _draw_line(
+def draw_line(
     picture: np.ndarray, start: np.ndarray, end: np.ndarray, colour: tuple[int, int, int]
 ) -> None:
     """Draw a line with smooth edges between points (2,) in pixels, across and down."""

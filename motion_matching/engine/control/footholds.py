@@ -43,10 +43,10 @@ def find_foothold(
 ) -> Point:
     """Return how far (x, y) to move a foot along itself so that it stands on one tread.
 
-    From its heel to its tip nothing is higher than its tread, and from its middle to its toe
-    nothing is lower: a heel may be beyond an edge on the way up, and a tip on the way down. The tip
-    is beyond the toe by `tip_share` of the way from the ankle. Ground that no step leads to from a
-    `body` at (x, y, floor) is not there. A foot stays where it is if there is no such place near.
+    From its heel to its tip nothing is higher than its tread, and from its middle to just beyond
+    its toe nothing is lower: a heel may be beyond an edge on the way up, and a tip on the way down.
+    The tip is beyond the toe by `tip_share` of the way from the ankle. Ground that no step leads to
+    from a `body` at (x, y, floor) is not there. A foot stays if there is no such place near.
     """
     wx, wy = toe[0] - ankle[0], toe[1] - ankle[1]
     length = math.hypot(wx, wy)
@@ -60,7 +60,7 @@ def find_foothold(
     rises = np.diff([compute_step_height(ground, *point, body) for point in points])
     for moved in sorted(range(-most, most + 1), key=abs):
         at = heel + most + moved
-        behind, ahead = rises[at - heel : at], rises[at : at + tip]
+        behind, ahead = rises[at - heel : at + 1], rises[at : at + tip]
         beside = rises[at - middle : at + 1]
         if behind.min() > -_EDGE and ahead.max(initial=0.0) < _EDGE and beside.max() < _EDGE:
             return _APART * moved * wx, _APART * moved * wy

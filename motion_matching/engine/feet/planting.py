@@ -97,25 +97,33 @@ def _raise_foot(
     toe: np.ndarray,
     arm: np.ndarray,
     planted: np.ndarray,
+    path: np.ndarray,
     bodies: np.ndarray,
     ground: Ground,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return toe and arm (T, 3) of a foot as high above its ground, and along it, as on the level.
 
     The toe is given over a body at height zero; `bodies` (T, 3) are where it is, with the floor.
+    Its ground is that of a `path` (T, 2) while it is planted, and on a line between in the air.
     """
-    floor = compute_step_heights(ground, toe[:, :2], bodies)
-    slopes = measure_slopes(ground, toe[:, :2], arm[:, :2])
-    runs = find_runs(planted).tolist()
-
-    def follow(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-        stances = [(start, stop, float(np.median(values[start:stop]))) for start, stop in runs]
-        return follow_steps(toe[:, :2], stances, others)
-
-    up = follow(floor, floor)[:, None] * [0.0, 0.0, 1.0]
-    fall = follow(slopes, 0.0 * slopes) * np.linalg.norm(arm[:, :2], axis=-1)
+    floor = compute_step_heights(ground, path, bodies)
+    slopes = measure_slopes(ground, path, arm[:, :2])
+    up = _follow_stances(toe, planted, floor, floor)[:, None] * [0.0, 0.0, 1.0]
+    fall = _follow_stances(toe, planted, slopes, 0.0 * slopes)
+    fall *= np.linalg.norm(arm[:, :2], axis=-1)
     # on level ground nothing is rounded
     return toe + up, np.where(fall[:, None] == 0.0, arm, pitch_up(arm, -fall))
+
+
+def _follow_stances(
+    toe: np.ndarray, planted: np.ndarray, values: np.ndarray, others: np.ndarray
+) -> np.ndarray:
+    """Return the values (T,) of a toe's stances, and between two of them those on its way."""
+    stances = [
+        (start, stop, float(np.median(values[start:stop])))
+        for start, stop in find_runs(planted).tolist()
+    ]
+    return follow_steps(toe[:, :2], stances, others)
 
 
 def _measure_foot(
@@ -140,19 +148,23 @@ def _measure_foot(
     ranges = [r for r in plan.ranges if r.leg == k and r.start < len(toe)]
     planted = build_contact_mask(ranges, len(toe), len(plan.legs))[:, k]
     free = arm
+    data = plan.data or _repeat_toe(k, toe, stands, plan)
+    stand = toe[:, :2] if data.stand is None else data.stand[:, k]
+    places, firm, raised = _place_plants(k, leg, ranges, stand, data.heights[:, k], plan)
     if not is_flat(plan.ground):
-        level = toe - stands[:, None] * [0.0, 0.0, 1.0]
-        toe, arm = _raise_foot(level, arm, planted, bodies, plan.ground)
+        aside = _leave_edges(places, planted & ~firm, arm, bodies, leg, plan)
+        moved = np.linalg.norm(aside, axis=1) > 0.0
+        firm |= moved
+        # a swing leads to where its foot was moved, and a moved foot has the ground of that
+        lead = [_follow_stances(toe, planted, each, 0.0 * each) for each in aside.T]
+        level = toe + np.column_stack([*lead, -stands])
+        path = np.where(moved[:, None], places, level[:, :2])
+        toe, arm = _raise_foot(level, arm, planted, path, bodies, plan.ground)
     extension = np.minimum(np.linalg.norm(toe + arm - hip, axis=-1), a + b)
     # a knee that a blend of poses has bent backward is to be straight
     straight = (backward < 0.0) & (extension**2 > a * a + b * b)
     floor = compute_step_heights(plan.ground, toe[:, :2], bodies)
-    data = plan.data or _repeat_toe(k, toe, floor, plan)
     down = 0.0 if data.pitches is None else compute_pitches(free, axis) - data.pitches[:, k]
-    stand = toe[:, :2] if data.stand is None else data.stand[:, k]
-    places, firm, raised = _place_plants(k, leg, ranges, stand, data.heights[:, k], plan)
-    if not is_flat(plan.ground):
-        firm |= _leave_edges(places, planted & ~firm, arm, bodies, leg, plan)
     sides = measure_sides(plan.legs, positions) if data.sides is None else data.sides
     return FootTrack(
         leg=leg,
@@ -188,15 +200,14 @@ def _leave_edges(
 ) -> np.ndarray:
     """Move plants (T, 2) off the edges of treads, in place, where they are `free` (T,).
 
-    Returns which (T,) were moved: they have no room to move farther.
+    Returns by how much (T, 2): those that were moved have no room to move farther.
     """
-    moved = np.zeros(len(places), bool)
+    moved = np.zeros_like(places)
     for start, stop in find_runs(free).tolist():
         toe, way = places[start], np.median(arm[start:stop, :2], axis=0)
         body = bodies[(start + stop) // 2]
-        aside = find_foothold(plan.ground, toe, toe + way, leg.tip_share, body)
-        places[start:stop] += aside
-        moved[start:stop] = any(aside)
+        moved[start:stop] = find_foothold(plan.ground, toe, toe + way, leg.tip_share, body)
+    places += moved
     return moved
 
 

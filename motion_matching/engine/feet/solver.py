@@ -116,7 +116,11 @@ def _keep_on_steps(feet: Feet, near: FeetPlacement) -> Feet:
                     ground, way, np.repeat(feet.bodies[at][None], _LOOKS, axis=0)
                 )
                 last = np.flatnonzero(np.abs(heights - heights[0]) <= NUMBERS.low)[-1]
-                stand[start:stop], firm[start:stop] = way[last], True
+                # limits are kept to less than that: a toe right at an edge would be over it
+                length = float(np.linalg.norm(way[last] - way[0]))
+                back = min(NUMBERS.kept / max(length, NUMBERS.kept), 1.0)
+                stand[start:stop] = way[last] + back * (way[0] - way[last])
+                firm[start:stop] = True
         kept.append(replace(foot, firm=firm, stand=stand))
     return feet._replace(feet=kept)
 

@@ -14,13 +14,14 @@ from ..control.settings import PerformerSettings
 from ..database import postures, statistics
 from ..database.database import Database
 from ..errors import SettingsError
-from . import coverage
+from . import coverage, slopes
 
 
 class Inspection(NamedTuple):
     """What a database holds and lacks: as `text`, as JSON `data`, and as values to draw.
 
-    `tracks` (F, 3) are those of the simulation object that the database was compared with.
+    `tracks` (F, 3) are those of the simulation object that the database was compared with, and
+    `slopes` are lines about what it climbs.
     """
 
     text: str
@@ -28,6 +29,7 @@ class Inspection(NamedTuple):
     covered: coverage.Coverage
     histograms: dict[str, dict[str, Any]]
     tracks: Sequence[np.ndarray]
+    slopes: Sequence[str] = ()
 
 
 def inspect(
@@ -52,11 +54,15 @@ def inspect(
 
 
 def inspect_tracks(
-    database: Database, settings: PerformerSettings, tracks: Sequence[np.ndarray]
+    database: Database,
+    settings: PerformerSettings,
+    tracks: Sequence[np.ndarray],
+    rise: float = 0.0,
 ) -> Inspection:
     """Compare a database with the tracks (F, 3) of a simulation object under settings.
 
-    Raises SettingsError if none of them has three frames, which an acceleration needs.
+    The ground of the scene rises by `rise` metres, where that is known. Raises SettingsError if no
+    track has three frames, which an acceleration needs.
     """
     tracks = [track for track in tracks if len(track) >= 3]
     if not tracks:
@@ -67,15 +73,21 @@ def inspect_tracks(
     motion = coverage.measure_database(database)
     covered = coverage.measure_coverage(motion, demand)
     tables = coverage.compute_histograms(motion, demand)
-    captures = coverage.suggest_captures(database, settings, covered)
+    climbed = slopes.measure_slopes(database)
+    gaits = ("walk", "run") if settings.run != settings.walk else ("walk",)
+    captures = [
+        *slopes.suggest_captures(climbed, gaits, rise),
+        *coverage.suggest_captures(database, settings, covered),
+    ]
     odd = postures.find_odd_postures(database)
-    parts = statistics.describe(database), postures.describe(odd)
+    parts = [statistics.describe(database), *slopes.describe(climbed), postures.describe(odd)]
     text = "\n".join([*parts, coverage.describe(covered, tables, captures)])
     data = statistics.to_dict(database) | {
         "coverage": covered.to_dict(),
         "histograms": tables,
+        "slopes": slopes.to_dicts(climbed),
         "to_capture": captures,
         "odd_postures": postures.to_dicts(odd),
         "settings": settings.to_dict(),
     }
-    return Inspection(text, data, covered, tables, tracks)
+    return Inspection(text, data, covered, tables, tracks, slopes.summarize(climbed))

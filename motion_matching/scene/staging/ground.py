@@ -97,6 +97,23 @@ def build_ground(triangles: np.ndarray) -> tuple[Floor, tuple[Wall, ...]]:
     return floor, build_walls(triangles[upwards < STEEPEST], floor)
 
 
+def measure_rise(triangles: np.ndarray) -> float:
+    """Return between which heights floor of triangles (N, 3, 3) leads on, in metres.
+
+    Slopes and steps lead on from height zero, a table top does not.
+    """
+    floors = triangles[_compute_normals(triangles)[:, 2] >= STEEPEST][:, :, 2]
+    spans = sorted(zip(floors.min(axis=1).tolist(), floors.max(axis=1).tolist(), strict=True))
+    low = high = 0.0
+    for bottom, top in spans:
+        if bottom <= high + STEP and top >= low - STEP:
+            high = max(high, top)
+    for bottom, top in sorted(spans, key=lambda span: -span[1]):
+        if bottom <= high + STEP and top >= low - STEP:
+            low = min(low, bottom)
+    return high - low
+
+
 def collect_visible_triangles(collection: bpy.types.Collection) -> np.ndarray:
     """Return world triangles (N, 3, 3) of all visible objects in a collection and its children.
 

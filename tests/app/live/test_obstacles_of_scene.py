@@ -17,19 +17,28 @@ from tests.demo import demo_settings, load_demo
 from tests.live.hero import Hero
 from tests.live.stage import FPS, build_performance
 
+SLOPE = ((-20, -20, 4.4), (20, -20, 4.4), (20, 2, 0), (-20, 2, 0))
 
-def test_live_and_bake_use_the_same_ground() -> None:
-    def create_box(name, *corners):
-        mesh = bpy.data.meshes.new(name)
-        mesh.from_pydata(corners, [], [(0, 1, 2, 3)])
-        obj = bpy.data.objects.new(name, mesh)
-        collection.objects.link(obj)
 
-    hero = Hero()
+def create_ground() -> bpy.types.Collection:
     collection = bpy.data.collections.new("Ground")
     bpy.context.scene.collection.children.link(collection)
-    create_box("Slope", (-20, -20, 4.4), (20, -20, 4.4), (20, 2, 0), (-20, 2, 0))
-    create_box("Wall", (-3, -1.5, -1), (3, -1.5, -1), (3, -1.5, 4), (-3, -1.5, 4))
+    return collection
+
+
+def create_face(collection: bpy.types.Collection, name: str, *corners) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(corners, [], [(0, 1, 2, 3)])
+    obj = bpy.data.objects.new(name, mesh)
+    collection.objects.link(obj)
+    return obj
+
+
+def test_live_and_bake_use_the_same_ground() -> None:
+    hero = Hero()
+    collection = create_ground()
+    create_face(collection, "Slope", *SLOPE)
+    create_face(collection, "Wall", (-3, -1.5, -1), (3, -1.5, -1), (3, -1.5, 4), (-3, -1.5, 4))
     bpy.context.view_layer.update()
     hero.obj.motion_matching.obstacles = collection
     live = hero.start(ReplayInput(build_performance("figure_eight", seconds=6.0), FPS))
@@ -54,3 +63,37 @@ def test_live_and_bake_use_the_same_ground() -> None:
     take = takes.perform(database, demo_settings(), again)
     assert take.blocked.any()
     assert np.array_equal(take.poses[-1], frame.pose)
+
+
+def test_a_ground_that_is_edited_or_deleted_counts_from_the_next_session() -> None:
+    """A session keeps the ground it started with: the character does not fall through it."""
+    hero = Hero()
+    collection = create_ground()
+    slope = create_face(collection, "Slope", *SLOPE)
+    bpy.context.view_layer.update()
+    hero.obj.motion_matching.obstacles = collection
+    live = hero.start(ReplayInput(build_performance("figure_eight", seconds=6.0), FPS))
+    hero.run(30)
+    for change in ("lowered", "emptied", "deleted"):
+        if change == "lowered":
+            for vertex in slope.data.vertices:
+                vertex.co.z -= 5.0
+        elif change == "emptied":
+            slope.data.clear_geometry()
+        else:
+            bpy.data.objects.remove(slope)
+            bpy.data.collections.remove(collection)
+        bpy.context.view_layer.update()
+        before = live.session._frame.pose
+        for _ in range(40):
+            hero.run(1)
+            frame = live.session._frame
+            assert abs(frame.pose[2, 0] - (0.4 - 0.2 * frame.character.y)) < 0.15, change
+        assert not np.array_equal(before, frame.pose), f"it stopped as its ground was {change}"
+    host.end()
+
+    assert hero.obj.motion_matching.obstacles is None
+    live = hero.start(ReplayInput(build_performance("figure_eight", seconds=6.0), FPS))
+    hero.run(20)
+    assert abs(live.session._frame.pose[2, 0]) < 1e-6, "the ground is flat without obstacles"
+    host.end()

@@ -262,6 +262,7 @@ def test_a_foot_finds_room_on_a_tread(start):
         foot = [floor.profile(ahead + part) for part in (-0.14, 0.07)]
         assert max(foot) <= tread + 1e-9
         assert floor.profile(ahead - 0.07) == tread
+        assert floor.profile(ahead + 0.019) == tread  # a toe at the very edge would be over it
 
 
 def test_a_wall_is_no_tread():

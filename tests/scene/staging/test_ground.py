@@ -23,6 +23,7 @@ from motion_matching.engine.takes import takes
 from motion_matching.scene.staging.ground import (
     build_ground,
     collect_visible_triangles,
+    measure_rise,
 )
 from tests.command_line import check_refusals, run_with_errors
 from tests.command_line import run as run_command
@@ -309,3 +310,35 @@ def test_the_command_line_directs_up_a_slope(tmp_path: Path) -> None:
     assert code == 1
     assert "The mark at 50 s is inside an obstacle, or no straight way of steps" in sentence
     assert out.read_bytes() == written
+
+
+def find_rise(collection):
+    bpy.context.view_layer.update()
+    return measure_rise(collect_visible_triangles(collection))
+
+
+def test_floor_that_leads_on_rises_and_a_table_does_not() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    ways = add_collection("Ways")
+    assert find_rise(ways) == 0.0
+    add_plane(ways, "Floor", 20)
+    add_cube(ways, "Table", (1, 1, 0.75), (5, 0, 0))
+    assert find_rise(ways) == pytest.approx(0.0, abs=1e-6)
+    add_cube(ways, "Step", (1, 1, 0.2), (2, 0, 0))
+    assert find_rise(ways) == pytest.approx(0.2, abs=1e-6)
+    for number in range(5):
+        add_cube(ways, f"Stair {number}", (1, 0.3, 0.18 * (number + 1)), (0, 0.3 * number, 0))
+    # now the table stands between two treads in height, as if a step led to it
+    assert find_rise(ways) == pytest.approx(0.9, abs=1e-6)
+
+
+def test_a_slope_rises_and_leads_down_as_well() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    ways = add_collection("Ways")
+    add_plane(ways, "Slope", 2, rotation=(math.radians(20.0), 0, 0))
+    assert find_rise(ways) == pytest.approx(4 * math.sin(math.radians(20.0)), abs=1e-5)
+    add_plane(ways, "Wall", 2, place=(0, 3, 0), rotation=(math.radians(80.0), 0, 0))
+    assert find_rise(ways) == pytest.approx(4 * math.sin(math.radians(20.0)), abs=1e-5)
+    # nothing leads up to it
+    add_plane(ways, "Roof", 2, place=(0, 0, 4), rotation=(math.radians(20.0), 0, 0))
+    assert find_rise(ways) == pytest.approx(4 * math.sin(math.radians(20.0)), abs=1e-5)

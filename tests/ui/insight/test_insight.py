@@ -53,6 +53,18 @@ def get_inspected_hips():
     return to_world(positions[seen.database.roles.hips], seen.inspected.position)
 
 
+def add_ramp():
+    """Add a ramp that leads up a metre."""
+    mesh = bpy.data.meshes.new("Ramp")
+    corners = [(-1, -2, 0), (1, -2, 0), (1, -5, 1), (-1, -5, 1)]
+    mesh.from_pydata(corners, [], [(0, 3, 2, 1)])
+    mesh.update()
+    collection = bpy.data.collections.new("Ground")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(bpy.data.objects.new("Ramp", mesh))
+    return collection
+
+
 @pytest.fixture(autouse=True)
 def obj():
     obj = create_character()
@@ -118,6 +130,14 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     settings.sources[0].enabled = True
     status.refresh(obj)
     assert not insight.explain_staleness(obj, found)
+
+    # a ground that rises asks for clips that climb
+    settings.obstacles = add_ramp()
+    assert ops.measure_coverage() == {"FINISHED"}
+    first, *others = runtime.coverage_reports[uid].to_capture
+    assert first.startswith("The ground rises by 1.0 m, and no clip climbs")
+    assert others == list(found.to_capture)
+    settings.obstacles = None
 
     # compared with a take: only where its simulation object went
     shown.beside = "take"
