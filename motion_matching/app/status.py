@@ -14,7 +14,7 @@ from ..engine.database.missing_motion import find_missing_motion
 from ..engine.database.parts import BuildNote
 from ..engine.errors import MotionMatchingError
 from ..engine.progress import run_to_end
-from . import callbacks
+from . import callbacks, source_grounds
 from .characters import get_armature
 from .content import Content, describe_changes
 from .mapping import SourceState, find_states_steps
@@ -35,6 +35,7 @@ from .warnings import (
 )
 
 REFRESH_DELAY = 0.2  # seconds from a change to the next refresh
+_WATCHED = ("ACTION", "ARMATURE", "OBJECT", "MESH", "CURVE")  # kinds of what databases are made of
 _SLICE, _PAUSE = 0.02, 0.01  # seconds that a refresh runs, and pauses, at a time
 
 
@@ -115,6 +116,7 @@ def _store(obj: bpy.types.Object, result: Status) -> Status:
         animation = source.path and source.path.animation_data
         if animation and animation.action:
             statuses.watched.add(animation.action.session_uid)
+    statuses.watched.update(source_grounds.list_watched(obj))
     return result
 
 
@@ -275,7 +277,7 @@ def _refresh_stale() -> float | None:
 
 def check_update(depsgraph: bpy.types.Depsgraph) -> None:
     """Mark every status out of date if what a database is made of was changed."""
-    if depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE"):
+    if any(depsgraph.id_type_updated(kind) for kind in _WATCHED):
         updated = {update.id.original.session_uid for update in depsgraph.updates}
         if not updated.isdisjoint(runtime.statuses.watched):
             invalidate()

@@ -68,6 +68,18 @@ class OwnGround:
         """Whether it rises or falls at all."""
         return bool(max(np.ptp(self.heights), np.ptp(self.feet)) > _EVEN)
 
+    def find_climbing(self, fps: float) -> np.ndarray:
+        """Return the frames (F,) in which the ground below the body rises or falls."""
+        return np.asarray(np.abs(np.gradient(self.heights)) * fps > _CLIMBS)
+
+    def list_stances(self) -> list[tuple[int, int, int, float]]:
+        """Return leg, first frame, last frame and height of each time a foot stands."""
+        return [
+            (leg, int(start), int(stop), float(heights[start]))
+            for leg, heights in enumerate(self.feet.T)
+            for start, stop in find_runs(np.abs(np.diff(heights)) < _SAME)
+        ]
+
     def mirrored(self, legs: Sequence[int]) -> OwnGround:
         """Return the ground of the mirror image, whose legs are those of these numbers."""
         legs = list(legs)
@@ -217,14 +229,14 @@ def describe_climb(ground: OwnGround, hips: np.ndarray) -> str:
 
 def _list_steps(ground: OwnGround) -> tuple[np.ndarray, np.ndarray]:
     """Return how far steps lead up or down, and the tilts of the feet that have taken them."""
-    stands: list[tuple[int, float, float]] = []
-    for heights, tilts in zip(ground.feet.T, ground.tilts.T, strict=True):
-        for start, stop in find_runs(np.abs(np.diff(heights)) < _SAME).tolist():
-            stands.append((start, float(heights[start]), float(tilts[(start + stop) // 2])))
-    rows = np.array(sorted(stands)).reshape(-1, 3)
-    steps = np.diff(rows[:, 1])
+    stands = sorted(
+        (start, height, float(ground.tilts[(start + stop) // 2, leg]))
+        for leg, start, stop, height in ground.list_stances()
+    )
+    _, heights, tilts = np.array(stands).reshape(-1, 3).T
+    steps = np.diff(heights)
     climbs = np.abs(steps) > _STEP
-    return steps[climbs], rows[1:, 2][climbs]
+    return steps[climbs], tilts[1:][climbs]
 
 
 def lower_feet(clip: Clip, roles: Roles, footing: np.ndarray, tilts: np.ndarray) -> Clip:

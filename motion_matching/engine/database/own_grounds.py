@@ -90,10 +90,14 @@ def find_own_ground(
     heights = feet.toes[..., 2][feet.contacts]
     if not len(heights) or (floor is None and is_level(heights, leg)):
         return None
-    pitches = measure_pitches(clip, feet.toes, roles)
-    flat = find_standing_pitch(pitches, feet.contacts)
-    ground = find_ground(*feet[:2], pitches - flat, _measure_body(clip, roles, leg), floor)
-    if ground is None or floor is not None:
+    pitches, body = measure_pitches(clip, feet.toes, roles), _measure_body(clip, roles, leg)
+    ground = find_ground(*feet[:2], pitches, body, floor)
+    if ground is None:
+        return None
+    level = feet.contacts & ~ground.find_climbing(clip.fps)[:, None]
+    flat = find_standing_pitch(pitches, level if level.any() else feet.contacts)
+    ground = replace(ground, tilts=ground.tilts + flat)
+    if floor is not None:
         return ground
     return replace(ground, heights=ground.heights - _guess_toe_height(ground.heights[0], leg))
 

@@ -8,15 +8,17 @@ import blf
 import bpy
 import numpy as np
 
-from ... import app
+from ... import app, engine
 from ...app.runtime import runtime
 from .. import colors, drawing
 from ..panel_base import set_options
 
 if TYPE_CHECKING:
+    from ...app.shown_ground import ShownGround
     from ...app.source_preview import SourcePreview
 
-_BONE, _PATH = 4.0, 1.5  # widths
+_BONE, _PATH, _GROUND, _FOOTING = 4.0, 1.5, 3.0, 3.0  # widths
+_FOOT = 0.11  # metres: half a stroke where a foot stands
 _AROUND = 3.0  # seconds of the path before and after the frame that is shown
 
 
@@ -31,7 +33,10 @@ def _draw_skeleton() -> None:
         return
     preview, source = shown
     frame, bones, original = app.source_preview.find_bones(preview, source, _get_frame())
-    lines = [(_build_path(preview, source, frame), _PATH)]
+    lines = [
+        (_build_path(preview, source, frame), _PATH if preview.ground is None else _GROUND),
+        (_build_footing(preview), _FOOTING),
+    ]
     for segments, color in ((bones, "chosen"), (original, "guide")):
         if segments is not None:
             batch = drawing.build_line_batch(segments.reshape(-1, 3), colors.get_color(color))
@@ -48,9 +53,29 @@ def _build_path(preview: SourcePreview, source: Any, frame: float) -> drawing.Ba
     span, around = preview.compute_span(source), _AROUND * preview.fps
     first = max(frame - around, span.first) - preview.first
     last = min(frame + around, span.last) - preview.first
-    path = preview.positions[int(first) : int(last) + 1, preview.hips].copy()
-    path[:, 2] = float(preview.positions[..., 2].min()) + drawing.ABOVE_GROUND
-    return drawing.build_line_batch(drawing.as_segments(path), colors.get_color("guide"))
+    shown = slice(int(first), int(last) + 1)
+    if preview.ground is None:
+        path = preview.positions[shown, preview.hips].copy()
+        path[:, 2] = float(preview.positions[..., 2].min()) + drawing.ABOVE_GROUND
+        return drawing.build_line_batch(drawing.as_segments(path), colors.get_color("guide"))
+    path = preview.ground.path[shown] + [0.0, 0.0, drawing.ABOVE_GROUND]
+    return drawing.build_line_batch(drawing.as_segments(path), colors.get_color("trajectory"))
+
+
+def _build_footing(preview: SourcePreview) -> drawing.Batch | None:
+    """Return a batch of strokes where feet stand on their ground, along each foot."""
+    if preview.ground is None:
+        return None
+    return drawing.build_line_batch(build_strokes(preview.ground), colors.get_color("contact"))
+
+
+def build_strokes(ground: ShownGround) -> np.ndarray:
+    """Return a stroke for each time that a foot stands, as pairs of points (2 S, 3)."""
+    ahead = _FOOT * engine.maths.planar.yaw_to_forward(ground.feet[:, 3])
+    aside = np.pad(ahead, ((0, 0), (0, 1)))
+    middles = ground.feet[:, :3] + [0.0, 0.0, drawing.ABOVE_GROUND]
+    pairs = np.stack([middles - aside, middles + aside], axis=1).reshape(-1, 3)
+    return np.ascontiguousarray(pairs, np.float32)
 
 
 def _draw_words() -> None:
@@ -75,6 +100,14 @@ def draw_button(layout: bpy.types.UILayout, source: Any) -> None:
     set_options(button, mirrored=False)
     button = row.operator(name, text="", icon="MOD_MIRROR", depress=is_mirrored)
     set_options(button, mirrored=True)
+
+
+def describe_climb(source: Any) -> str:
+    """Return what the ground of a source is climbed by, if it is previewed."""
+    preview = runtime.source_preview
+    if preview is None or not app.source_preview.is_shown(source.id_data, source):
+        return ""
+    return preview.ground.told if preview.ground else ""
 
 
 def describe_frame(preview: SourcePreview, source: Any) -> str:
