@@ -14,6 +14,7 @@ from ..engine.database.own_grounds import find_own_ground
 from ..engine.errors import RigError
 from ..engine.maths import quat
 from ..engine.maths.planar import wrap
+from ..engine.maths.runs import find_runs
 from ..engine.motion.clip import Clip
 from ..engine.motion.contacts import ContactSettings
 from ..engine.motion.settings import SimulationBoneSettings
@@ -51,8 +52,8 @@ class Move:
 class ShownGround:
     """The ground below a source, where it is shown: what is climbed is `told`, "" if nothing is.
 
-    The `path` (F, 3) of the simulation bone lies on it. `feet` (S, 4) are the places where feet
-    stand, x, y and z, and the yaw of each.
+    The `path` (F, 3) of the simulation bone lies on it. `feet` (S, 5) are the places where feet
+    stand, x, y and z, the yaw of each, and the frame in the middle of that time.
     """
 
     path: np.ndarray
@@ -78,9 +79,10 @@ def find_shown_ground(
         return None
     clip = toe_ends.add_toe_ends(clip, toe_ends.find_toe_ends(clip.skeleton, [clip], roles))
     roles = toe_ends.use_toe_ends(roles, clip.skeleton)
-    ground = find_own_ground(clip, roles, contacts, floor)
-    if ground is None:
+    found = find_own_ground(clip, roles, contacts, floor)
+    if found is None:
         return None
+    ground, stands = found
     world = clip.compute_world()[1].astype(np.float64)
     way = world[:, roles.spine if bone.source == "spine" else roles.hips, :2]
     window = compute_window(bone.position_window, clip.fps, len(way))
@@ -88,11 +90,12 @@ def find_shown_ground(
     path = np.column_stack([way, ground.heights])
     told = describe_climb(ground, world[:, roles.hips]) if ground.is_uneven else ""
     feet = []
-    for leg, start, stop, height in ground.list_stances():
-        middle = (start + stop) // 2
-        toe, ankle = (world[middle, part] for part in (roles.legs[leg].toe, roles.legs[leg].foot))
-        ahead = toe - ankle
-        feet.append((*toe[:2], height, np.arctan2(ahead[0], -ahead[1])))
-    rows = np.array(feet).reshape(-1, 4)
-    placed = np.column_stack([move.carry(rows[:, :3]), move.carry_yaw(rows[:, 3])])
+    for number, leg in enumerate(roles.legs):
+        for start, stop in find_runs(stands[:, number]).tolist():
+            middle = (start + stop) // 2
+            toe, ankle = world[middle, leg.toe], world[middle, leg.foot]
+            yaw = np.arctan2(toe[0] - ankle[0], ankle[1] - toe[1])
+            feet.append((*toe[:2], ground.feet[middle, number], yaw, middle))
+    rows = np.array(feet).reshape(-1, 5)
+    placed = np.column_stack([move.carry(rows[:, :3]), move.carry_yaw(rows[:, 3]), rows[:, 4]])
     return ShownGround(move.carry(path), placed, told)

@@ -55,6 +55,7 @@ class Status:
     clips: int = 0
     bones: int = 0
     dimensions: int = 0
+    has_heights: bool = False  # whether frames are compared by how the ground rises
     roles: dict[str, str] = field(default_factory=dict)
     tags: tuple[str, ...] = ()  # that can be requested
     key: str = ""
@@ -216,6 +217,7 @@ def _describe(database: Database, key: str) -> Status:
         clips=sum(not r.mirrored for r in database.ranges),
         bones=database.skeleton.bone_count,
         dimensions=database.schema.dimensions,
+        has_heights=database.schema.has_heights,
         roles=database.role_names,
         tags=database.requestable_tags,
         key=key,

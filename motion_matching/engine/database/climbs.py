@@ -72,14 +72,6 @@ class OwnGround:
         """Return the frames (F,) in which the ground below the body rises or falls."""
         return np.asarray(np.abs(np.gradient(self.heights)) * fps > _CLIMBS)
 
-    def list_stances(self) -> list[tuple[int, int, int, float]]:
-        """Return leg, first frame, last frame and height of each time a foot stands."""
-        return [
-            (leg, int(start), int(stop), float(heights[start]))
-            for leg, heights in enumerate(self.feet.T)
-            for start, stop in find_runs(np.abs(np.diff(heights)) < _SAME)
-        ]
-
     def mirrored(self, legs: Sequence[int]) -> OwnGround:
         """Return the ground of the mirror image, whose legs are those of these numbers."""
         legs = list(legs)
@@ -210,7 +202,7 @@ def measure_speeds(
 
 
 def describe_climb(ground: OwnGround, hips: np.ndarray) -> str:
-    """Return what a clip does on its ground, over which hips (F, 3) go: what it climbs, how far."""
+    """Return what a clip climbs, and how far: the ground over which hips (F, 3) go."""
     rises = np.diff(ground.heights)
     up = float(np.max(ground.heights - np.minimum.accumulate(ground.heights)))
     down = float(np.max(np.maximum.accumulate(ground.heights) - ground.heights))
@@ -221,17 +213,18 @@ def describe_climb(ground: OwnGround, hips: np.ndarray) -> str:
     along = np.linalg.norm(np.diff(hips[:, :2], axis=0), axis=1)
     slope = float(np.median(np.arctan2(np.abs(rises), along)[climbs])) if climbs.any() else 0.0
     if len(steps) < 2:
-        return f"climbs {far}"
+        return f"a rise, {far}"
     if np.median(tilts * np.sign(steps)) > _LYING * slope:
-        return f"climbs a slope of {np.degrees(slope):.0f}°, {far}"
-    return f"climbs stairs: {100.0 * np.median(np.abs(steps)):.0f} cm a step, {far}"
+        return f"a slope of {np.degrees(slope):.0f}°, {far}"
+    return f"stairs: {100.0 * np.median(np.abs(steps)):.0f} cm a step, {far}"
 
 
 def _list_steps(ground: OwnGround) -> tuple[np.ndarray, np.ndarray]:
     """Return how far steps lead up or down, and the tilts of the feet that have taken them."""
     stands = sorted(
-        (start, height, float(ground.tilts[(start + stop) // 2, leg]))
-        for leg, start, stop, height in ground.list_stances()
+        (start, float(heights[start]), float(tilts[(start + stop) // 2]))
+        for heights, tilts in zip(ground.feet.T, ground.tilts.T, strict=True)
+        for start, stop in find_runs(np.abs(np.diff(heights)) < _SAME).tolist()
     )
     _, heights, tilts = np.array(stands).reshape(-1, 3).T
     steps = np.diff(heights)

@@ -77,10 +77,11 @@ def lay_flat(
 
 def find_own_ground(
     clip: Clip, roles: Roles, settings: ContactSettings, floor: Ground | None = None
-) -> OwnGround | None:
-    """Return the ground of a clip by itself, on a `floor` if that is known; None of level ground.
+) -> tuple[OwnGround, np.ndarray] | None:
+    """Return the ground of a clip by itself and its contacts (F, L); None of level ground.
 
-    A build also knows how feet of other clips stand on level ground.
+    It is on a `floor` if that is known. A build also knows how feet of other clips stand on level
+    ground.
     """
     if floor is FLAT:
         return None
@@ -97,9 +98,10 @@ def find_own_ground(
     level = feet.contacts & ~ground.find_climbing(clip.fps)[:, None]
     flat = find_standing_pitch(pitches, level if level.any() else feet.contacts)
     ground = replace(ground, tilts=ground.tilts + flat)
-    if floor is not None:
-        return ground
-    return replace(ground, heights=ground.heights - _guess_toe_height(ground.heights[0], leg))
+    if floor is None:
+        stands = _guess_toe_height(ground.heights[0], leg)
+        ground = replace(ground, heights=ground.heights - stands)
+    return ground, feet.contacts
 
 
 def _guess_toe_height(first: float, leg: float) -> float:
@@ -127,6 +129,6 @@ def _describe(
         return [Fault(name, what, "", advice, GIVEN_GROUND)]
     if not ground.is_uneven:
         return []
-    what = f"'{name}' {describe_climb(ground, hips)}"
+    what = f"'{name}' climbs {describe_climb(ground, hips)}"
     advice = "" if part.floor else "if its floor is level, turn the clip so that it is, too"
     return [Fault(name, what, "taken for ground like that", advice, SLOPE)]

@@ -106,7 +106,7 @@ def _describe_findings(source: MotionMatchingSource) -> str:
     finding = app.findings.find_finding(source)
     if finding is None or finding.kind == app.warnings.SLOPE:
         climb = finding.reason if finding else preview_drawing.describe_climb(source)
-        told = climb.partition(";")[0].removeprefix(f"'{app.sources.get_label(source)}' ")
+        told = climb.partition(";")[0].removeprefix(f"'{app.sources.get_label(source)}' climbs ")
         return told[:1].upper() + told[1:]
     return finding.reason or _describe_kind(finding)
 

@@ -34,8 +34,8 @@ def _draw_skeleton() -> None:
     preview, source = shown
     frame, bones, original = app.source_preview.find_bones(preview, source, _get_frame())
     lines = [
-        (_build_path(preview, source, frame), _PATH if preview.ground is None else _GROUND),
-        (_build_footing(preview), _FOOTING),
+        (drawing.build_line_batch(points, colors.get_color(color)), width)
+        for points, width, color in build_paths(preview, source, frame)
     ]
     for segments, color in ((bones, "chosen"), (original, "guide")):
         if segments is not None:
@@ -48,34 +48,46 @@ def _get_frame() -> float:
     return bpy.context.scene.frame_current_final
 
 
-def _build_path(preview: SourcePreview, source: Any, frame: float) -> drawing.Batch | None:
-    """Return a batch of the hips' path over the ground around a frame, as far as it is used."""
+def build_paths(
+    preview: SourcePreview, source: Any, frame: float
+) -> list[tuple[np.ndarray, float, str]]:
+    """Return what shows the way around a frame, as far as it is used: points, width and colour.
+
+    On ground that rises, that is its profile above the lowest part of it, and a stroke for each
+    time that a foot stands. Points (2 N, 3) are pairs.
+    """
     span, around = preview.compute_span(source), _AROUND * preview.fps
-    first = max(frame - around, span.first) - preview.first
-    last = min(frame + around, span.last) - preview.first
-    shown = slice(int(first), int(last) + 1)
-    if preview.ground is None:
-        path = preview.positions[shown, preview.hips].copy()
-        path[:, 2] = float(preview.positions[..., 2].min()) + drawing.ABOVE_GROUND
-        return drawing.build_line_batch(drawing.as_segments(path), colors.get_color("guide"))
-    path = preview.ground.path[shown] + [0.0, 0.0, drawing.ABOVE_GROUND]
-    return drawing.build_line_batch(drawing.as_segments(path), colors.get_color("trajectory"))
+    first = int(max(frame - around, span.first) - preview.first)
+    last = int(min(frame + around, span.last) - preview.first)
+    if preview.ground is not None:
+        return _build_profile(preview.ground, first, last)
+    path = preview.positions[first : last + 1, preview.hips].copy()
+    path[:, 2] = float(preview.positions[..., 2].min()) + drawing.ABOVE_GROUND
+    return [(drawing.as_segments(path), _PATH, "guide")]
 
 
-def _build_footing(preview: SourcePreview) -> drawing.Batch | None:
-    """Return a batch of strokes where feet stand on their ground, along each foot."""
-    if preview.ground is None:
-        return None
-    return drawing.build_line_batch(build_strokes(preview.ground), colors.get_color("contact"))
+def _build_profile(
+    ground: ShownGround, first: int, last: int
+) -> list[tuple[np.ndarray, float, str]]:
+    path = ground.path[first : last + 1] + np.float32([0.0, 0.0, drawing.ABOVE_GROUND])
+    is_near = (ground.feet[:, 4] >= first) & (ground.feet[:, 4] <= last)
+    feet, level = ground.feet[is_near], float(ground.path[:, 2].min()) + drawing.ABOVE_GROUND
+    ahead = _FOOT * engine.maths.planar.yaw_to_forward(feet[:, 3])
+    along = np.pad(ahead, ((0, 0), (0, 1)))
+    middles = feet[:, :3] + [0.0, 0.0, drawing.ABOVE_GROUND]
+    below, shadow = middles.copy(), path.copy()
+    below[:, 2] = shadow[:, 2] = level
+    return [
+        (drawing.as_segments(shadow), _PATH, "guide"),
+        (_to_pairs(below, middles), _PATH, "guide"),
+        (drawing.as_segments(path), _GROUND, "trajectory"),
+        (_to_pairs(middles - along, middles + along), _FOOTING, "contact"),
+    ]
 
 
-def build_strokes(ground: ShownGround) -> np.ndarray:
-    """Return a stroke for each time that a foot stands, as pairs of points (2 S, 3)."""
-    ahead = _FOOT * engine.maths.planar.yaw_to_forward(ground.feet[:, 3])
-    aside = np.pad(ahead, ((0, 0), (0, 1)))
-    middles = ground.feet[:, :3] + [0.0, 0.0, drawing.ABOVE_GROUND]
-    pairs = np.stack([middles - aside, middles + aside], axis=1).reshape(-1, 3)
-    return np.ascontiguousarray(pairs, np.float32)
+def _to_pairs(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return lines from starts (N, 3) to ends (N, 3) as pairs of points (2 N, 3)."""
+    return np.ascontiguousarray(np.stack([starts, ends], axis=1).reshape(-1, 3), np.float32)
 
 
 def _draw_words() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _PATH, _STEP, _RING = 3.5, 3.0, 2.5  # widths
 _FOOT, _RADIUS = 0.11, 0.3  # metres of people's size: half a footfall, and the ring round a mark
+_EDGE = 0.03  # metres from one place to the next that are a step
 _CORNERS = 24  # of a ring
 _CORNERS_OF_CROSS = np.array([(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)])
 
@@ -34,7 +35,7 @@ def build_lines(way: Way, size: float) -> list[tuple[np.ndarray, float, str]]:
 
     Marks that are missed have a cross, and a line from where the character is then.
     """
-    path = np.column_stack([way.places[:, :2], way.below])
+    path = _follow_edges(np.column_stack([way.places[:, :2], way.below]))
     lines = [(_lift(drawing.as_segments(path)), _PATH, "desired")]
     at, slopes = way.footfalls[:, [0, 1, 4]], way.footfalls[:, 5:]
     ahead = engine.maths.planar.yaw_to_forward(way.footfalls[:, 2])
@@ -63,6 +64,16 @@ def _lift(points: np.ndarray) -> np.ndarray:
 def _to_pairs(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return lines from starts (N, 3) to ends (N, 3) on the ground as pairs of points (2 N, 3)."""
     return _lift(np.stack([starts, ends], axis=1).reshape(-1, 3))
+
+
+def _follow_edges(path: np.ndarray) -> np.ndarray:
+    """Return a path (T, 3) that goes up and down beside the edges of steps, not through them."""
+    rises = np.diff(path[:, 2])
+    steps = np.flatnonzero(np.abs(rises) > _EDGE)
+    lower = np.where(rises[steps] > 0.0, steps, steps + 1)
+    corners = path[lower]
+    corners[:, 2] = np.maximum(path[steps, 2], path[steps + 1, 2])
+    return np.insert(path, steps + 1, corners, axis=0)
 
 
 def _drape(way: Way, center: np.ndarray, around: np.ndarray) -> np.ndarray:

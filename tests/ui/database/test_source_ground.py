@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import build, source_preview, status
+from motion_matching.app import build, features, source_preview, status
 from motion_matching.app.library import get_library
 from motion_matching.app.runtime import runtime
 from motion_matching.app.warnings import parse_notes
@@ -60,10 +60,16 @@ def test_the_ground_is_drawn_below_the_path_with_its_footing(obj):
     assert measure_off(CLIP, ground.feet[:, :3]).max() < 0.001
     treads = np.unique(np.round(ground.feet[:, 2] / 0.175))
     assert len(treads) == len(find_climb(CLIP).ground.heights)
-    strokes = preview_drawing.build_strokes(ground)
-    assert strokes.shape == (2 * len(ground.feet), 3)
-    assert strokes.flags.c_contiguous
+    source = choose(obj, CLIP)
+    drawn = preview_drawing.build_paths(runtime.source_preview, source, 120)
+    assert all(len(points) and points.flags.c_contiguous for points, *_ in drawn)
+    level, posts, profile, strokes = (points for points, *_ in drawn)
+    assert np.ptp(level[:, 2]) == 0.0
+    assert profile[:, :2] == pytest.approx(level[:, :2])
+    assert np.ptp(profile[:, 2]) > 0.8
+    assert 6 < len(strokes) / 2 < len(ground.feet), "those of six seconds around the frame"
     assert np.abs(np.linalg.norm(strokes[1::2] - strokes[::2], axis=1) - 0.22).max() < 1e-5
+    assert posts[1::2] == pytest.approx(0.5 * (strokes[1::2] + strokes[::2]), abs=1e-5)
     draw_panels()
 
     ops.stop_preview()
@@ -91,7 +97,7 @@ def test_a_file_has_its_ground_where_the_character_stands(obj, tmp_path):
     assert np.linalg.norm(hips[:, :2] - preview.ground.path[:, :2], axis=1).max() < 0.15
     assert preview.ground.path[0, 2] == pytest.approx(0.5, abs=0.01)
     assert np.ptp(preview.ground.path[:, 2]) == pytest.approx(0.96, abs=0.05)
-    assert preview.ground.told == "climbs a slope of 20°, 1.0 m up"
+    assert preview.ground.told == "a slope of 20°, 1.0 m up"
 
 
 def read_panel(obj, monkeypatch):
@@ -105,15 +111,15 @@ def read_panel(obj, monkeypatch):
 
 
 def test_the_panel_says_in_a_line_what_is_climbed(obj, monkeypatch):
-    assert not any("stairs" in text for text in read_panel(obj, monkeypatch))
+    assert not any("cm a step" in text for text in read_panel(obj, monkeypatch))
     ops.preview_source()
-    assert "Climbs stairs: 17 cm a step, 1.2 m up" in read_panel(obj, monkeypatch)
+    assert "Stairs: 17 cm a step, 1.2 m up" in read_panel(obj, monkeypatch)
     ops.stop_preview()
     get_database(obj)
-    assert "Climbs stairs: 17 cm a step, 1.2 m up" in read_panel(obj, monkeypatch)
+    assert "Stairs: 17 cm a step, 1.2 m up" in read_panel(obj, monkeypatch)
     obj.motion_matching.sources[obj.motion_matching.source_index].ground = "LEVEL"
     assert refresh(obj).kind == "stale"
-    assert not any("stairs" in text for text in read_panel(obj, monkeypatch))
+    assert not any("cm a step" in text for text in read_panel(obj, monkeypatch))
 
 
 def test_level_ground_asks_for_a_build_and_undo_takes_it_back(obj):
@@ -196,6 +202,23 @@ def test_a_ground_that_cannot_be_read_is_named(obj):
     assert refresh(obj).problems[0].kind == "no ground"
     ops.edit_named_sources(edit="find_ground", names=f'["{source.name}"]')
     assert not refresh(obj).problems
+
+
+def test_the_weight_of_the_height_can_be_changed(obj):
+    get_database(obj)
+    draw_panels()
+    settings = obj.motion_matching
+    ops.apply_preset(kind="features", filepath="default")
+    assert status.refresh(obj).has_heights
+    draw_panels()
+    assert ops.add_feature(kind="trajectory_height") == {"FINISHED"}
+    item = next(item for item in settings.features.items if item.kind == "trajectory_height")
+    item.weight = 2.5
+    schema = get_database(obj).schema
+    assert [each.kind for each in schema.features].count("trajectory_height") == 1
+    weights = dict(zip(schema.features, features.compute_weights(settings.features, schema)))
+    [weight] = [w for each, w in weights.items() if each.kind == "trajectory_height"]
+    assert weight == pytest.approx(2.5)
 
 
 def test_an_object_is_kept_in_the_file(obj, tmp_path):
