@@ -49,19 +49,23 @@ def look(at, distance, turn):
 
 
 def add_stairs():
-    """Add boxes that rise along -Y, and a platform."""
-    collection = bpy.data.collections.new("Stairs")
-    bpy.context.scene.collection.children.link(collection)
+    """Add stairs that rise along -Y to a platform, of boxes in one mesh."""
+    points, faces = [], []
     for step in range(STEPS):
         near, length = -BEGIN - step * TREAD, TREAD if step < STEPS - 1 else TREAD + 3.5
-        bpy.ops.mesh.primitive_cube_add(size=1.0)
-        box = bpy.context.object
-        box.scale = 3.0, length, (step + 1) * RISER
-        box.location = 0.0, near - 0.5 * length, 0.5 * (step + 1) * RISER
-        for other in box.users_collection:
-            other.objects.unlink(box)
-        collection.objects.link(box)
-    bpy.context.view_layer.objects.active = bpy.data.objects["Performer"]
+        first = len(points)
+        points += [
+            (x, y, z)
+            for z in (0.0, (step + 1) * RISER)
+            for x, y in ((-1.5, near - length), (1.5, near - length), (1.5, near), (-1.5, near))
+        ]
+        corners = ((3, 2, 1, 0), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))
+        faces += [[first + corner for corner in face] for face in corners]
+    mesh = bpy.data.meshes.new("Stairs")
+    mesh.from_pydata(points, [], faces)
+    collection = bpy.data.collections.new("Set")
+    collection.objects.link(bpy.data.objects.new("Stairs", mesh))
+    bpy.context.scene.collection.children.link(collection)
     bpy.context.view_layer.update()
     return collection
 
@@ -83,7 +87,7 @@ def preview_ground():
     settings = get_settings()
     names = [source.action.name for source in settings.sources]
     settings.source_index = names.index("stairs_up_17")
-    look((0.0, -3.2, 0.9), 8.0, 75.0)
+    look((0.0, -3.3, 0.8), 5.0, 80.0)
     yield from click("motion_matching.preview_source")
     yield from until(lambda: alive().source_preview)
     yield from worked()
@@ -104,19 +108,24 @@ def preview_ground():
 
 
 def build():
-    """Clips that climb bring the feature Height, whose weight is in the panel."""
-    yield from click("motion_matching.build")
-    yield from worked()
-    yield from until(lambda: load_module("app.status").is_current(bpy.data.objects["Performer"]))
-    yield from redrawn("UI")
-    yield from keep_picture("features.xwd")
+    """Clips that climb bring the feature Height, which the panel lists on a click."""
+    items, is_current = get_settings().features.items, load_module("app.status").is_current
+    for name in ("features.xwd", "height.xwd"):
+        yield from click("motion_matching.build")
+        yield from worked()
+        yield from until(lambda: is_current(bpy.data.objects["Performer"]))
+        if name == "features.xwd":
+            yield from click("motion_matching.add_feature")
+            yield from until(lambda: any(item.kind == "trajectory_height" for item in items))
+        yield from redrawn("UI")
+        yield from keep_picture(name)
 
 
 def direct_upstairs():
     """The way of a shot up the stairs lies on them, and so do the marks."""
     settings, scene = get_settings(), bpy.context.scene
     settings.obstacles = add_stairs()
-    look((0.0, -2.4, 0.5), 9.0, 145.0)
+    look((0.0, -2.4, 0.5), 8.0, 145.0)
     for frame, place in MARKS:
         scene.frame_set(frame)
         scene.cursor.location = (*place, 0.0)

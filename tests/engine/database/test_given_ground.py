@@ -67,6 +67,19 @@ def test_a_clip_that_lies_elsewhere_is_on_ground_that_lies_there():
     np.testing.assert_allclose(found.ground[climbs] + 3.0, given.ground[climbs], atol=1e-3)
 
 
+def test_a_single_low_step_counts_if_it_is_given():
+    """By itself it is taken for feet that hover by turns."""
+    clip = get_climb("stairs_up_15")
+    ground = TrueGround(clip.name)
+    toes = [clip.skeleton.index(f"{side}Toe") for side in ("Left", "Right")]
+    world = clip.compute_world()[1][:, toes]
+    below = np.array([[ground.height(x, y) for x, y, _ in row] for row in world.tolist()])
+    low = clip.crop(0, int(np.argmax(below.max(axis=1) > 0.2)) - 3)
+    assert build_with(low)[0].ground is None
+    given, _ = build_with(low, ground=ground)
+    assert (given.ground[:, None] + given.footing).max() == pytest.approx(0.15, abs=1e-3)
+
+
 def test_on_level_ground_nothing_climbs():
     clip = get_climb("ramp_up_20")
     given, report = build_with(clip, ground=FLAT)
