@@ -55,8 +55,8 @@ from .takes import make_performance, measure, perform
 Pin = Mark.from_pin  # what scripts called a mark that does not lead
 
 __all__ = (
-    "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "CostTerm", "Database",
-    "DatabaseError", "DirectedTake", "Director", "FLAT", "Feature", "FieldController",
+    "FLAT", "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "CostTerm",
+    "Database", "DatabaseError", "DirectedTake", "Director", "Feature", "FieldController",
     "ForbiddenJump", "FrameInspection", "GroundObject", "Inspection", "Intent", "KeptJump", "Mark",
     "MotionDataError", "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings",
     "Pin", "Pose", "ResultError", "RetargetSettings", "RigError", "Schema", "SettingsError", "Shot",

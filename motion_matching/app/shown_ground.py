@@ -1,4 +1,4 @@
-"""The ground that was found below the motion of a source, or given for it, as a preview shows it."""
+"""The ground below the motion of a source, found or given, as a preview shows it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..engine.motion.smoothing import apply_savitzky_golay, compute_window
 
 
 @dataclass(frozen=True)
-class Move:
+class ShownPlace:
     """How a clip gets to where it is shown.
 
     It is reflected in X = 0 if it is `mirrored`, moved by a `first` shift (3,), turned by a `yaw`
@@ -66,7 +66,7 @@ def find_shown_ground(
     names: Mapping[str, str],
     settings: tuple[ContactSettings, SimulationBoneSettings],
     floor: Ground | None,
-    move: Move,
+    move: ShownPlace,
 ) -> ShownGround | None:
     """Return the ground of a clip, on a `floor` if that is known; None where it is level.
 

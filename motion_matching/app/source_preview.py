@@ -30,7 +30,7 @@ from . import callbacks, mapping, retargeting, source_grounds
 from .characters import get_armature, get_bone_choice, get_placement, get_roles
 from .runtime import runtime
 from .settings import get_simulation_bone_settings
-from .shown_ground import Move, ShownGround, find_shown_ground
+from .shown_ground import ShownGround, ShownPlace, find_shown_ground
 from .source_files import find_file, get_reading
 from .sources import check_source, get_source
 from .steps import Steps, run_in_background_steps
@@ -183,7 +183,7 @@ def preview_steps(
     start, ground_of = min(span_start, clip.frame_count - 1), _identify_ground(source)
     stage = _Stage.from_source(source, start, mirrored, character)
 
-    def compute(_: ReportProgress) -> tuple[_Motion, _Shown]:
+    def compute(_: ReportProgress) -> tuple[_Motion, _ShownMotion]:
         motion = _Motion(clip)
         if character is not None:
             [retargeted] = retarget_clips([clip], character)[0]
@@ -228,7 +228,7 @@ class _Motion(NamedTuple):
     travel: np.ndarray = np.ones(3)
 
 
-class _Shown(NamedTuple):
+class _ShownMotion(NamedTuple):
     body: ShownBody
     original: ShownBody | None
     ground: ShownGround | None
@@ -270,22 +270,22 @@ class _Stage(NamedTuple):
             lies,
         )
 
-    def show(self, motion: _Motion) -> _Shown:
+    def show(self, motion: _Motion) -> _ShownMotion:
         """Return the bodies and the ground of a motion."""
         hips = _find_hips(motion.clip, self.roles)
         body, move = self._place(motion.clip, hips, self.roles)
         floor = scale_floor(self.floor, motion.travel)
         ground = find_shown_ground(motion.clip, self.roles, self.settings, floor, move)
         if motion.original is None:
-            return _Shown(body, None, ground)
+            return _ShownMotion(body, None, ground)
         beside = self._replace(placement=None) if self.lies_on_object else self
         hips = _find_hips(motion.original, {})
         original, _ = beside._place(motion.original, hips, {}, _measure_room(body))
-        return _Shown(body, original, ground)
+        return _ShownMotion(body, original, ground)
 
     def _place(
         self, clip: Clip, hips: int, roles: Mapping[str, str], aside: float = 0.0
-    ) -> tuple[ShownBody, Move]:
+    ) -> tuple[ShownBody, ShownPlace]:
         """Return a clip as it is shown, `aside` (metres) to the left of the character, and how."""
         begin = clip.skeleton.compute_bone_position(
             hips, clip.rotations[[self.start]], clip.positions[[self.start]]
@@ -295,11 +295,11 @@ class _Stage(NamedTuple):
             own = mirror.mirror(clip, rig.find_roles(clip.skeleton, [clip], roles))
         mirrored = begin * [-1.0 if self.mirrored else 1.0, 1.0, 1.0]
         x, y, _ = begin - mirrored  # it begins at the same place
-        move = Move(self.mirrored, (x, y, 0.0))
+        move = ShownPlace(self.mirrored, (x, y, 0.0))
         if self.placement is not None:
             first = aside - float(mirrored[0]), -float(mirrored[1]), 0.0
             last = self.placement.x, self.placement.y, self.height
-            move = Move(self.mirrored, first, self.placement.yaw, last)
+            move = ShownPlace(self.mirrored, first, self.placement.yaw, last)
         shown = own.compute_world()[1].astype(np.float64)
         return ShownBody(move.carry_mirrored(shown), clip.skeleton.parents, hips), move
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import bpy
 
@@ -279,7 +280,8 @@ def _refresh_stale() -> float | None:
 
 def check_update(depsgraph: bpy.types.Depsgraph) -> None:
     """Mark every status out of date if what a database is made of was changed."""
-    if any(depsgraph.id_type_updated(kind) for kind in _WATCHED):
+    changed: Any = depsgraph.id_type_updated
+    if any(changed(kind) for kind in _WATCHED):
         updated = {update.id.original.session_uid for update in depsgraph.updates}
         if not updated.isdisjoint(runtime.statuses.watched):
             invalidate()

@@ -59,7 +59,14 @@ def add_stairs():
             for z in (0.0, (step + 1) * RISER)
             for x, y in ((-1.5, near - length), (1.5, near - length), (1.5, near), (-1.5, near))
         ]
-        corners = ((3, 2, 1, 0), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))
+        corners = (
+            (3, 2, 1, 0),
+            (4, 5, 6, 7),
+            (0, 1, 5, 4),
+            (1, 2, 6, 5),
+            (2, 3, 7, 6),
+            (3, 0, 4, 7),
+        )
         faces += [[first + corner for corner in face] for face in corners]
     mesh = bpy.data.meshes.new("Stairs")
     mesh.from_pydata(points, [], faces)
@@ -114,11 +121,11 @@ def build():
         yield from click("motion_matching.build")
         yield from worked()
         yield from until(lambda: is_current(bpy.data.objects["Performer"]))
+        yield from redrawn("UI")
+        yield from keep_picture(name)
         if name == "features.xwd":
             yield from click("motion_matching.add_feature")
             yield from until(lambda: any(item.kind == "trajectory_height" for item in items))
-        yield from redrawn("UI")
-        yield from keep_picture(name)
 
 
 def direct_upstairs():

@@ -9,6 +9,7 @@ import pytest
 from motion_matching.app import status
 from tests.ui.climbing import RISER, add_stairs, find_height
 
+
 @pytest.mark.slow
 def test_a_performer_from_the_menu_climbs_stairs_in_the_scene():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

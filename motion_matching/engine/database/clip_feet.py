@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ _LEVEL = 0.06  # heights of feet on a level floor lie within this
 _FEW = 0.1  # share of frames with a contact, below which feet may tremble or slide
 
 
-class Feet(NamedTuple):
+class ClipFeet(NamedTuple):
     """Toes (F, L, 3) of a clip, their contacts (F, L), and whether their floor was tilted."""
 
     toes: np.ndarray
@@ -29,7 +28,7 @@ class Feet(NamedTuple):
 
 def find_feet(
     clip: Clip, roles: Roles, settings: ContactSettings, leg_lengths: np.ndarray
-) -> Feet:
+) -> ClipFeet:
     """Return the toes of a clip and their contacts at any height."""
     compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
     toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
@@ -37,7 +36,7 @@ def find_feet(
     contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths, unsteady=False)
     if contacts.mean() < _FEW:
         contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths)
-    return Feet(toes, contacts)
+    return ClipFeet(toes, contacts)
 
 
 def is_level(heights: np.ndarray, leg: float) -> bool:

@@ -18,7 +18,7 @@ from ..body.toe_ends import measure_leg_lengths
 from ..maths.runs import find_runs
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings
-from .clip_feet import Feet, find_feet, find_lowest, is_level, is_off_zero, lift
+from .clip_feet import ClipFeet, find_feet, find_lowest, is_level, is_off_zero, lift
 from .own_grounds import has_given_ground, lay_flat
 from .parts import BuildNote, Fault, ReelPart
 from .tilted_floors import STEEPEST, find_tilt, level, level_points, measure_steepness
@@ -146,8 +146,8 @@ def _describe(name: str, rise: float, moves: bool) -> Fault:
 
 
 def _level_tilted(
-    parts: Sequence[ReelPart], feet: Sequence[Feet], leg: float
-) -> tuple[list[ReelPart], list[Feet], list[Fault]]:
+    parts: Sequence[ReelPart], feet: Sequence[ClipFeet], leg: float
+) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
     """Return parts and feet with tilted floors made level, and these as faults."""
     level_parts, level_feet, faults = list(parts), list(feet), []
     for number, (part, (toes, contacts, _)) in enumerate(zip(parts, feet, strict=True)):
@@ -161,16 +161,16 @@ def _level_tilted(
             faults.append(_describe_tilt(part.source.name, steep))
             centre = planted.mean(axis=0)
             level_parts[number] = replace(part, clip=level(part.clip, up, centre))
-            level_feet[number] = Feet(level_points(toes, up, centre), contacts, True)
+            level_feet[number] = ClipFeet(level_points(toes, up, centre), contacts, True)
     return level_parts, level_feet, faults
 
 
 def _even_out(
     parts: Sequence[ReelPart],
-    feet: Sequence[Feet],
+    feet: Sequence[ClipFeet],
     roles: Roles,
     leg: float,
-) -> tuple[list[ReelPart], list[Feet], list[Fault]]:
+) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
     """Return parts and feet with those on the floor that hovered and sank by turns, as faults."""
     even_parts, even_feet, faults = list(parts), list(feet), []
     for number, (part, (toes, contacts, tilted)) in enumerate(zip(parts, feet, strict=True)):
@@ -182,7 +182,9 @@ def _even_out(
         if rises is None:
             continue
         even_parts[number] = replace(part, clip=lift(part.clip, -rises[:, None]))
-        even_feet[number] = Feet(toes - rises[:, None, None] * [0.0, 0.0, 1.0], contacts, tilted)
+        even_feet[number] = ClipFeet(
+            toes - rises[:, None, None] * [0.0, 0.0, 1.0], contacts, tilted
+        )
         what = f"The feet of '{part.source.name}' hover and sink by {100 * np.ptp(rises):.2g} cm"
         advice = "if its rotations were copied from other proportions, retarget it instead"
         deed = "lowered and raised to stand on them"
@@ -196,7 +198,7 @@ def _describe_tilt(name: str, steep: float) -> Fault:
     return Fault(name, f"The floor of '{name}' is tilted by {angle}", "levelled")
 
 
-def _find_floor(clip: Clip, feet: Feet, leg: float) -> _Floor | None:
+def _find_floor(clip: Clip, feet: ClipFeet, leg: float) -> _Floor | None:
     """Return the floor of a clip, None if its feet do not stand on a level one."""
     toes, contacts, _ = feet
     stances = [

@@ -14,7 +14,7 @@ from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings
 from .climbs import BodyOverGround, OwnGround, describe_climb, find_ground, find_standing_pitch
 from .clip_feet import (
-    Feet,
+    ClipFeet,
     find_feet,
     find_lowest,
     is_level,
@@ -33,8 +33,8 @@ def has_given_ground(part: ReelPart) -> bool:
 
 
 def lay_flat(
-    parts: Sequence[ReelPart], feet: Sequence[Feet], roles: Roles, leg: float
-) -> tuple[list[ReelPart], list[Feet], list[Fault]]:
+    parts: Sequence[ReelPart], feet: Sequence[ClipFeet], roles: Roles, leg: float
+) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
     """Return parts and feet with those that climb on level ground, beside their own, as faults."""
     flat_parts, flat_feet, faults = list(parts), list(feet), []
     standing = [toes[..., 2][contacts] for toes, contacts, _ in feet]

@@ -69,7 +69,8 @@ def build_paths(
 def _build_profile(
     ground: ShownGround, first: int, last: int
 ) -> list[tuple[np.ndarray, float, str]]:
-    path = ground.path[first : last + 1] + np.float32([0.0, 0.0, drawing.ABOVE_GROUND])
+    path = ground.path[first : last + 1].copy()
+    path[:, 2] += drawing.ABOVE_GROUND
     is_near = (ground.feet[:, 4] >= first) & (ground.feet[:, 4] <= last)
     feet, level = ground.feet[is_near], float(ground.path[:, 2].min()) + drawing.ABOVE_GROUND
     ahead = _FOOT * engine.maths.planar.yaw_to_forward(feet[:, 3])

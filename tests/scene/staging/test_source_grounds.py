@@ -94,7 +94,7 @@ def test_what_is_wrong_with_a_ground_is_named(folder: Path) -> None:
         ground = api.GroundObject(folder / "set.blend", name)
         read_grounds([api.Source(file=folder / f"{CLIP}.bvh", ground=ground)])
 
-    with pytest.raises(SettingsError, match="'stairs_up_17'.*set.blend.*no object 'Step'"):
+    with pytest.raises(SettingsError, match=r"'stairs_up_17'.*set\.blend.*no object 'Step'"):
         read("Step")
     with pytest.raises(SettingsError, match="object 'Hidden' shows no mesh"):
         read("Hidden")

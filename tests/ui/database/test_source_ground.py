@@ -216,7 +216,9 @@ def test_the_weight_of_the_height_can_be_changed(obj):
     item.weight = 2.5
     schema = get_database(obj).schema
     assert [each.kind for each in schema.features].count("trajectory_height") == 1
-    weights = dict(zip(schema.features, features.compute_weights(settings.features, schema)))
+    weights = dict(
+        zip(schema.features, features.compute_weights(settings.features, schema), strict=True)
+    )
     [weight] = [w for each, w in weights.items() if each.kind == "trajectory_height"]
     assert weight == pytest.approx(2.5)
 
