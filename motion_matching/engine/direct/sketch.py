@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,6 @@ from ..control.footholds import measure_slopes
 from ..control.ground import (
     FLAT,
     Ground,
-    Point,
     compute_step_height,
     compute_step_heights,
     follow_floor,
@@ -143,9 +142,10 @@ def compute_way(sketch: Sketch, footage: Footage) -> Way:
     )
 
 
-def _find_height(floor: Ground, mark: Point, below: np.ndarray, is_missed: bool) -> float:
+def _find_height(floor: Ground, mark: Sequence[float], below: np.ndarray, is_missed: bool) -> float:
     """Return how high the floor is at a mark, to which steps lead from a character (3,) there."""
-    return floor.height(*mark) if is_missed else compute_step_height(floor, *mark, below.tolist())
+    x, y = mark
+    return floor.height(x, y) if is_missed else compute_step_height(floor, x, y, below.tolist())
 
 
 def _find_shown(sketch: Sketch) -> np.ndarray:
