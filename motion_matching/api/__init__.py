@@ -10,7 +10,7 @@ radians. Quaternions are w, x, y, z. Errors are subclasses of `MotionMatchingErr
 says what is wrong and what to do.
 """
 
-from ..engine.control.ground import Box
+from ..engine.control.ground import FLAT, Box
 from ..engine.control.intent import Intent
 from ..engine.control.performance import Performance
 from ..engine.control.settings import PerformerSettings, Speeds
@@ -20,7 +20,7 @@ from ..engine.database.database import Database
 from ..engine.database.features import Feature, Schema
 from ..engine.database.features import load_schema as load_features
 from ..engine.database.postures import OddPosture
-from ..engine.database.sources import Source
+from ..engine.database.sources import GroundObject, Source
 from ..engine.database.tags import TagRange
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.direct.director import Director
@@ -55,11 +55,11 @@ from .takes import make_performance, measure, perform
 Pin = Mark.from_pin  # what scripts called a mark that does not lead
 
 __all__ = (
-    "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "CostTerm", "Database",
-    "DatabaseError", "DirectedTake", "Director", "Feature", "FieldController", "ForbiddenJump",
-    "FrameInspection", "Inspection", "Intent", "KeptJump", "Mark", "MotionDataError",
-    "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings", "Pin", "Pose",
-    "ResultError", "RetargetSettings", "RigError", "Schema", "SettingsError", "Shot",
+    "FLAT", "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "CostTerm",
+    "Database", "DatabaseError", "DirectedTake", "Director", "Feature", "FieldController",
+    "ForbiddenJump", "FrameInspection", "GroundObject", "Inspection", "Intent", "KeptJump", "Mark",
+    "MotionDataError", "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings",
+    "Pin", "Pose", "ResultError", "RetargetSettings", "RigError", "Schema", "SettingsError", "Shot",
     "SimulationBoneSettings", "Skeleton", "Source", "Speeds", "TagRange", "Take", "Tempo",
     "TermContext", "TimedPath", "build", "describe_frame", "direct", "direct_variations",
     "find_odd_postures", "inspect", "inspect_frame", "load", "load_features", "make_demo_clips",

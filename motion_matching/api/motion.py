@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .. import scene
 from ..engine.control.take import Take
 from ..engine.database.build import BuildSettings
-from ..engine.database.sources import Source, choose_character, find_sources
+from ..engine.database.sources import GroundObject, Source, choose_character, find_sources
 from ..engine.errors import SettingsError
 from ..engine.locomotion import locomotion
 from ..engine.locomotion.climbs import generate_climbs
@@ -187,12 +187,16 @@ def list_sources(
     if character and any(source.file for source in sources):
         sources = choose_character(sources, character)
     files = [source.file for source in sources if source.needs_blender]
-    if not files:
-        return sources
-    check_blender(str(files[0]))
-    return scene.reading.blend_sources.read_blend_sources(
-        sources, armature=armature, chosen=actions, bones=bones
-    )[0]
+    if files:
+        check_blender(str(files[0]))
+        sources, _ = scene.reading.blend_sources.read_blend_sources(
+            sources, armature=armature, chosen=actions, bones=bones
+        )
+    grounds = [one.ground for one in sources if isinstance(one.ground, GroundObject)]
+    if grounds:
+        check_blender(f"The ground '{grounds[0].name}'")
+        sources = scene.staging.source_grounds.read_grounds(sources)
+    return sources
 
 
 def _expand(given: Motion) -> list[Source]:

@@ -17,7 +17,7 @@ from ..engine.progress import ReportProgress, map_steps, run_to_end
 from ..scene.blender import evaluation
 from ..scene.reading import hand_path, sampling
 from ..scene.reading.sampling import SampledClip
-from . import status
+from . import source_grounds, status
 from .characters import get_armature, get_axes, get_bone_choice
 from .content import Content, content_steps
 from .library import get_file_digests, get_library
@@ -181,6 +181,7 @@ def read_source(
         loop=loop,
         keep_frames=source.keep_frames,
         keep_floor=source.keep_floor,
+        ground=source_grounds.read_floor(source),
     )
     first, limits = 0, _get_limits(source)
     if source.kind == "ACTION":

@@ -17,6 +17,7 @@ from ..engine.json_files import EntryError, expect_object, expect_text
 from ..engine.progress import run_to_end
 from ..scene.reading import library
 from ..scene.reading.hand_path import compute_fingerprint
+from . import source_grounds
 from .characters import get_armature
 from .library import get_action_digests, get_file_digests
 from .settings import get_build_settings
@@ -129,6 +130,7 @@ def _collect_source_settings(
         use["character"] = source.character
     if source.use_path:
         use["path"] = compute_fingerprint(source.path, obj)
+    use |= source_grounds.get_content(source, obj)
     use |= {"range": limits, "speed": round(source.speed, 6)}
     # left out at their defaults, so that databases of before are found
     use |= {name: True for name in ("tempo", "keep_frames", "keep_floor") if getattr(source, name)}

@@ -7,30 +7,34 @@ the preview ends.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ..engine.body import mirror, rig
+from ..engine.control.ground import FLAT, Ground
 from ..engine.control.performer import Placement
-from ..engine.database.skeletons import retarget_clips
-from ..engine.errors import RigError
-from ..engine.maths import quat
+from ..engine.database.skeletons import Character, measure_travel, retarget_clips, scale_floor
+from ..engine.errors import MotionMatchingError, RigError
 from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
+from ..engine.motion.contacts import ContactSettings
+from ..engine.motion.simulation_bone import SimulationBoneSettings
 from ..engine.progress import ReportProgress, map_steps
 from ..scene.blender.actions import get_scene_fps
 from ..scene.blender.handle import Handle
 from ..scene.reading import sampling
-from . import callbacks, mapping, retargeting
+from . import callbacks, mapping, retargeting, source_grounds
 from .characters import get_armature, get_bone_choice, get_placement, get_roles
 from .runtime import runtime
+from .settings import get_simulation_bone_settings
+from .shown_ground import ShownGround, ShownPlace, find_shown_ground
 from .source_files import find_file, get_reading
 from .sources import check_source, get_source
 from .steps import Steps, run_in_background_steps
-from .typed import settings_of
+from .typed import settings_of, to_plain_value
 
 _READING = "Reading"
 
@@ -115,7 +119,10 @@ class SourcePreview:
     first: int
     scene: str  # where the frame was `returns_to` as it began
     returns_to: int
+    motion: _Motion
+    ground_of: tuple[Any, ...]  # what its ground was read from
     original: ShownBody | None = None
+    ground: ShownGround | None = None  # where it climbs
 
     def find_source(self) -> Any:
         """Return the source, or None if it or its armature is gone, or reads something else now."""
@@ -173,23 +180,17 @@ def preview_steps(
     state = yield from mapping.find_source_state_steps(uid, index)
     obj, source = get_source(uid, index)
     character = mapping.find_character(obj) if state.kind == "mapped" else None
-    is_placed = source.kind == "FILE" or character is not None
-    stage = _Stage(
-        min(span_start, clip.frame_count - 1),
-        mirrored,
-        get_placement(obj) if is_placed else None,
-        float(obj.matrix_world[2][3]),
-    )
-    roles = get_roles(settings_of(obj))
+    start, ground_of = min(span_start, clip.frame_count - 1), _identify_ground(source)
+    stage = _Stage.from_source(source, start, mirrored, character)
 
-    def compute(_: ReportProgress) -> tuple[ShownBody, ShownBody | None]:
-        if character is None:
-            return stage.place(clip, roles), None
-        [retargeted] = retarget_clips([clip], character)[0]
-        body = stage.place(retargeted, roles)
-        return body, stage.place(clip, {}, aside=_measure_room(body))
+    def compute(_: ReportProgress) -> tuple[_Motion, _ShownMotion]:
+        motion = _Motion(clip)
+        if character is not None:
+            [retargeted] = retarget_clips([clip], character)[0]
+            motion = _Motion(retargeted, clip, measure_travel(clip, character))
+        return motion, stage.show(motion)
 
-    body, original = yield from run_in_background_steps(compute, _READING)
+    motion, shown = yield from run_in_background_steps(compute, _READING)
     scene = bpy.context.scene
     close()
     preview = SourcePreview(
@@ -198,14 +199,17 @@ def preview_steps(
         label=clip.name,
         read_from=read_from,
         mirrored=mirrored,
-        positions=body.positions,
-        parents=body.parents,
-        hips=body.hips,
+        positions=shown.body.positions,
+        parents=shown.body.parents,
+        hips=shown.body.hips,
         fps=clip.fps,
         first=first,
         scene=scene.name,
         returns_to=scene.frame_current,
-        original=original,
+        motion=motion,
+        ground_of=ground_of,
+        original=shown.original,
+        ground=shown.ground,
     )
     runtime.source_preview = preview
     _enter_used_frames(preview)
@@ -213,30 +217,99 @@ def preview_steps(
     return preview
 
 
+class _Motion(NamedTuple):
+    """The clip that is shown, and that of another skeleton it comes from, if it does.
+
+    The character goes as far as `travel` (3,) for each metre of that one.
+    """
+
+    clip: Clip
+    original: Clip | None = None
+    travel: np.ndarray = np.ones(3)
+
+
+class _ShownMotion(NamedTuple):
+    body: ShownBody
+    original: ShownBody | None
+    ground: ShownGround | None
+
+
 class _Stage(NamedTuple):
-    """Where motion is shown: from frame `start` on, at the place of a character if there is one."""
+    """Where motion is shown: from frame `start` on, at the place of a character if there is one.
+
+    On an object of the scene it is where it lies. `problem` is why that cannot be read.
+    """
 
     start: int
     mirrored: bool
     placement: Placement | None
-    ground: float
+    height: float
+    roles: Mapping[str, str]
+    settings: tuple[ContactSettings, SimulationBoneSettings]
+    floor: Ground | None
+    lies_on_object: bool
 
-    def place(self, clip: Clip, roles: Mapping[str, str], aside: float = 0.0) -> ShownBody:
-        """Return a clip as it is shown, `aside` (metres) to the left of the character."""
-        hips, parents = _find_hips(clip, roles), clip.skeleton.parents
-        shown = clip.compute_world()[1].astype(np.float32)
+    @classmethod
+    def from_source(
+        cls, source: Any, start: int, mirrored: bool, character: Character | None
+    ) -> _Stage:
+        """Read where a source is shown, and on what. SettingsError for a ground without a mesh."""
+        obj, lies = source.id_data, source.ground == source_grounds.OBJECT
+        is_placed = character is not None or (source.kind == "FILE" and not lies)
+        settings = settings_of(obj)
+        floor = FLAT if source.keep_floor else source_grounds.read_floor(source)
+        contacts = ContactSettings(speed=to_plain_value(settings.contact_speed))
+        return cls(
+            start,
+            mirrored,
+            get_placement(obj) if is_placed else None,
+            float(obj.matrix_world[2][3]),
+            get_roles(settings),
+            (contacts, get_simulation_bone_settings(obj)),
+            floor,
+            lies,
+        )
+
+    def show(self, motion: _Motion) -> _ShownMotion:
+        """Return the bodies and the ground of a motion."""
+        hips = _find_hips(motion.clip, self.roles)
+        body, move = self._place(motion.clip, hips, self.roles)
+        floor = scale_floor(self.floor, motion.travel)
+        ground = find_shown_ground(motion.clip, self.roles, self.settings, floor, move)
+        if motion.original is None:
+            return _ShownMotion(body, None, ground)
+        beside = self._replace(placement=None) if self.lies_on_object else self
+        hips = _find_hips(motion.original, {})
+        original, _ = beside._place(motion.original, hips, {}, _measure_room(body))
+        return _ShownMotion(body, original, ground)
+
+    def _place(
+        self, clip: Clip, hips: int, roles: Mapping[str, str], aside: float = 0.0
+    ) -> tuple[ShownBody, ShownPlace]:
+        """Return a clip as it is shown, `aside` (metres) to the left of the character, and how."""
+        begin = clip.skeleton.compute_bone_position(
+            hips, clip.rotations[[self.start]], clip.positions[[self.start]]
+        )[0].astype(np.float64)
+        own = clip
         if self.mirrored:
-            found = rig.find_roles(clip.skeleton, [clip], roles)
-            begin = shown[self.start, hips, :2].copy()
-            shown = mirror.mirror(clip, found).compute_world()[1].astype(np.float32)
-            shown[..., :2] += begin - shown[self.start, hips, :2]  # it begins at the same place
+            own = mirror.mirror(clip, rig.find_roles(clip.skeleton, [clip], roles))
+        mirrored = begin * [-1.0 if self.mirrored else 1.0, 1.0, 1.0]
+        x, y, _ = begin - mirrored  # it begins at the same place
+        move = ShownPlace(self.mirrored, (x, y, 0.0))
         if self.placement is not None:
-            shown[..., :2] -= shown[self.start, hips, :2].copy()
-            shown[..., 0] += np.float32(aside)
-            shift = np.array((self.placement.x, self.placement.y, self.ground))
-            turned = quat.mul_vec(quat.from_yaw(np.array(self.placement.yaw)), shown)
-            shown = (turned + shift).astype(np.float32)
-        return ShownBody(shown, parents, hips)
+            first = aside - float(mirrored[0]), -float(mirrored[1]), 0.0
+            last = self.placement.x, self.placement.y, self.height
+            move = ShownPlace(self.mirrored, first, self.placement.yaw, last)
+        shown = own.compute_world()[1].astype(np.float64)
+        return ShownBody(move.carry_mirrored(shown), clip.skeleton.parents, hips), move
+
+
+def _identify_ground(source: Any) -> tuple[Any, ...]:
+    """Return what the ground of a source is read from."""
+    settings = settings_of(source.id_data)
+    known = tuple(source_grounds.get_content(source, source.id_data).items())
+    bone = get_simulation_bone_settings(source.id_data)
+    return source.keep_floor, known, settings.contact_speed, bone
 
 
 def _measure_room(body: ShownBody) -> float:
@@ -294,9 +367,38 @@ def close() -> None:
 
 
 def follow_changes() -> None:
-    """End the preview if its source is gone, or reads something else now."""
+    """End the preview if its source is gone, or reads something else now; show its ground anew."""
     if runtime.source_preview and runtime.source_preview.find_source() is None:
         close()
+    if runtime.source_preview:
+        callbacks.schedule(follow_ground)
+
+
+def follow_ground() -> None:
+    """Show the ground of the source that is previewed as it is now, if that has changed."""
+    preview = runtime.source_preview
+    source = preview.find_source() if preview else None
+    if preview is None or source is None:
+        return
+    try:
+        ground_of = _identify_ground(source)
+        if ground_of == preview.ground_of:
+            return
+        first = max(source.frame_start - preview.first, 0) if source.use_range else 0
+        start = min(first, preview.motion.clip.frame_count - 1)
+        character = mapping.find_character(source.id_data) if preview.original else None
+        stage = _Stage.from_source(source, start, preview.mirrored, character)
+        shown = stage.show(preview.motion)
+    except MotionMatchingError:  # the list of sources says it
+        return
+    runtime.source_preview = replace(
+        preview,
+        positions=shown.body.positions,
+        original=shown.original,
+        ground=shown.ground,
+        ground_of=ground_of,
+    )
+    _redraw()
 
 
 def follow_selection() -> None:

@@ -9,7 +9,7 @@ import bpy
 
 from .. import engine, scene  # whose modules load on use: panels need this one
 from ..engine.errors import SettingsError
-from . import items, warnings
+from . import items, source_grounds, warnings
 from .characters import get_armature
 from .source_files import find_file
 from .typed import settings_of, to_plain_value
@@ -107,6 +107,8 @@ def diagnose(source: MotionMatchingSource) -> tuple[str, str]:
     if source.use_path and not has_path_object(source):
         problem = "has lost the path that was edited by hand"
         return "path", f"{problem}; undo that, or go back to the computed path"
+    if source.ground == source_grounds.OBJECT and not source_grounds.has_object(source):
+        return "no ground", "has no object for its ground; choose one, or have it found"
     return "", ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import bpy
 
@@ -14,7 +15,7 @@ from ..engine.database.missing_motion import find_missing_motion
 from ..engine.database.parts import BuildNote
 from ..engine.errors import MotionMatchingError
 from ..engine.progress import run_to_end
-from . import callbacks
+from . import callbacks, source_grounds
 from .characters import get_armature
 from .content import Content, describe_changes
 from .mapping import SourceState, find_states_steps
@@ -35,6 +36,7 @@ from .warnings import (
 )
 
 REFRESH_DELAY = 0.2  # seconds from a change to the next refresh
+_WATCHED = ("ACTION", "ARMATURE", "OBJECT", "MESH", "CURVE")  # kinds of what databases are made of
 _SLICE, _PAUSE = 0.02, 0.01  # seconds that a refresh runs, and pauses, at a time
 
 
@@ -54,6 +56,7 @@ class Status:
     clips: int = 0
     bones: int = 0
     dimensions: int = 0
+    has_heights: bool = False  # whether frames are compared by how the ground rises
     roles: dict[str, str] = field(default_factory=dict)
     tags: tuple[str, ...] = ()  # that can be requested
     key: str = ""
@@ -115,6 +118,7 @@ def _store(obj: bpy.types.Object, result: Status) -> Status:
         animation = source.path and source.path.animation_data
         if animation and animation.action:
             statuses.watched.add(animation.action.session_uid)
+    statuses.watched.update(source_grounds.list_watched(obj))
     return result
 
 
@@ -214,6 +218,7 @@ def _describe(database: Database, key: str) -> Status:
         clips=sum(not r.mirrored for r in database.ranges),
         bones=database.skeleton.bone_count,
         dimensions=database.schema.dimensions,
+        has_heights=database.schema.has_heights,
         roles=database.role_names,
         tags=database.requestable_tags,
         key=key,
@@ -275,7 +280,8 @@ def _refresh_stale() -> float | None:
 
 def check_update(depsgraph: bpy.types.Depsgraph) -> None:
     """Mark every status out of date if what a database is made of was changed."""
-    if depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE"):
+    changed: Any = depsgraph.id_type_updated
+    if any(changed(kind) for kind in _WATCHED):
         updated = {update.id.original.session_uid for update in depsgraph.updates}
         if not updated.isdisjoint(runtime.statuses.watched):
             invalidate()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Area = Literal["character", "database", "play", "takes", "insight"]  # the panel it belongs to
 
 _MAX_NAMES = 3
+SLOPE = "slope"  # the kind of what climbs, with which nothing need be wrong
 
 
 class Button(NamedTuple):
@@ -84,6 +85,8 @@ _KEEP_FRAMES = Button("Keep Frames", _EDIT, "LOOP_BACK", (("edit", "keep_frames"
 _KEEP_FLOOR = Button("Keep Floor", _EDIT, "LOOP_BACK", (("edit", "keep_floor"),))
 _MEND_FRAMES = Button("Mend Frames", _EDIT, "TOOL_SETTINGS", (("edit", "mend_frames"),))
 _MEND_FLOOR = Button("Mend Floor", _EDIT, "TOOL_SETTINGS", (("edit", "mend_floor"),))
+_LEVEL_GROUND = Button("Level Ground", _EDIT, "LOOP_BACK", (("edit", "level_ground"),))
+_FIND_GROUND = Button("Find Ground", _EDIT, "TOOL_SETTINGS", (("edit", "find_ground"),))
 _AGAIN = Button("Build Again", "motion_matching.build", "FILE_REFRESH")
 _NO_LOOP = Button("Do Not Loop", _EDIT, "X", (("edit", "no_loop"),))
 _COMPUTED = Button("Back to Computed", "motion_matching.use_computed_paths", "LOOP_BACK")
@@ -122,6 +125,13 @@ SOURCE_KINDS = {
         "have lost their paths by hand",
         "Path Lost",
         button=_COMPUTED,
+    ),
+    "no ground": _Kind(
+        "database",
+        "has no object for its ground",
+        "have no objects for their grounds",
+        "Ground Lost",
+        button=_FIND_GROUND,
     ),
     "unreadable": _Kind("database", "cannot be read", "cannot be read", "Unreadable"),
     "still": _Kind("database", "moves no bone", "move no bone", "No Motion"),
@@ -187,7 +197,8 @@ SOURCE_KINDS = {
     "kept floor": _tell(
         "keeps a floor that would be mended", "keep floors that would be mended", _MEND_FLOOR
     ),
-    "slope": _tell("climbs a slope or stairs", "climb slopes or stairs"),
+    SLOPE: _tell("climbs a slope or stairs", "climb slopes or stairs", _LEVEL_GROUND),
+    "ground": _tell("is not on its ground", "are not on their grounds", _FIND_GROUND),
     "in place": _tell("walks in place", "walk in place"),
     "units": _tell("has hips in another unit", "have hips in another unit"),
     "unmended": _tell("would be mended by a build", "would be mended by a build", _AGAIN),

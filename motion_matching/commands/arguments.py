@@ -71,12 +71,16 @@ _BUILD: _Groups = {
         "T-poses at the ends, leaps, and lost or frozen frames are left out or interpolated)",
         "--keep-floor": "leave all clips at their height, and say what would be mended (default: "
         "floors that are not at zero are moved there)",
+        "--level-ground": "take all clips to be on level ground, so that none climbs (default: "
+        "slopes and stairs are found from where feet stand)",
     },
     "what is read from Blender files": {
         "--armature NAME": "the armature object (default: the only one in the file)",
         "--actions A,B": "its actions (default: all that move its bones)",
         "--bones {all,deform}": "read all bones, or only those that deform (default: deform on "
         "rigs with constraints, else all)",
+        "--ground-object NAME": "the object that the clips of the file were captured on, with its "
+        "children, as of the first frame (default: found from where feet stand)",
     },
     "how files with several characters are read": {
         "--character NAME": "the root of a BVH file, or the armature of an FBX or glTF file "

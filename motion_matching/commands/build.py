@@ -8,13 +8,21 @@ from dataclasses import replace
 from .. import scene
 from ..engine import files
 from ..engine.body import axes, rig
+from ..engine.control.ground import FLAT
 from ..engine.database import database as databases
 from ..engine.database import postures
 from ..engine.database import tags as tagging
 from ..engine.database.build import BuildSettings, build
 from ..engine.database.features import load_schema
 from ..engine.database.missing_motion import find_missing_motion
-from ..engine.database.sources import BLEND, Source, choose_character, find_sources, get_ending
+from ..engine.database.sources import (
+    BLEND,
+    GroundObject,
+    Source,
+    choose_character,
+    find_sources,
+    get_ending,
+)
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
 from ..engine.locomotion import locomotion
@@ -58,7 +66,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         sources = choose_character(sources, arguments.character)
     read = [("the build", source.file) for source in sources]
     files.check_clashes(read, name_paths(arguments, *_TARGETS))
-    sources, notes = _read_blend_sources(sources, arguments, out)
+    sources, notes = _read_blend_sources(_give_grounds(sources, arguments), arguments, out)
+    sources = _read_grounds(sources)
     if arguments.tags:
         sources = tagging.assign_tags(sources, tagging.load_tags(arguments.tags))
     tags = tagging.collect_tags(sources) if arguments.save_tags else {}
@@ -123,6 +132,42 @@ def _read_blend_sources(
         bones=arguments.bones,
         progress=out.show_progress,
     )
+
+
+def _give_grounds(sources: list[Source], arguments: argparse.Namespace) -> list[Source]:
+    """Return sources with the ground of the arguments, if they have none of their own."""
+    name = arguments.ground_object
+    if name is not None and arguments.level_ground:
+        raise SettingsError(
+            "--ground-object and --level-ground are two grounds for one clip; leave one out."
+        )
+    if name is None and not arguments.level_ground:
+        return sources
+    given = []
+    for source in sources:
+        is_in_blend = get_ending(source.file) == BLEND
+        if name is not None and source.file and is_in_blend and source.ground is None:
+            source = replace(source, ground=GroundObject(source.file, name))
+        elif arguments.level_ground and source.ground is None:
+            source = replace(source, ground=FLAT)
+        given.append(source)
+    if name is not None and not any(get_ending(source.file) == BLEND for source in sources):
+        raise SettingsError(
+            "--ground-object is in the .blend file of a clip, and no such file is given; name "
+            "file and object in a source list."
+        )
+    return given
+
+
+def _read_grounds(sources: list[Source]) -> list[Source]:
+    """Return sources with the grounds that Blender has to read."""
+    grounds = [one.ground for one in sources if isinstance(one.ground, GroundObject)]
+    if not grounds:
+        return sources
+    check_blender(grounds[0].file, "build")
+    with protect_blender_import():
+        source_grounds = scene.staging.source_grounds
+    return source_grounds.read_grounds(sources)
 
 
 def _read_auto_tags(arguments: argparse.Namespace) -> AutoTagSettings | None:

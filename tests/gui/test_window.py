@@ -86,6 +86,7 @@ def window(request: pytest.FixtureRequest, host: Host, tmp_path: Path):
         "sources.py",
         "insight.py",
         "preview.py",
+        "climbing.py",
         "beside.py",
         "field.py",
         "pad.py",

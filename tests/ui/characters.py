@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import bpy
 
+from motion_matching.engine.locomotion.climbs import find_climb
 from motion_matching.scene.blender import actions
 from motion_matching.scene.rig import armature, fitting
 from motion_matching.scene.writing import bake
@@ -24,11 +25,9 @@ def create_character(name: str = "Hero", clips: tuple[str, ...] = CLIPS) -> bpy.
 
 def add_character(name: str, clips: tuple[str, ...] = CLIPS) -> bpy.types.Object:
     """Add such a character to the open file."""
-    made = [
-        clip
-        for clip in generate_clips(fps=actions.get_scene_fps(bpy.context.scene))
-        if clip.name in clips
-    ]
+    fps = actions.get_scene_fps(bpy.context.scene)
+    climbs = [find_climb(name).pose(fps) for name in clips if name.startswith(("stairs", "ramp"))]
+    made = [*(clip for clip in generate_clips(fps=fps) if clip.name in clips), *climbs]
     obj = armature.create_armature(made[0].skeleton, name)
     fitting.store_rest(obj, made[0].skeleton)
     for clip in made:

@@ -7,29 +7,7 @@ import numpy as np
 import pytest
 
 from motion_matching.app import status
-
-RISER, TREAD, STEPS, BEGIN = 0.17, 0.29, 6, 1.2
-
-
-def add_stairs() -> bpy.types.Collection:
-    """Add boxes that rise along -Y, and a platform."""
-    collection = bpy.data.collections.new("Stairs")
-    bpy.context.scene.collection.children.link(collection)
-    for step in range(STEPS):
-        near = -BEGIN - step * TREAD
-        far = -BEGIN - (step + 1) * TREAD if step < STEPS - 1 else -BEGIN - STEPS * TREAD - 4.0
-        mesh = bpy.data.meshes.new(f"Step {step}")
-        corners = [
-            (x, y, z) for x in (-1.5, 1.5) for y in (far, near) for z in (0.0, (step + 1) * RISER)
-        ]
-        faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-        mesh.from_pydata(corners, [], faces)
-        collection.objects.link(bpy.data.objects.new(mesh.name, mesh))
-    return collection
-
-
-def find_height(ahead: float) -> float:
-    return RISER * min(max(int((ahead - BEGIN) // TREAD) + 1, 0), STEPS)
+from tests.ui.climbing import RISER, add_stairs, find_height
 
 
 @pytest.mark.slow

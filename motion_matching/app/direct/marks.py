@@ -21,9 +21,11 @@ from ...scene.blender.handle import fit_name
 from ...scene.direct import empties, timeline
 from .. import callbacks
 from ..characters import get_placement
+from ..settings import read_ground
 from ..typed import settings_of
 
 if TYPE_CHECKING:
+    from ...engine.control.ground import Ground
     from ...ui.director.properties import MotionMatchingMark
 
 MARK, TEMPO = "MARK", "TEMPO"
@@ -110,15 +112,21 @@ def _find_marker_name(empty: bpy.types.Object) -> str:
     return before if first == empty else empty.name
 
 
-def add_mark(obj: bpy.types.Object, frame: int, placement: Placement) -> bpy.types.Object:
-    """Add a mark for an armature. SettingsError if there is one at the frame."""
+def add_mark(
+    obj: bpy.types.Object, frame: int, placement: Placement, ground: Ground | None = None
+) -> bpy.types.Object:
+    """Add a mark for an armature on its ground. SettingsError if there is one at the frame.
+
+    The ground is read unless it is given.
+    """
     for other in list_leading(obj):
         if get_frame(other) == frame:
             raise SettingsError(
                 f"The mark '{other.name}' is at frame {frame} already; go to another frame, or "
                 "move that mark."
             )
-    empty = empties.add_arrow(_ensure_collection(obj), "Mark", placement)
+    height = (ground or read_ground(obj)[0]).height(placement.x, placement.y)
+    empty = empties.add_arrow(_ensure_collection(obj), "Mark", placement, height)
     _claim(empty, obj, MARK, frame)
     refresh_markers(obj)
     return empty

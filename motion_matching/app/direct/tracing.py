@@ -21,7 +21,7 @@ from ...scene.blender.handle import Handle
 from .. import takes
 from ..build import load_or_build_steps
 from ..characters import get_armature
-from ..settings import get_performer_settings
+from ..settings import get_performer_settings, read_ground
 from ..steps import Steps
 from ..typed import settings_of
 from . import marks, outcomes, solving
@@ -153,11 +153,11 @@ def _put_marks(shot: Shot, frame: int, obj: bpy.types.Object) -> tuple[tuple[int
     director.use_range, director.frame_start = True, frame
     director.frame_end = frame + math.ceil(shot.seconds * fps)
     director.gait, director.path = shot.gait, None
-    listed = []
+    listed, (ground, _) = [], read_ground(obj)
     for mark in shot.marks:
         x, y = mark.position or shot.position
         place = Placement(x, y, mark.facing or 0.0)
-        empty = marks.add_mark(obj, frame + round(mark.time * fps), place)
+        empty = marks.add_mark(obj, frame + round(mark.time * fps), place, ground)
         group = marks.mark_of(empty)
         group.gait, group.hold = (mark.gait or "same").upper(), mark.hold
         listed.append(empty)

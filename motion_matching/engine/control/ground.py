@@ -61,6 +61,21 @@ class _Flat:
 FLAT: Ground = _Flat()
 
 
+class ScaledFloor:
+    """A floor for a body of another size, by so many metres `along` it and `up` for each one."""
+
+    def __init__(self, floor: Ground, along: float, up: float) -> None:
+        self._floor, self._along, self._up = floor, along, up
+
+    def height(self, x: float, y: float) -> float:
+        """See `Ground`."""
+        return self._up * self._floor.height(x / self._along, y / self._along)
+
+    def slide(self, start: Point, stop: Point, radius: float) -> Point:
+        """See `Ground`."""
+        return stop
+
+
 class Walls:
     """Vertical walls with two sides on a floor, of which only the height counts."""
 

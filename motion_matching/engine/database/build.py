@@ -317,7 +317,9 @@ def _make_parts(
         needed = _MIN_LOOP_FRAMES if source.loop else max(horizon, _MIN_FRAMES)
         if resampled.frame_count >= needed:
             count = clip.frame_count
-            parts.append(ReelPart(source, resampled, step, _NO_TRACK, count, cycle, tempo=tempo))
+            floor = source.get_floor()
+            own = ReelPart(source, resampled, step, _NO_TRACK, count, cycle, tempo=tempo)
+            parts.append(replace(own, floor=floor))
         elif tempo == 1.0:
             loop = f" in its loop from frame {source.start or 0}" if source.loop else ""
             frames = f"{resampled.frame_count} frames{loop}"

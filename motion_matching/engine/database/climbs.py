@@ -16,7 +16,7 @@ import numpy as np
 
 from ..body.rig import Roles
 from ..control.bending import bend_leg
-from ..control.ground import follow_steps
+from ..control.ground import Ground, follow_steps
 from ..control.ground_ahead import ClimbSpeeds
 from ..control.legs import measure_legs
 from ..maths import quat
@@ -32,6 +32,13 @@ _ALIKE = 0.1  # slopes that differ by less are climbed alike
 _FASTEST = 95  # percentile of speeds: how fast the data goes
 _FLAT = 10  # percentile of a foot's pitches while it stands: flat, before its heel comes up
 _SMOOTH = 0.5  # seconds, about a step, over which the ground below the body is averaged
+_EVEN = 0.001  # metres by which ground differs that is level
+_BESIDE = 0.04  # metres around a toe in which a given ground is looked for: half a foot's width
+_SAME = 1e-5  # metres by which the ground of a foot changes while it stands
+_STEP = 0.05  # metres from one stance to the next that are a step up or down
+_LYING = 0.35  # share of a slope by which feet are tilted that lie on it; on treads they are level
+_FAR = 0.1  # metres up or down that are told
+_STEADY = 0.7  # share of the fastest climb from which on it is as steep as the ground, not rounded
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,20 @@ class OwnGround:
     def crop(self, start: int, stop: int) -> OwnGround:
         """Return the frames start <= f < stop."""
         return OwnGround(*(part[start:stop] for part in vars(self).values()))
+
+    @property
+    def feet(self) -> np.ndarray:
+        """The height (F, L) of the ground of each foot."""
+        return self.heights[:, None] + self.footing
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether it rises or falls at all."""
+        return bool(max(np.ptp(self.heights), np.ptp(self.feet)) > _EVEN)
+
+    def find_climbing(self, fps: float) -> np.ndarray:
+        """Return the frames (F,) in which the ground below the body rises or falls."""
+        return np.asarray(np.abs(np.gradient(self.heights)) * fps > _CLIMBS)
 
     def mirrored(self, legs: Sequence[int]) -> OwnGround:
         """Return the ground of the mirror image, whose legs are those of these numbers."""
@@ -75,18 +96,28 @@ def find_standing_pitch(pitches: np.ndarray, contacts: np.ndarray) -> float:
 
 
 def find_ground(
-    toes: np.ndarray, contacts: np.ndarray, pitches: np.ndarray, body: BodyOverGround
+    toes: np.ndarray,
+    contacts: np.ndarray,
+    pitches: np.ndarray,
+    body: BodyOverGround,
+    floor: Ground | None = None,
 ) -> OwnGround | None:
     """Return the ground of a clip, at the height of toes that stand; None if it is level.
 
     Toes (F, L, 3) are in metres, contacts (F, L). `pitches` (F, L) in radians are those of feet
-    from where they are as they stand flat on the level.
+    from where they are as they stand flat on the level. On a `floor` that is known, it is as high
+    as that below toes that stand, also if it is level.
     """
     (hips, lowest, fps, leg), legs = body, range(toes.shape[1])
     stances = [_find_stances(toes[:, k], contacts[:, k], lowest, leg) for k in legs]
     heights = [height for own in stances for *_, height in own]
-    if not heights or np.ptp(heights) <= STAIRS * leg:
+    if not heights or (floor is None and np.ptp(heights) <= STAIRS * leg):
         return None
+    if floor is not None:
+        stances = [
+            [(a, b, _look_below(floor, np.median(toes[a:b, k], axis=0), leg)) for a, b, _ in own]
+            for k, own in enumerate(stances)
+        ]
     below = _follow_body(toes, stances, hips)
     # of order 1 it is a mean
     below = apply_savitzky_golay(below, compute_window(_SMOOTH, fps, len(below)), 1)
@@ -108,6 +139,19 @@ def _find_stances(
         for start, stop in find_runs(stands).tolist()
         if carries[start:stop].any()
     ]
+
+
+def _look_below(floor: Ground, toe: np.ndarray, leg: float) -> float:
+    """Return the height of a floor below a toe (3,) that stands on it, as near an edge of stairs.
+
+    Where the floor right below is not the one that it stands on, that is the nearest one beside it.
+    """
+    x, y, z = toe.tolist()
+    below = floor.height(x, y)
+    if abs(z - below) <= _LOWEST * leg:
+        return below
+    beside = [(x + _BESIDE, y), (x - _BESIDE, y), (x, y + _BESIDE), (x, y - _BESIDE)]
+    return min([below, *(floor.height(*point) for point in beside)], key=lambda h: abs(z - h))
 
 
 def _follow_body(
@@ -155,6 +199,37 @@ def measure_speeds(
         alike = np.abs(slopes - step * _ALIKE) <= _ALIKE
         known.append((step * _ALIKE, np.percentile(steps[alike], _FASTEST)))
     return ClimbSpeeds(*(tuple(column) for column in np.array(known).T.tolist())) if known else None
+
+
+def describe_climb(ground: OwnGround, hips: np.ndarray) -> str:
+    """Return what a clip climbs, and how far: the ground over which hips (F, 3) go."""
+    rises = np.diff(ground.heights)
+    up = float(np.max(ground.heights - np.minimum.accumulate(ground.heights)))
+    down = float(np.max(np.maximum.accumulate(ground.heights) - ground.heights))
+    ways = [(way, far) for way, far in (("up", up), ("down", down)) if far > _FAR]
+    far = " and ".join(f"{far:.1f} m {way}" for way, far in ways) or f"by {max(up, down):.1f} m"
+    steps, tilts = _list_steps(ground)
+    climbs = np.abs(rises) > _STEADY * np.abs(rises).max()
+    along = np.linalg.norm(np.diff(hips[:, :2], axis=0), axis=1)
+    slope = float(np.median(np.arctan2(np.abs(rises), along)[climbs])) if climbs.any() else 0.0
+    if len(steps) < 2:
+        return f"a rise, {far}"
+    if np.median(tilts * np.sign(steps)) > _LYING * slope:
+        return f"a slope of {np.degrees(slope):.0f}°, {far}"
+    return f"stairs: {100.0 * np.median(np.abs(steps)):.0f} cm a step, {far}"
+
+
+def _list_steps(ground: OwnGround) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far steps lead up or down, and the tilts of the feet that have taken them."""
+    stands = sorted(
+        (start, float(heights[start]), float(tilts[(start + stop) // 2]))
+        for heights, tilts in zip(ground.feet.T, ground.tilts.T, strict=True)
+        for start, stop in find_runs(np.abs(np.diff(heights)) < _SAME).tolist()
+    )
+    _, heights, tilts = np.array(stands).reshape(-1, 3).T
+    steps = np.diff(heights)
+    climbs = np.abs(steps) > _STEP
+    return steps[climbs], tilts[1:][climbs]
 
 
 def lower_feet(clip: Clip, roles: Roles, footing: np.ndarray, tilts: np.ndarray) -> Clip:

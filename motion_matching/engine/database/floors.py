@@ -17,9 +17,10 @@ from ..body.rig import Roles
 from ..body.toe_ends import measure_leg_lengths
 from ..maths.runs import find_runs
 from ..motion.clip import Clip
-from ..motion.contacts import ContactSettings, find_contacts
-from .climbs import BodyOverGround, find_ground, find_standing_pitch
-from .parts import KEPT_FLOOR, BuildNote, ReelPart
+from ..motion.contacts import ContactSettings
+from .clip_feet import ClipFeet, find_feet, find_lowest, is_level, is_off_zero, lift
+from .own_grounds import has_given_ground, lay_flat
+from .parts import BuildNote, Fault, ReelPart
 from .tilted_floors import STEEPEST, find_tilt, level, level_points, measure_steepness
 from .uneven_feet import find_rises, may_be_uneven
 
@@ -27,41 +28,10 @@ from .uneven_feet import find_rises, may_be_uneven
 _OFF = 0.03  # a floor that is farther away than this from that of the others is another one
 _ELSEWHERE = 0.2  # and farther away than this, it is meant to be, as that of a box or a pit
 _ORIGIN_DISTANCE = 0.8  # but not farther than this: nobody walks so high up
-_HIGHEST_TOE = 0.2  # toes that stand on a floor at zero are below this: soles may be thick
-_DEEPEST_TOE = -0.1  # and above this: they may sink into soft ground
-_LEVEL = 0.06  # heights of feet on a level floor lie within this
 _LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
 _MOST_FRAMES = 100  # of a clip whose whole body is looked at
-_FEW = 0.1  # share of frames with a contact, below which feet may tremble or slide
 _SURE = 2.0  # standard errors: the mean of stances lies within them in 95 % of all cases
 _AS_COMMON = 0.8  # of the seconds on the commonest floor, from which one may be taken instead
-
-
-class _Feet(NamedTuple):
-    """Toes (F, L, 3) of a clip, their contacts (F, L), and whether their floor was tilted."""
-
-    toes: np.ndarray
-    contacts: np.ndarray
-    tilted: bool = False
-
-
-class _Fault(NamedTuple):
-    """What is wrong with the floor of a source, and what is done about it; "" if it is told."""
-
-    source: str
-    what: str
-    deed: str
-    advice: str = ""
-    kind: str = "floor"
-
-    def describe(self) -> BuildNote:
-        deed = f", so it was {self.deed}" if self.deed else ""
-        advice = f"; {self.advice}" if self.advice else ""
-        return BuildNote(self.source, f"{self.what}{deed}{advice}.", self.kind)
-
-    def describe_kept(self) -> BuildNote:
-        text = f"{self.what}; it was kept as it is, and would be {self.deed} otherwise."
-        return BuildNote(self.source, text, KEPT_FLOOR)
 
 
 class _Floor(NamedTuple):
@@ -108,22 +78,17 @@ def level_floors(
     ], notes
 
 
-def is_off_zero(height: float, leg: float) -> bool:
-    """Return whether toes at a height in metres, of legs of a length, stand on no floor at zero."""
-    return not _DEEPEST_TOE * leg <= height <= _HIGHEST_TOE * leg
-
-
 def _level_all(
     parts: Sequence[ReelPart], roles: Roles, settings: ContactSettings
-) -> tuple[list[ReelPart], list[_Fault]]:
+) -> tuple[list[ReelPart], list[Fault]]:
     """Return all parts on one floor, and what is wrong with those moved or far from it."""
     skeleton = parts[0].clip.skeleton
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     leg = float(np.mean(lengths))
-    feet = [_find_feet(part.clip, roles, settings, lengths) for part in parts]
+    feet = [find_feet(part.clip, roles, settings, lengths) for part in parts]
     parts, feet, levelled = _level_tilted(parts, feet, leg)
     parts, feet, evened = _even_out(parts, feet, roles, leg)
-    parts, feet, climbing = _lay_flat(parts, feet, roles, leg)
+    parts, feet, climbing = lay_flat(parts, feet, roles, leg)
     levelled += evened + climbing
     floors = [_find_floor(part.clip, each, leg) for part, each in zip(parts, feet, strict=True)]
     heights = [floor.height for floor in floors if floor]
@@ -153,7 +118,7 @@ def _level_all(
         )
         moves = is_other and (is_near or abs(rise) > _ORIGIN_DISTANCE * leg)
         by = base + (rise if moves else 0.0)
-        result.append(replace(part, clip=_lift(part.clip, -by)) if by else part)
+        result.append(replace(part, clip=lift(part.clip, -by)) if by else part)
         if base:
             faults.append(_describe_origin(name, common + (rise if moves else 0.0)))
         if is_other and not askew and not (base and moves):
@@ -161,33 +126,34 @@ def _level_all(
     return result, faults
 
 
-def _describe_origin(name: str, height: float) -> _Fault:
+def _describe_origin(name: str, height: float) -> Fault:
     """Return the fault of a clip whose feet stood at a `height` in metres, and now do at zero."""
     way = "above" if height > 0 else "below"
     size = f"{abs(height):.2f} m" if abs(height) >= 1 else f"{100 * abs(height):.2g} cm"
-    return _Fault(name, f"The feet of '{name}' stand {size} {way} zero", "moved onto the ground")
+    return Fault(name, f"The feet of '{name}' stand {size} {way} zero", "moved onto the ground")
 
 
-def _describe(name: str, rise: float, moves: bool) -> _Fault:
+def _describe(name: str, rise: float, moves: bool) -> Fault:
     """Return the fault of a clip whose floor is higher by a `rise` in metres, and if it `moves`."""
     what = (
         f"The feet of '{name}' stand {100 * abs(rise):.3g} cm {'higher' if rise > 0 else 'lower'} "
         "than those of other clips"
     )
     if moves:
-        return _Fault(name, what, "moved onto their floor")
+        return Fault(name, what, "moved onto their floor")
     what += ", too far to plant them on one floor"
-    return _Fault(name, what, "", "move the clip onto the floor of the others, or leave it out")
+    return Fault(name, what, "", "move the clip onto the floor of the others, or leave it out")
 
 
 def _level_tilted(
-    parts: Sequence[ReelPart], feet: Sequence[_Feet], leg: float
-) -> tuple[list[ReelPart], list[_Feet], list[_Fault]]:
+    parts: Sequence[ReelPart], feet: Sequence[ClipFeet], leg: float
+) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
     """Return parts and feet with tilted floors made level, and these as faults."""
     level_parts, level_feet, faults = list(parts), list(feet), []
     for number, (part, (toes, contacts, _)) in enumerate(zip(parts, feet, strict=True)):
         planted = toes[contacts]
-        up = find_tilt(planted, leg) if len(planted) else None
+        seeks = len(planted) and not has_given_ground(part)
+        up = find_tilt(planted, leg) if seeks else None
         if up is None:
             continue
         steep = measure_steepness(up)
@@ -195,107 +161,44 @@ def _level_tilted(
             faults.append(_describe_tilt(part.source.name, steep))
             centre = planted.mean(axis=0)
             level_parts[number] = replace(part, clip=level(part.clip, up, centre))
-            level_feet[number] = _Feet(level_points(toes, up, centre), contacts, True)
+            level_feet[number] = ClipFeet(level_points(toes, up, centre), contacts, True)
     return level_parts, level_feet, faults
 
 
 def _even_out(
     parts: Sequence[ReelPart],
-    feet: Sequence[_Feet],
+    feet: Sequence[ClipFeet],
     roles: Roles,
     leg: float,
-) -> tuple[list[ReelPart], list[_Feet], list[_Fault]]:
+) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
     """Return parts and feet with those on the floor that hovered and sank by turns, as faults."""
     even_parts, even_feet, faults = list(parts), list(feet), []
     for number, (part, (toes, contacts, tilted)) in enumerate(zip(parts, feet, strict=True)):
         heights = toes[..., 2][contacts]
-        if not len(heights) or not may_be_uneven(heights, leg):
+        if has_given_ground(part) or not len(heights) or not may_be_uneven(heights, leg):
             continue
-        lowest = _find_lowest(part.clip, roles)
+        lowest = find_lowest(part.clip, roles)
         rises = find_rises(toes, contacts, lowest, part.clip.fps, leg)
         if rises is None:
             continue
-        even_parts[number] = replace(part, clip=_lift(part.clip, -rises[:, None]))
-        even_feet[number] = _Feet(toes - rises[:, None, None] * [0.0, 0.0, 1.0], contacts, tilted)
+        even_parts[number] = replace(part, clip=lift(part.clip, -rises[:, None]))
+        even_feet[number] = ClipFeet(
+            toes - rises[:, None, None] * [0.0, 0.0, 1.0], contacts, tilted
+        )
         what = f"The feet of '{part.source.name}' hover and sink by {100 * np.ptp(rises):.2g} cm"
         advice = "if its rotations were copied from other proportions, retarget it instead"
         deed = "lowered and raised to stand on them"
-        faults.append(_Fault(part.source.name, what, deed, advice))
+        faults.append(Fault(part.source.name, what, deed, advice))
     return even_parts, even_feet, faults
 
 
-def _lay_flat(
-    parts: Sequence[ReelPart],
-    feet: Sequence[_Feet],
-    roles: Roles,
-    leg: float,
-) -> tuple[list[ReelPart], list[_Feet], list[_Fault]]:
-    """Return parts and feet with those that climb on level ground, beside their own, as faults."""
-    flat_parts, flat_feet, faults = list(parts), list(feet), []
-    standing = [toes[..., 2][contacts] for toes, contacts, _ in feet]
-    are_level = [_is_level(heights, leg) for heights in standing]
-    if all(are_level):
-        return flat_parts, flat_feet, []
-    known = [n for n, is_level in enumerate(are_level) if is_level and len(standing[n])]
-    pairs = zip(parts, feet, strict=True)
-    pitches = [_measure_pitches(part.clip, toes, roles) for part, (toes, *_) in pairs]
-    flat = np.median(
-        [find_standing_pitch(pitches[n], feet[n].contacts) for n in known or range(len(parts))]
-    )
-    heights = [np.median(standing[n]) for n in known]
-    for number, (part, (toes, contacts, tilted)) in enumerate(zip(parts, feet, strict=True)):
-        if are_level[number]:
-            continue
-        clip = part.clip
-        hips = clip.skeleton.compute_bone_position(roles.hips, clip.rotations, clip.positions)
-        body = BodyOverGround(hips, _find_lowest(clip, roles), clip.fps, leg)
-        ground = find_ground(toes, contacts, pitches[number] - flat, body)
-        if ground is None:
-            continue
-        # toes stand as high above it as above level ground
-        first = ground.heights[0]
-        stands = np.median(heights) if heights else 0.0 if is_off_zero(first, leg) else first
-        ground = replace(ground, heights=ground.heights - stands)
-        flat_parts[number] = replace(
-            part, clip=_lift(clip, -ground.heights[:, None]), ground=ground
-        )
-        below = ground.heights[:, None] + ground.footing
-        flat_feet[number] = _Feet(toes - below[..., None] * [0.0, 0.0, 1.0], contacts, tilted)
-        rise = np.ptp(ground.heights)
-        what = f"The ground of '{part.source.name}' rises or falls by {rise:.2f} m"
-        deed = "taken as a slope or stairs, to play on ground like that"
-        advice = "if it is level, turn the clip so that its floor is, too"
-        faults.append(_Fault(part.source.name, what, deed, advice, "slope"))
-    return flat_parts, flat_feet, faults
-
-
-def _measure_pitches(clip: Clip, toes: np.ndarray, roles: Roles) -> np.ndarray:
-    """Return the angles (F, L) at which ankles are above toes (F, L, 3)."""
-    compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
-    arms = np.stack([compute(leg.foot, *local) for leg in roles.legs], axis=1) - toes
-    return np.arctan2(arms[..., 2], np.linalg.norm(arms[..., :2], axis=-1))
-
-
-def _describe_tilt(name: str, steep: float) -> _Fault:
+def _describe_tilt(name: str, steep: float) -> Fault:
     """Return the fault of a clip with a floor that is `steep` in radians."""
     angle = f"{np.degrees(steep):.2g}°"
-    return _Fault(name, f"The floor of '{name}' is tilted by {angle}", "levelled")
+    return Fault(name, f"The floor of '{name}' is tilted by {angle}", "levelled")
 
 
-def _find_feet(
-    clip: Clip, roles: Roles, settings: ContactSettings, leg_lengths: np.ndarray
-) -> _Feet:
-    """Return the toes of a clip and their contacts at any height."""
-    compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
-    toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
-    anywhere = replace(settings, max_height=None)
-    contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths, unsteady=False)
-    if contacts.mean() < _FEW:
-        contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths)
-    return _Feet(toes, contacts)
-
-
-def _find_floor(clip: Clip, feet: _Feet, leg: float) -> _Floor | None:
+def _find_floor(clip: Clip, feet: ClipFeet, leg: float) -> _Floor | None:
     """Return the floor of a clip, None if its feet do not stand on a level one."""
     toes, contacts, _ = feet
     stances = [
@@ -306,20 +209,12 @@ def _find_floor(clip: Clip, feet: _Feet, leg: float) -> _Floor | None:
     if not stances:
         return None
     heights = np.concatenate(stances)
-    if not _is_level(heights, leg):
+    if not is_level(heights, leg):
         return None
     height = np.median(heights)
     lowest = _bound([stance.min() for stance in stances], -_SURE)
     highest = _bound([stance.max() for stance in stances], _SURE)
     return _Floor(float(height), len(heights) / clip.fps, lowest, highest, toes, contacts)
-
-
-def _is_level(heights: np.ndarray, leg: float) -> bool:
-    """Return whether feet that stand at heights (N,) are on a level floor."""
-    if not len(heights):
-        return True
-    low, high = np.percentile(heights, (20, 80))
-    return bool(high - low <= _LEVEL * leg)
 
 
 def _bound(heights: Sequence[float], errors: float) -> float:
@@ -342,15 +237,9 @@ def _measure_sole(clip: Clip, roles: Roles, floor: _Floor) -> float:
     frames = np.flatnonzero(contacts.any(axis=1))
     frames = frames[:: -(-len(frames) // _MOST_FRAMES)]
     sample = replace(clip, positions=clip.positions[frames], rotations=clip.rotations[frames])
-    lowest = _find_lowest(sample, roles)
+    lowest = find_lowest(sample, roles)
     standing = np.where(contacts[frames], toes[frames, :, 2], np.inf).min(axis=1)
     return float(np.median(standing - lowest))
-
-
-def _find_lowest(clip: Clip, roles: Roles) -> np.ndarray:
-    """Return the height (F,) of the lowest part of the body."""
-    body = [roles.hips, *clip.skeleton.get_descendants(roles.hips)]
-    return clip.compute_world()[1][:, body, 2].min(axis=1)
 
 
 def _find_common_floor(floors: Sequence[_Floor], near: float) -> float:
@@ -366,10 +255,3 @@ def _find_common_floor(floors: Sequence[_Floor], near: float) -> float:
     often = np.flatnonzero(votes >= _AS_COMMON * votes.max())
     best = often[np.argmin(np.abs(heights[often]))]
     return float(np.median(heights[alike[best]]))
-
-
-def _lift(clip: Clip, rise: float | np.ndarray) -> Clip:
-    """Return a clip whose roots are higher by a `rise` in metres, or by some (F, 1)."""
-    positions = clip.positions.copy()
-    positions[:, clip.skeleton.parents < 0, 2] += np.float32(rise)
-    return replace(clip, positions=positions)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..control.ground import Ground
 from ..errors import DatabaseError
 from ..motion import bone_names
 from ..motion.clip import Clip
@@ -21,15 +22,17 @@ from .thresholds import AutoTagSettings
 
 # kinds of notes on what was not mended, as a source or the build asked for that
 KEPT_FRAMES, KEPT_FLOOR = "kept frames", "kept floor"
+# and on a ground that rises or falls, and on one that was given and does not fit
+SLOPE, GIVEN_GROUND = "slope", "ground"
 
 
 class BuildNote(NamedTuple):
     """What a user should know of a source: why it is left out, or a sentence.
 
     Of a source left out, the `kind` is "unreadable", "short" or "skeleton". Of a sentence, it is
-    "file" (what had to be assumed to read it), "root", "size", "axes", "floor", "slope", "loop",
-    "tag", "in place", "units", "body", `KEPT_FRAMES`, `KEPT_FLOOR`, or a kind of
-    `source_doctor.Finding`.
+    "file" (what had to be assumed to read it), "root", "size", "axes", "floor", `SLOPE`,
+    `GIVEN_GROUND`, "loop", "tag", "in place", "units", "body", `KEPT_FRAMES`, `KEPT_FLOOR`, or a
+    kind of `source_doctor.Finding`.
     """
 
     source: str
@@ -37,13 +40,34 @@ class BuildNote(NamedTuple):
     kind: str
 
 
+class Fault(NamedTuple):
+    """What is wrong with the floor of a source, and what is done about it; "" if it is told."""
+
+    source: str
+    what: str
+    deed: str
+    advice: str = ""
+    kind: str = "floor"
+
+    def describe(self) -> BuildNote:
+        # what climbs is told in a line: nothing is wrong with it
+        deed = f", so it was {self.deed}" if self.deed and self.kind != SLOPE else ""
+        advice = f"; {self.advice}" if self.advice else ""
+        return BuildNote(self.source, f"{self.what}{deed}{advice}.", self.kind)
+
+    def describe_kept(self) -> BuildNote:
+        text = f"{self.what}; it was kept as it is, and would be {self.deed} otherwise."
+        return BuildNote(self.source, text, KEPT_FLOOR)
+
+
 @dataclass(frozen=True)
 class ReelPart:
     """A source on the reel, in frames of the database; `step` source frames pass in each.
 
     A `cycle` is a range of its source that is tagged as a loop. `source_frames` are those of its
-    clip before resampling. A loop's last row of the track is in `closing` once it is dropped. A
-    clip that climbs has its own `ground`. A copy plays at a `tempo` of the speed.
+    clip before resampling. A loop's last row of the track is in `closing` once it is dropped. It is
+    on the `floor` that its source gives, in its own size; a clip that climbs has its own `ground`.
+    A copy plays at a `tempo` of the speed.
     """
 
     source: Source
@@ -55,6 +79,7 @@ class ReelPart:
     mirrored: bool = False
     closing: tuple[float, float, float] | None = None
     ground: OwnGround | None = None
+    floor: Ground | None = None
     tempo: float = 1.0
 
     @property

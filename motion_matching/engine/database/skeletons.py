@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..control.ground import FLAT, Ground, ScaledFloor
 from ..errors import RigError
 from ..motion import conforming
 from ..motion.clip import Clip
@@ -95,6 +96,7 @@ def share_skeleton(
     model, alike = _choose_model(parts, character)
     sliding = conforming.find_sliding_bones(model)
     clips: dict[int, Clip] = {}
+    floors: dict[int, Ground | None] = {id(part): part.floor for part in parts}
     misfits: list[ReelPart] = []
     for part in parts:
         try:
@@ -110,7 +112,7 @@ def share_skeleton(
     faults = [] if knows_roles or character.roles else _describe_faults(onto, fitted)
     for group in group_by_skeleton(misfits, lambda part: part.clip.skeleton):
         try:
-            retargeted, text, body = _retarget(group, character, onto)
+            retargeted, text, body, travel = _retarget(group, character, onto)
         except RigError as error:
             if not skip_broken:
                 raise
@@ -118,9 +120,14 @@ def share_skeleton(
             skipped += [BuildNote(one.source.name, text, "skeleton") for one in _drop_copies(group)]
             continue
         clips |= {id(part): clip for part, clip in zip(group, retargeted, strict=True)}
+        floors |= {id(part): scale_floor(part.floor, travel) for part in group}
         mapped += [BuildNote(one.source.name, text, "mapped") for one in _drop_copies(group)]
         faults += _describe_faults(body, group)
-    fitting = [replace(part, clip=clips[id(part)]) for part in parts if id(part) in clips]
+    fitting = [
+        replace(part, clip=clips[id(part)], floor=floors[id(part)])
+        for part in parts
+        if id(part) in clips
+    ]
     if not fitting:
         raise RigError(f"'{skipped[0].source}' cannot be used: {skipped[0].text}.")
     return SharedParts(fitting, skipped, mapped, faults)
@@ -206,17 +213,34 @@ def _get_body(clips: Sequence[Clip], character: Character) -> RetargetBody:
     return RetargetBody(skeleton, clips, character.source_roles.get(compute_signature(skeleton)))
 
 
+def scale_floor(floor: Ground | None, travel: np.ndarray) -> Ground | None:
+    """Return a floor as large as motion that goes so far (3,) for each metre along X, Y and Z."""
+    if floor is None or floor is FLAT:
+        return floor
+    return ScaledFloor(floor, float(travel[0]), float(travel[2]))
+
+
+def measure_travel(clip: Clip, character: Character) -> np.ndarray:
+    """Return how far (3,) the character goes for each metre of a clip. Raises as retargeting."""
+    onto = RetargetBody(character.skeleton, (), character.roles)
+    return _get_body([clip], character).make_retargeter(onto, character.settings).plan.travel
+
+
 def _retarget(
     group: Sequence[ReelPart], character: Character, onto: RetargetBody
-) -> tuple[list[Clip], str, RetargetBody]:
-    """Return a group's clips as the character's motion, how many bones are mapped, and its body."""
+) -> tuple[list[Clip], str, RetargetBody, np.ndarray]:
+    """Return a group's clips as the character's motion.
+
+    With them are returned how many bones are mapped, their body, and how far (3,) they go now.
+    """
     source = _get_body([part.clip for part in group], character)
     try:
         retargeter = source.make_retargeter(onto, character.settings)
         result, mapping = retargeter.retarget_all(source.clips), source.pair_bones(onto)
     except RigError as error:
         raise RigError(f"'{group[0].source.name}' cannot be retargeted: {error}") from None
-    return result, f"{mapping.mapped_count} of {mapping.total}", source
+    mapped = f"{mapping.mapped_count} of {mapping.total}"
+    return result, mapped, source, retargeter.plan.travel
 
 
 def _fit_clip(clip: Clip, model: Clip, sliding: np.ndarray) -> Clip:

@@ -7,11 +7,12 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import json_files
+from ..control.ground import FLAT, Ground
 from ..errors import MotionDataError, SettingsError
 from ..files import describe_no_file
 from ..json_files import EntryError
@@ -28,6 +29,16 @@ _FARTHEST = 1e5  # metres or radians
 TEMPOS = (0.9, 1.1)
 
 
+LEVEL, FOUND = "level", "found"  # grounds in source lists, beside objects
+
+
+class GroundObject(NamedTuple):
+    """An object of a Blender file that a clip was captured on, together with its children."""
+
+    file: Path
+    name: str
+
+
 @dataclass(frozen=True)
 class Source:
     """A clip, or the file that holds it, and how to use it.
@@ -41,7 +52,9 @@ class Source:
     source in the database, so that it can be tagged again. A clip that is `built_in` is retargeted
     to the skeleton of the others. With `keep_frames`, frames that no body can have moved through
     stay, and with `keep_floor` the height of its floor; None leaves these to the build. Frame 0 of
-    the clip is called `shown_first` in what users are told.
+    the clip is called `shown_first` in what users are told. The `ground` is what the clip was
+    captured on, where the clip lies: `control.ground.FLAT` if it climbs nothing, an object that
+    Blender has to read first, or None to find it from where feet stand.
     """
 
     file: Path | None = None
@@ -62,6 +75,7 @@ class Source:
     keep_floor: bool | None = None
     shown_first: int = 0
     tempo: bool | None = None
+    ground: Ground | GroundObject | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.speed < np.inf:
@@ -91,6 +105,16 @@ class Source:
         if self.clip is not None:
             return self.clip.name
         return name_of_file(Path(self.file or ""), self.character)
+
+    def get_floor(self) -> Ground | None:
+        """Return the ground that is given. MotionDataError if Blender has not read its object."""
+        if isinstance(self.ground, GroundObject):
+            raise MotionDataError(
+                f"The ground '{self.ground.name}' of the source '{self.name}' in "
+                f"{self.ground.file} has not been read by Blender; build from it on the command "
+                "line."
+            )
+        return self.ground
 
     def load(self, axes: Mapping[str, Any]) -> Clip:
         """Return the chosen frames of the clip.
@@ -209,7 +233,7 @@ def _find_bvh_files(folder: Path) -> list[Path]:
 # names of what is read, by the kinds of files in which they are looked for
 _NAMES = {"armature": (BLEND,), "action": (BLEND,), "character": (BVH, *IMPORTED)}
 _KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", *_NAMES}
-_KEYS |= {"tempo", "keep_frames", "keep_floor"}
+_KEYS |= {"tempo", "keep_frames", "keep_floor", "ground"}
 
 
 def read_source_list(path: Path) -> list[Source]:
@@ -256,6 +280,7 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
         tempo=_parse_flag(entry, "tempo", where),
         keep_frames=_parse_flag(entry, "keep_frames", where),
         keep_floor=_parse_flag(entry, "keep_floor", where),
+        ground=_parse_ground(entry.get("ground", FOUND), file, path.parent, where),
     )
 
 
@@ -263,6 +288,28 @@ def _parse_flag(entry: Mapping[str, Any], name: str, where: str) -> bool | None:
     """Read what the build decides where it is missing."""
     value = entry.get(name)
     return None if value is None else json_files.expect_flag(value, f"'{name}' of {where}")
+
+
+def _parse_ground(
+    value: Any, source: Path, folder: Path, where: str
+) -> Ground | GroundObject | None:
+    """Read what ground a source is on: an object of its own file, unless another is named."""
+    if value in (FOUND, LEVEL):
+        return FLAT if value == LEVEL else None
+    what = f"'ground' of {where}"
+    if not isinstance(value, dict):
+        raise EntryError(
+            f"{what} is {reprlib.repr(value)}; give '{LEVEL}', '{FOUND}', or an 'object' and its "
+            f"'file'"
+        )
+    entry = json_files.expect_object(value, what, {"file", "object"})
+    name = json_files.expect_text(entry.get("object"), f"'object' of {what}")
+    file = source
+    if "file" in entry:
+        file = folder / json_files.expect_text(entry["file"], f"'file' of {what}")
+    if get_ending(file) != BLEND or not os.path.isfile(file):
+        raise EntryError(f"{what} is in {file}, which is no {BLEND} file that is there; name one")
+    return GroundObject(file, name)
 
 
 def _parse_track(rows: Any, where: str) -> GroundTrack | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..body.toe_ends import measure_leg_lengths
 from ..motion.clip import Clip
-from .floors import is_off_zero
+from .clip_feet import is_off_zero
 from .mending import describe_unmended
 from .parts import BuildNote
 

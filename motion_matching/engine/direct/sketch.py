@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..control.footholds import measure_slopes
+from ..control.ground import (
+    FLAT,
+    Ground,
+    compute_step_height,
+    compute_step_heights,
+    follow_floor,
+)
 from ..maths import planar
 from ..maths.runs import find_runs
 from .beam import ShotPlan
@@ -41,8 +49,11 @@ class Way:
     """What is drawn of a sketch, in the size of the character.
 
     - `places` (T, 3): x, y and yaw of the simulation bone
-    - `footfalls` (F, 4): x, y and yaw of each contact, and its leg
+    - `below` (T,): how high the `floor` is there
+    - `footfalls` (F, 6): x, y and yaw of each contact, its leg, how high its ground is, and how far
+      that rises ahead of the foot, per metre
     - `marks` (M, 2): where each mark is, and `at` (M, 2): where the way has its part then
+    - `heights` (M, 2): how high the floor is at each mark, and at the character then
     - `reasons`: why each mark is missed, empty for those that are met
     """
 
@@ -51,6 +62,9 @@ class Way:
     marks: np.ndarray
     at: np.ndarray
     reasons: tuple[str, ...]
+    below: np.ndarray
+    heights: np.ndarray
+    floor: Ground = FLAT
 
     @property
     def met(self) -> tuple[bool, ...]:
@@ -95,8 +109,9 @@ def _asks_on(mark: Mark) -> tuple[object, ...]:
 
 def compute_way(sketch: Sketch, footage: Footage) -> Way:
     """Return what is drawn of a sketch."""
-    scale = np.array([footage.size, footage.size, 1.0])
+    scale, floor = np.array([footage.size, footage.size, 1.0]), sketch.shot.floor
     places, fps = sketch.closed.places * scale, footage.database.fps
+    below = follow_floor(floor, places[:, :2])
     ticks = [min(round(mark.time * fps), len(places) - 1) for mark in sketch.shot.marks]
     shown = _find_shown(sketch)
     at = np.array(
@@ -110,8 +125,27 @@ def compute_way(sketch: Sketch, footage: Footage) -> Way:
         for mark, place in zip(sketch.shot.marks, at.tolist(), strict=True)
     ]
     reasons = tuple(told["reason"] for told in sketch.report["marks"])
-    footfalls = _find_footfalls(places, shown, footage)
-    return Way(places, footfalls, np.array(marks).reshape(-1, 2), at, reasons)
+    footfalls = _find_footfalls(places, below, shown, footage, floor)
+    heights = [
+        (_find_height(floor, mark, below[tick], bool(reason)), float(below[tick, 2]))
+        for mark, tick, reason in zip(marks, ticks, reasons, strict=True)
+    ]
+    return Way(
+        places,
+        footfalls,
+        np.array(marks).reshape(-1, 2),
+        at,
+        reasons,
+        below[:, 2],
+        np.array(heights).reshape(-1, 2),
+        floor,
+    )
+
+
+def _find_height(floor: Ground, mark: Sequence[float], below: np.ndarray, is_missed: bool) -> float:
+    """Return how high the floor is at a mark, to which steps lead from a character (3,) there."""
+    x, y = mark
+    return floor.height(x, y) if is_missed else compute_step_height(floor, x, y, below.tolist())
 
 
 def _find_shown(sketch: Sketch) -> np.ndarray:
@@ -128,13 +162,22 @@ def _find_part(mark: Mark, place: np.ndarray, shown: int, footage: Footage) -> n
     return np.asarray(place[:2] + planar.rotate(offset, place[2]))
 
 
-def _find_footfalls(places: np.ndarray, shown: np.ndarray, footage: Footage) -> np.ndarray:
-    """Return where (F, 4) toes are in contact on a way: x, y, yaw and leg."""
-    result = []
+def _find_footfalls(
+    places: np.ndarray, below: np.ndarray, shown: np.ndarray, footage: Footage, floor: Ground
+) -> np.ndarray:
+    """Return where (F, 6) toes are in contact on a way: x, y, yaw, leg, height and slope.
+
+    The way leads over places (T, 3), and a floor `below` it (T, 3).
+    """
+    result, bodies = [], []
     for leg in range(footage.contacts.shape[1]):
         toes = planar.rotate(footage.places[shown, leg, :2] * footage.size, places[:, 2])
         toes = toes + places[:, :2]
         for start, stop in find_runs(footage.contacts[shown, leg] > 0.5).tolist():
             x, y = toes[start:stop].mean(axis=0).tolist()
             result.append((x, y, float(places[(start + stop) // 2, 2]), float(leg)))
-    return np.array(result).reshape(-1, 4)
+            bodies.append(below[(start + stop) // 2])
+    rows = np.array(result).reshape(-1, 4)
+    heights = compute_step_heights(floor, rows[:, :2], np.array(bodies).reshape(-1, 3))
+    behind = -planar.yaw_to_forward(rows[:, 2])
+    return np.column_stack([rows, heights, measure_slopes(floor, rows[:, :2], behind)])

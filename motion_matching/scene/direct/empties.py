@@ -31,11 +31,14 @@ def ensure_collection(known: bpy.types.Collection | None, name: str) -> bpy.type
 
 
 def add_arrow(
-    collection: bpy.types.Collection, name: str, placement: Placement
+    collection: bpy.types.Collection, name: str, placement: Placement, height: float = 0.0
 ) -> bpy.types.Object:
-    """Add an empty whose arrow lies on the ground at a placement, and points where it faces."""
+    """Add an empty whose arrow lies on the ground at a placement, and points where it faces.
+
+    The ground has a `height` in metres there.
+    """
     empty = _add_empty(collection, name, "SINGLE_ARROW", _ARROW)
-    empty.location = (placement.x, placement.y, 0.0)
+    empty.location = (placement.x, placement.y, height)
     # about Z last, so that R Z turns it on the ground, and the sidebar shows its heading
     empty.rotation_mode = "XYZ"
     empty.rotation_euler = (_LYING, 0.0, placement.yaw)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         preview,
         render,
         skin,
+        source_grounds,
         stage,
         take_file,
     )

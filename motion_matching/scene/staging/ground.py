@@ -90,6 +90,21 @@ def read_ground(
     return build_ground(triangles)
 
 
+def read_object_floor(name: str) -> Floor:
+    """Read what an object of the open file and its children show as a floor.
+
+    Raises SettingsError if there is no such object, or none of it is shown.
+    """
+    obj: Any = bpy.data.objects.get(name)
+    if obj is None:
+        raise SettingsError(f"It has no object '{name}'; correct the name.")
+    triangles = collect_object_triangles(obj)
+    if not len(triangles):
+        text = f"The object '{name}' shows no mesh in the scene '{bpy.context.scene.name}'"
+        raise SettingsError(f"{text}; unhide it, or choose another.")
+    return build_ground(triangles)[0]
+
+
 def build_ground(triangles: np.ndarray) -> tuple[Floor, tuple[Wall, ...]]:
     """Build floor and walls of triangles (N, 3, 3)."""
     upwards = np.abs(_compute_normals(triangles)[:, 2])
@@ -119,7 +134,16 @@ def collect_visible_triangles(collection: bpy.types.Collection) -> np.ndarray:
 
     Where empties instance the collection, as they do when it is linked, its instances count.
     """
-    objects = set(collection.all_objects)
+    return _collect_triangles(set(collection.all_objects))
+
+
+def collect_object_triangles(obj: bpy.types.Object) -> np.ndarray:
+    """Return world triangles (N, 3, 3) of an object and its children, as far as they are shown."""
+    return _collect_triangles({obj, *obj.children_recursive})
+
+
+def _collect_triangles(objects: set[bpy.types.Object]) -> np.ndarray:
+    """Return world triangles (N, 3, 3) of those objects that are shown, and of their instances."""
     graph = bpy.context.evaluated_depsgraph_get()
     parts: list[np.ndarray] = [np.zeros((0, 3, 3))]
     for instance in graph.object_instances:

@@ -241,7 +241,7 @@ def get_shown_indices(settings: MotionMatchingSettings) -> Sequence[int]:
 _LOOP = "Use them as cycles whose last frame is the first again"
 _RANGE = ("use_range", "frame_start", "frame_end")
 # by the edit: its name, its help, its icon, and the new values or the names of those to copy
-EDITS: dict[str, tuple[str, str, Any, dict[str, bool] | tuple[str, ...]]] = {
+EDITS: dict[str, tuple[str, str, Any, dict[str, bool | str] | tuple[str, ...]]] = {
     "on": ("Switch On", "Build from them", "CHECKBOX_HLT", {"enabled": True}),
     "off": ("Switch Off", "Leave them out", "CHECKBOX_DEHLT", {"enabled": False}),
     "mirror": ("Mirror", "Add their mirror images", "MOD_MIRROR", {"mirror": True}),
@@ -268,6 +268,18 @@ EDITS: dict[str, tuple[str, str, Any, dict[str, bool] | tuple[str, ...]]] = {
         "Move them onto one floor at height zero",
         "TOOL_SETTINGS",
         {"keep_floor": False},
+    ),
+    "level_ground": (
+        "Level Ground",
+        "Take them to be on level ground, so that nothing climbs",
+        "LOOP_BACK",
+        {"ground": "LEVEL"},
+    ),
+    "find_ground": (
+        "Find Ground",
+        "Find slopes and stairs below them from where feet stand",
+        "TOOL_SETTINGS",
+        {"ground": "FOUND"},
     ),
     "whole": ("Whole Range", "Use all of their frames", "FULLSCREEN_ENTER", {"use_range": False}),
     "speed": (

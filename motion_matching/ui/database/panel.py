@@ -101,6 +101,23 @@ def _describe_kind(finding: app.warnings.SourceProblem) -> str:
     return f"'{finding.label}' {app.warnings.SOURCE_KINDS[finding.kind].one}"
 
 
+def _describe_findings(source: MotionMatchingSource) -> str:
+    """Return what is told of a source: what it climbs in one line, as its ground says the rest."""
+    finding = app.findings.find_finding(source)
+    if finding is None or finding.kind == app.warnings.SLOPE:
+        climb = finding.reason if finding else preview_drawing.describe_climb(source)
+        told = climb.partition(";")[0].removeprefix(f"'{app.sources.get_label(source)}' climbs ")
+        return told[:1].upper() + told[1:]
+    return finding.reason or _describe_kind(finding)
+
+
+def _draw_ground(layout: bpy.types.UILayout, source: MotionMatchingSource) -> None:
+    layout.active = not source.keep_floor
+    layout.prop(source, "ground")
+    if source.ground == "OBJECT":
+        layout.prop(source, "ground_object")
+
+
 def _draw_variants(row: bpy.types.UILayout, item: MotionMatchingSource) -> None:
     row.prop(item, "loop", text="", icon="FILE_REFRESH")
     row.prop(item, "mirror", text="", icon="MOD_MIRROR")
@@ -193,8 +210,8 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         source = settings.sources[settings.source_index]
         preview_drawing.draw_button(self.layout, source)
-        if finding := app.findings.find_finding(source):
-            draw_wrapped_text(self.layout, finding.reason or _describe_kind(finding), "INFO")
+        if told := _describe_findings(source):
+            draw_wrapped_text(self.layout, told, "INFO")
         column = split_layout(self.layout)
         for name in ("action" if source.kind == "ACTION" else "filepath", "gait", "tags", "speed"):
             column.prop(source, name)
@@ -207,6 +224,7 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
         column.prop(source, "tempo")
         column.prop(source, "keep_frames")
         column.prop(source, "keep_floor")
+        _draw_ground(column.column(), source)
         row = column.row(heading="Range")
         row.prop(source, "use_range", text="")
         limits = row.row(align=True)

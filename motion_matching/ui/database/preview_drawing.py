@@ -8,15 +8,17 @@ import blf
 import bpy
 import numpy as np
 
-from ... import app
+from ... import app, engine
 from ...app.runtime import runtime
 from .. import colors, drawing
 from ..panel_base import set_options
 
 if TYPE_CHECKING:
+    from ...app.shown_ground import ShownGround
     from ...app.source_preview import SourcePreview
 
-_BONE, _PATH = 4.0, 1.5  # widths
+_BONE, _PATH, _GROUND, _FOOTING = 4.0, 1.5, 3.0, 3.0  # widths
+_FOOT = 0.11  # metres: half a stroke where a foot stands
 _AROUND = 3.0  # seconds of the path before and after the frame that is shown
 
 
@@ -31,7 +33,10 @@ def _draw_skeleton() -> None:
         return
     preview, source = shown
     frame, bones, original = app.source_preview.find_bones(preview, source, _get_frame())
-    lines = [(_build_path(preview, source, frame), _PATH)]
+    lines = [
+        (drawing.build_line_batch(points, colors.get_color(color)), width)
+        for points, width, color in build_paths(preview, source, frame)
+    ]
     for segments, color in ((bones, "chosen"), (original, "guide")):
         if segments is not None:
             batch = drawing.build_line_batch(segments.reshape(-1, 3), colors.get_color(color))
@@ -43,14 +48,47 @@ def _get_frame() -> float:
     return bpy.context.scene.frame_current_final
 
 
-def _build_path(preview: SourcePreview, source: Any, frame: float) -> drawing.Batch | None:
-    """Return a batch of the hips' path over the ground around a frame, as far as it is used."""
+def build_paths(
+    preview: SourcePreview, source: Any, frame: float
+) -> list[tuple[np.ndarray, float, str]]:
+    """Return what shows the way around a frame, as far as it is used: points, width and colour.
+
+    On ground that rises, that is its profile above the lowest part of it, and a stroke for each
+    time that a foot stands. Points (2 N, 3) are pairs.
+    """
     span, around = preview.compute_span(source), _AROUND * preview.fps
-    first = max(frame - around, span.first) - preview.first
-    last = min(frame + around, span.last) - preview.first
-    path = preview.positions[int(first) : int(last) + 1, preview.hips].copy()
+    first = int(max(frame - around, span.first) - preview.first)
+    last = int(min(frame + around, span.last) - preview.first)
+    if preview.ground is not None:
+        return _build_profile(preview.ground, first, last)
+    path = preview.positions[first : last + 1, preview.hips].copy()
     path[:, 2] = float(preview.positions[..., 2].min()) + drawing.ABOVE_GROUND
-    return drawing.build_line_batch(drawing.as_segments(path), colors.get_color("guide"))
+    return [(drawing.as_segments(path), _PATH, "guide")]
+
+
+def _build_profile(
+    ground: ShownGround, first: int, last: int
+) -> list[tuple[np.ndarray, float, str]]:
+    path = ground.path[first : last + 1].copy()
+    path[:, 2] += drawing.ABOVE_GROUND
+    is_near = (ground.feet[:, 4] >= first) & (ground.feet[:, 4] <= last)
+    feet, level = ground.feet[is_near], float(ground.path[:, 2].min()) + drawing.ABOVE_GROUND
+    ahead = _FOOT * engine.maths.planar.yaw_to_forward(feet[:, 3])
+    along = np.pad(ahead, ((0, 0), (0, 1)))
+    middles = feet[:, :3] + [0.0, 0.0, drawing.ABOVE_GROUND]
+    below, shadow = middles.copy(), path.copy()
+    below[:, 2] = shadow[:, 2] = level
+    return [
+        (drawing.as_segments(shadow), _PATH, "guide"),
+        (_to_pairs(below, middles), _PATH, "guide"),
+        (drawing.as_segments(path), _GROUND, "trajectory"),
+        (_to_pairs(middles - along, middles + along), _FOOTING, "contact"),
+    ]
+
+
+def _to_pairs(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return lines from starts (N, 3) to ends (N, 3) as pairs of points (2 N, 3)."""
+    return np.ascontiguousarray(np.stack([starts, ends], axis=1).reshape(-1, 3), np.float32)
 
 
 def _draw_words() -> None:
@@ -75,6 +113,14 @@ def draw_button(layout: bpy.types.UILayout, source: Any) -> None:
     set_options(button, mirrored=False)
     button = row.operator(name, text="", icon="MOD_MIRROR", depress=is_mirrored)
     set_options(button, mirrored=True)
+
+
+def describe_climb(source: Any) -> str:
+    """Return what the ground of a source is climbed by, if it is previewed."""
+    preview = runtime.source_preview
+    if preview is None or not app.source_preview.is_shown(source.id_data, source):
+        return ""
+    return preview.ground.told if preview.ground else ""
 
 
 def describe_frame(preview: SourcePreview, source: Any) -> str:

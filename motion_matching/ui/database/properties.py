@@ -38,6 +38,12 @@ _KINDS = (
     ("ACTION", "Action", "An action of this armature", "ACTION", 0),
     ("FILE", "File", "A motion capture file with the same skeleton", "FILE", 1),
 )
+_GROUNDS = (
+    ("FOUND", "Found", "Slopes and stairs are found from where its feet stand"),
+    ("LEVEL", "Level", "It is on level ground, so that nothing climbs"),
+    ("OBJECT", "From Object", "It is on an object of the scene, such as a ramp or stairs"),
+)
+_SHAPES = ("MESH", "CURVE", "SURFACE", "FONT", "EMPTY")
 _GAITS = (
     ("none", "Any", "No gait tag; speeds are measured from the motion"),
     ("idle", "Idle", "Standing, and turning in place"),
@@ -61,6 +67,11 @@ def _list_characters(source: Any, context: bpy.types.Context, text: str) -> list
 def is_armature(source: Any, obj: bpy.types.Object) -> bool:
     """Return whether an object can be the performer of a source."""
     return obj.type == "ARMATURE"
+
+
+def is_ground(source: Any, obj: bpy.types.Object) -> bool:
+    """Return whether an object can be the ground of a source: a shape, or an empty with some."""
+    return obj.type in _SHAPES
 
 
 def _describe_source(source: Any) -> Iterable[str]:
@@ -146,6 +157,20 @@ class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
         "Keep Floor",
         "Leave the motion at its height. Otherwise it is moved onto the floor of the others, and "
         "to height zero, when the database is built",
+    )
+    ground: str = choice(
+        "FOUND",
+        "Ground",
+        "What the motion was captured on. Motion on slopes and stairs plays where the ground rises "
+        "as its own did",
+        _GROUNDS,
+    )
+    ground_object: bpy.types.Object = pointer(
+        bpy.types.Object,
+        "Object",
+        "Mesh that the motion was captured on, in the place where that lies, with its children. It "
+        "is read as it is on the current frame",
+        poll=is_ground,
     )
     use_path: bool = switch(
         False,

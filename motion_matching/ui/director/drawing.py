@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 _PATH, _STEP, _RING = 3.5, 3.0, 2.5  # widths
 _FOOT, _RADIUS = 0.11, 0.3  # metres of people's size: half a footfall, and the ring round a mark
+_EDGE = 0.03  # metres from one place to the next that are a step
 _CORNERS = 24  # of a ring
+_CORNERS_OF_CROSS = np.array([(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)])
 
 
 class SketchCache:
@@ -33,41 +35,57 @@ def build_lines(way: Way, size: float) -> list[tuple[np.ndarray, float, str]]:
 
     Marks that are missed have a cross, and a line from where the character is then.
     """
-    lines = [(_lift(drawing.as_segments(way.places[:, [0, 1, 1]])), _PATH, "desired")]
-    at, yaws = way.footfalls[:, :2], way.footfalls[:, 2]
-    ahead = _FOOT * size * engine.maths.planar.yaw_to_forward(yaws)
-    lines.append((_to_pairs(at - ahead, at + ahead), _STEP, "chosen"))
-    for mark, place, is_met in zip(way.marks, way.at, way.met, strict=True):
+    path = _follow_edges(np.column_stack([way.places[:, :2], way.below]))
+    lines = [(_lift(drawing.as_segments(path)), _PATH, "desired")]
+    at, slopes = way.footfalls[:, [0, 1, 4]], way.footfalls[:, 5:]
+    ahead = engine.maths.planar.yaw_to_forward(way.footfalls[:, 2])
+    along = _FOOT * size * np.column_stack([ahead, slopes])
+    lines.append((_to_pairs(at - along, at + along), _STEP, "chosen"))
+    centers = np.column_stack([way.marks, way.heights[:, :1]])
+    places = np.column_stack([way.at, way.heights[:, 1:]])
+    for center, place, is_met in zip(centers, places, way.met, strict=True):
         role = "trajectory" if is_met else "contact"
-        lines.append((_build_ring(mark, _RADIUS * size), _RING, role))
+        ring = _drape(way, center, _build_circle(_RADIUS * size))
+        lines.append((_to_pairs(ring[:-1], ring[1:]), _RING, role))
         if not is_met:
-            lines.append((_build_cross(mark, _RADIUS * size), _RING, role))
-            lines.append((_to_pairs(mark[None], place[None]), _RING, role))
+            corners = _drape(way, center, _RADIUS * size * np.sqrt(0.5) * _CORNERS_OF_CROSS)
+            lines.append((_to_pairs(corners[:2], corners[2:]), _RING, role))
+            lines.append((_to_pairs(center[None], place[None]), _RING, role))
     return lines
 
 
 def _lift(points: np.ndarray) -> np.ndarray:
-    """Return points (N, 3) just above the ground."""
+    """Return points (N, 3) of the ground just above it."""
     result = np.array(points, np.float32, order="C")  # as the graphics card reads it
-    result[:, 2] = drawing.ABOVE_GROUND
+    result[:, 2] += drawing.ABOVE_GROUND
     return result
 
 
 def _to_pairs(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return lines from starts (N, 2) to ends (N, 2) as pairs of points (2 N, 3)."""
-    pairs = np.stack([starts, ends], axis=1).reshape(-1, 2)
-    return _lift(pairs[:, [0, 1, 1]])
+    """Return lines from starts (N, 3) to ends (N, 3) on the ground as pairs of points (2 N, 3)."""
+    return _lift(np.stack([starts, ends], axis=1).reshape(-1, 3))
 
 
-def _build_ring(center: np.ndarray, radius: float) -> np.ndarray:
+def _follow_edges(path: np.ndarray) -> np.ndarray:
+    """Return a path (T, 3) that goes up and down beside the edges of steps, not through them."""
+    rises = np.diff(path[:, 2])
+    steps = np.flatnonzero(np.abs(rises) > _EDGE)
+    lower = np.where(rises[steps] > 0.0, steps, steps + 1)
+    corners = path[lower]
+    corners[:, 2] = np.maximum(path[steps, 2], path[steps + 1, 2])
+    return np.insert(path, steps + 1, corners, axis=0)
+
+
+def _drape(way: Way, center: np.ndarray, around: np.ndarray) -> np.ndarray:
+    """Return points (N, 2) around a centre (3,) where they lie on the floor, (N, 3)."""
+    points, bodies = center[:2] + around, np.tile(center, (len(around), 1))
+    heights = engine.control.ground.compute_step_heights(way.floor, points, bodies)
+    return np.column_stack([points, heights])
+
+
+def _build_circle(radius: float) -> np.ndarray:
     angles = np.linspace(0.0, 2.0 * np.pi, _CORNERS + 1)
-    points = center + radius * np.column_stack([np.cos(angles), np.sin(angles)])
-    return _to_pairs(points[:-1], points[1:])
-
-
-def _build_cross(center: np.ndarray, radius: float) -> np.ndarray:
-    corners = center + radius * np.sqrt(0.5) * np.array([(-1, -1), (-1, 1), (1, 1), (1, -1)])
-    return _to_pairs(corners[:2], corners[2:])
+    return radius * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def _draw() -> None:

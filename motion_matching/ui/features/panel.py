@@ -22,6 +22,7 @@ from ..panel_base import (
 )
 from ..properties import MotionMatchingSettings
 from .properties import (
+    HEIGHT,
     ICONS,
     MotionMatchingFeature,
     fades,
@@ -39,6 +40,17 @@ class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
         split = layout.split(factor=0.68)
         split.label(text=get_title(item), icon=ICONS[item.kind])
         split.prop(item, "weight", text="", slider=True)
+
+
+def _draw_height(layout: bpy.types.UILayout, obj: bpy.types.Object, features: Any) -> None:
+    """Offer to list the feature that clips on slopes and stairs bring along, for its weight."""
+    is_listed = any(item.kind == HEIGHT for item in features.items)
+    if is_listed or not app.status.get_status(obj).has_heights:
+        return
+    draw_wrapped_text(layout, "Clips that climb are compared by Height, too", "INFO")
+    name = "motion_matching.add_feature"
+    button = layout.operator(name, text="Adjust Height", icon=ICONS[HEIGHT])
+    set_options(button, kind=HEIGHT)
 
 
 class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
@@ -75,6 +87,7 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
             icon: Any = f"TRIA_{direction}"
             button = side.operator("motion_matching.move_feature", text="", icon=icon)
             set_options(button, direction=direction)
+        _draw_height(layout, obj, features)
         column = split_layout(layout)
         item = get_active(features.items, features.index)
         if item is not None:

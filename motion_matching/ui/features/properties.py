@@ -51,6 +51,7 @@ KINDS: Any = (
         11,
     ),
 )
+HEIGHT = "trajectory_height"  # the kind that a build adds for clips that climb
 ICONS: Any = {kind: icon for kind, _, _, icon, _ in KINDS}
 _NAMES = {kind: name for kind, name, *_ in KINDS}
 _AXES = (  # files know them by their order
@@ -172,7 +173,7 @@ def has_contact(feature: MotionMatchingFeature) -> bool:
 
 def has_axes(feature: MotionMatchingFeature) -> bool:
     """Tell whether a feature is more than one number."""
-    return not has_contact(feature) and feature.kind != "trajectory_height"
+    return not has_contact(feature) and feature.kind != HEIGHT
 
 
 def may_have_times(feature: MotionMatchingFeature) -> bool:

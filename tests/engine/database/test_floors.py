@@ -184,7 +184,7 @@ def test_a_slope_is_told_with_what_to_do():
     steep = tilt(walks[1], np.radians(9.0), np.pi / 2)
     _, report = build_from(walks[0], steep, walks[2])
     (text,) = (note.text for note in report.warnings if note.kind == "slope")
-    assert all(part in text for part in ("'walk 1'", "taken as a slope", "turn the clip"))
+    assert all(part in text for part in ("'walk 1'", "climbs a slope of 9°", "turn the clip"))
 
 
 def hover(clip: Clip, most: float) -> Clip:

@@ -22,6 +22,7 @@ from motion_matching.engine.motion import bvh
 from motion_matching.engine.takes import takes
 from motion_matching.scene.staging.ground import (
     build_ground,
+    collect_object_triangles,
     collect_visible_triangles,
     measure_rise,
 )
@@ -63,6 +64,23 @@ def add_plane(collection, name, half, place=(0, 0, 0), rotation=(0, 0, 0)):
     obj = add_mesh(collection, name, points, [(0, 1, 2, 3)])
     obj.location, obj.rotation_euler = place, rotation
     return obj
+
+
+def test_an_object_counts_with_its_children_and_its_instances():
+    scene = bpy.context.scene.collection
+    parent = bpy.data.objects.new("Stairs", None)
+    scene.objects.link(parent)
+    for number in range(3):
+        add_cube(scene, f"Step {number}", place=(0, -number, 0)).parent = parent
+    add_cube(scene, "Beside", place=(5, 0, 0))
+    bpy.context.view_layer.update()
+    triangles = collect_object_triangles(parent)
+    assert len(triangles) == 3 * 12
+    assert triangles[..., 0].max() < 1.0
+    parent.location.z = 2.0
+    bpy.context.view_layer.update()
+    assert build_ground(collect_object_triangles(parent))[0].height(0.0, -1.0) == 3.0
+    assert len(collect_object_triangles(bpy.data.objects["Step 1"])) == 12
 
 
 def build_floor_and_walls(collection):

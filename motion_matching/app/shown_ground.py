@@ -1,0 +1,101 @@
+"""The ground below the motion of a source, found or given, as a preview shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..engine.body import rig, toe_ends
+from ..engine.control.ground import Ground
+from ..engine.database.climbs import describe_climb
+from ..engine.database.own_grounds import find_own_ground
+from ..engine.errors import RigError
+from ..engine.maths import quat
+from ..engine.maths.planar import wrap
+from ..engine.maths.runs import find_runs
+from ..engine.motion.clip import Clip
+from ..engine.motion.contacts import ContactSettings
+from ..engine.motion.settings import SimulationBoneSettings
+from ..engine.motion.smoothing import apply_savitzky_golay, compute_window
+
+
+@dataclass(frozen=True)
+class ShownPlace:
+    """How a clip gets to where it is shown.
+
+    It is reflected in X = 0 if it is `mirrored`, moved by a `first` shift (3,), turned by a `yaw`
+    in radians, and moved by a `last` shift (3,).
+    """
+
+    mirrored: bool = False
+    first: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    yaw: float = 0.0
+    last: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def carry(self, points: np.ndarray) -> np.ndarray:
+        """Return where points (..., 3) of the clip are shown, float32."""
+        return self.carry_mirrored(points * [-1.0 if self.mirrored else 1.0, 1.0, 1.0])
+
+    def carry_mirrored(self, points: np.ndarray) -> np.ndarray:
+        """Return where points (..., 3) are shown of the clip that was mirrored, if it is."""
+        turned = quat.mul_vec(quat.from_yaw(np.array(self.yaw)), points + np.array(self.first))
+        return np.asarray(turned + np.array(self.last), np.float32)
+
+    def carry_yaw(self, yaws: np.ndarray) -> np.ndarray:
+        """Return where facings (N,) of the clip point."""
+        return np.asarray(wrap(self.yaw + (-yaws if self.mirrored else yaws)))
+
+
+@dataclass(frozen=True)
+class ShownGround:
+    """The ground below a source, where it is shown: what is climbed is `told`, "" if nothing is.
+
+    The `path` (F, 3) of the simulation bone lies on it. `feet` (S, 5) are the places where feet
+    stand, x, y and z, the yaw of each, and the frame in the middle of that time.
+    """
+
+    path: np.ndarray
+    feet: np.ndarray
+    told: str = ""
+
+
+def find_shown_ground(
+    clip: Clip,
+    names: Mapping[str, str],
+    settings: tuple[ContactSettings, SimulationBoneSettings],
+    floor: Ground | None,
+    move: ShownPlace,
+) -> ShownGround | None:
+    """Return the ground of a clip, on a `floor` if that is known; None where it is level.
+
+    Bones are those of `names` by role, and else found; a clip of something else has no ground.
+    """
+    contacts, bone = settings
+    try:
+        roles = rig.find_roles(clip.skeleton, [clip], dict(names))
+    except RigError:
+        return None
+    clip = toe_ends.add_toe_ends(clip, toe_ends.find_toe_ends(clip.skeleton, [clip], roles))
+    roles = toe_ends.use_toe_ends(roles, clip.skeleton)
+    found = find_own_ground(clip, roles, contacts, floor)
+    if found is None:
+        return None
+    ground, stands = found
+    world = clip.compute_world()[1].astype(np.float64)
+    way = world[:, roles.spine if bone.source == "spine" else roles.hips, :2]
+    window = compute_window(bone.position_window, clip.fps, len(way))
+    way = apply_savitzky_golay(way, window, bone.position_order)
+    path = np.column_stack([way, ground.heights])
+    told = describe_climb(ground, world[:, roles.hips]) if ground.is_uneven else ""
+    feet = []
+    for number, leg in enumerate(roles.legs):
+        for start, stop in find_runs(stands[:, number]).tolist():
+            middle = (start + stop) // 2
+            toe, ankle = world[middle, leg.toe], world[middle, leg.foot]
+            yaw = np.arctan2(toe[0] - ankle[0], ankle[1] - toe[1])
+            feet.append((*toe[:2], ground.feet[middle, number], yaw, middle))
+    rows = np.array(feet).reshape(-1, 5)
+    placed = np.column_stack([move.carry(rows[:, :3]), move.carry_yaw(rows[:, 3]), rows[:, 4]])
+    return ShownGround(move.carry(path), placed, told)
