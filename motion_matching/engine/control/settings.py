@@ -34,6 +34,10 @@ PREDICTIONS = MappingProxyType(
             "Evenly to the desired velocity and heading, which it has at the last time that is "
             "compared",
         ),
+        "notebook": (
+            "As the Notebook",
+            "As it will move, from where it is after the tick: the notebook moves it first",
+        ),
     }
 )
 INERTIALIZATIONS = MappingProxyType(
