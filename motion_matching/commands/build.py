@@ -14,11 +14,13 @@ from ..engine.database import tags as tagging
 from ..engine.database.build import BuildSettings, build
 from ..engine.database.features import load_schema
 from ..engine.database.missing_motion import find_missing_motion
+from ..engine.database.published_build import build_as
 from ..engine.database.sources import BLEND, Source, choose_character, find_sources, get_ending
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
 from ..engine.locomotion import locomotion
 from ..engine.motion import contacts, simulation_bone
+from . import published
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, protect_blender_import
 from .output import Output, say_warnings
@@ -36,15 +38,11 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     read = [("the build", path) for path in arguments.sources]
     read += name_paths(arguments, "rig", "tags", "features")
     check_targets(arguments, _TARGETS, read)
-    bone = simulation_bone.PRESETS.get(arguments.simulation_bone)
     settings = BuildSettings(
         fps=arguments.fps,
         speed=arguments.speed,
         mirror=arguments.mirror,
         tempo=arguments.tempo,
-        schema=load_schema(arguments.features),
-        simulation_bone=bone or simulation_bone.SimulationBoneSettings(source="root"),
-        contacts=contacts.PRESETS[arguments.contacts],
         roles=rig.read_roles(arguments.rig) if arguments.rig else {},
         auto_tags=_read_auto_tags(arguments),
         up=arguments.up,
@@ -53,6 +51,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         keep_frames=arguments.keep_frames,
         keep_floor=arguments.keep_floor,
     )
+    settings = _choose_presets(settings, arguments)
     sources = find_sources(arguments.sources)
     if arguments.character:
         sources = choose_character(sources, arguments.character)
@@ -97,8 +96,24 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         f"{database.fps:g} fps) of {clips} clip{'' if clips == 1 else 's'}{mirrored}, "
         f"{database.skeleton.bone_count} bones, {database.schema.dimensions} feature dimensions."
     )
+    published.tell_differences(arguments, database, out)
     if odd := postures.find_odd_postures(database):
         out.say(postures.describe(odd))
+
+
+def _choose_presets(settings: BuildSettings, arguments: argparse.Namespace) -> BuildSettings:
+    """Return settings with the presets that the arguments name, before those of an article."""
+    if chosen := published.find_set(arguments):
+        settings = build_as(settings, chosen)
+    if arguments.features:
+        settings = replace(settings, schema=load_schema(arguments.features))
+    if arguments.simulation_bone:
+        bone = simulation_bone.PRESETS.get(arguments.simulation_bone)
+        by_root = simulation_bone.SimulationBoneSettings(source="root")
+        settings = replace(settings, simulation_bone=bone or by_root)
+    if arguments.contacts:
+        settings = replace(settings, contacts=contacts.PRESETS[arguments.contacts])
+    return settings
 
 
 def _read_blend_sources(

@@ -80,6 +80,7 @@ class MOTION_MATCHING_PT_controller(StateHeader, ArmaturePanel, bpy.types.Panel)
         controller = settings.controller
         self.layout.row().prop(controller, "method", expand=True)
         draw_preset_row(self.layout, "controllers", controller.preset)
+        self.layout.operator_menu_enum("motion_matching.as_published", "article", icon="BOOKMARKS")
         column = split_layout(self.layout)
         column.prop(controller, "velocity_halflife")
         column.prop(controller, "rotation_halflife")

@@ -93,9 +93,9 @@ class NotebookPlayer:
         for frame in np.argsort(np.sum((self.features - query) ** 2, axis=1), kind="stable"):
             if frame == current and goes_on:
                 return current
-            if frame < current - REWIND or frame > current:
-                if self.may_enter[frame]:
-                    return int(frame)
+            may_jump = frame < current - REWIND or frame > current
+            if may_jump and self.may_enter[frame]:
+                return int(frame)
         raise AssertionError("there is nothing to play")
 
     def tick(self, velocity: np.ndarray, facing: float, moves_first: bool = True) -> bool:
