@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import inspect
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 from motion_matching import api
+from motion_matching.commands.arguments import build_parser
 from motion_matching.engine import presets
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database import database as databases
@@ -127,3 +130,25 @@ def test_scripts_train_as_published(clips):
     assert set(field.function.tasks.tags) == {"walk", "run"}
     take = api.perform(database, seconds=1, as_published="motion_fields", controller=field)
     assert take.settings["neighbours"] == 15, "the article's, as settings are those of the set"
+
+
+def test_choices_of_commands_and_scripts_are_lower_case():
+    """Only axes have the capitals that everybody writes."""
+    parser = build_parser()
+    (commands,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    chosen = [
+        choice
+        for command in commands.choices.values()
+        for action in command._actions
+        for choice in action.choices or ()
+    ]
+    defaults = [
+        parameter.default
+        for name in api.__all__
+        if inspect.isfunction(getattr(api, name))
+        for parameter in inspect.signature(getattr(api, name)).parameters.values()
+        if isinstance(parameter.default, str) and parameter.name not in ("up", "forward")
+    ]
+    assert "motion_fields" in chosen
+    assert "figure_eight" in defaults
+    assert [text for text in (*chosen, *defaults) if text != text.lower()] == []

@@ -71,6 +71,8 @@ _BUILD: _Groups = {
         "repeated",
         "--save-tags FILE.json": "write the tags of all clips, to edit them and use them with "
         "--tags",
+        "--leave-out {odd}": "never play odd postures, such as a stumble in a run, where their "
+        "gait has others (default: they are dear, see posture_weight of 'take')",
         "--keep-frames": "use all frames as they are, and say what would be mended (default: "
         "T-poses at the ends, leaps, and lost or frozen frames are left out or interpolated)",
         "--keep-floor": "leave all clips at their height, and say what would be mended (default: "

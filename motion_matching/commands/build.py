@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import scene
 from ..engine import files
 from ..engine.body import axes, rig
 from ..engine.database import database as databases
-from ..engine.database import postures
+from ..engine.database import postures, retagging
 from ..engine.database import tags as tagging
 from ..engine.database.build import BuildSettings, build
+from ..engine.database.database import Database
 from ..engine.database.features import load_schema
 from ..engine.database.missing_motion import find_missing_motion
+from ..engine.database.postures import OddPosture
 from ..engine.database.published_build import build_as
 from ..engine.database.sources import BLEND, Source, choose_character, find_sources, get_ending
 from ..engine.database.thresholds import AutoTagSettings
@@ -65,10 +68,16 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         standing = Source(clip=locomotion.generate_standing(), tags=_STANDING, built_in=True)
         sources.append(replace(standing, mirror=True, tempo=False))
     database, report = build(sources, settings, out.show_progress)
+    unplayed = _list_left_out(database) if arguments.leave_out else []
+    if unplayed:
+        database = retagging.exclude(database, database.odd_frames)
     out.show_progress("Saving")
     with write_together(arguments, *_TARGETS) as written:
         if written.save_tags:
-            all_tags = {clip: tags[clip] + report.proposed.get(clip, ()) for clip in tags}
+            all_tags = {
+                clip: tags[clip] + report.proposed.get(clip, ()) + _tag_left_out(clip, unplayed)
+                for clip in tags
+            }
             tagging.save_tags(all_tags, written.save_tags)
         databases.save(database, written.output)
     for note in notes:
@@ -97,8 +106,25 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         f"{database.skeleton.bone_count} bones, {database.schema.dimensions} feature dimensions."
     )
     published.tell_differences(arguments, database, out)
+    if unplayed:
+        out.say(f"Left out odd postures: {postures.summarize(unplayed)}.")
     if odd := postures.find_odd_postures(database):
         out.say(postures.describe(odd))
+
+
+def _list_left_out(database: Database) -> list[OddPosture]:
+    """Return the odd postures of gaits that have others."""
+    left = database.odd_frames
+    return [
+        each for each in postures.find_odd_postures(database) if left[each.start : each.stop].any()
+    ]
+
+
+def _tag_left_out(clip: str, odd: Sequence[OddPosture]) -> tuple[tagging.TagRange, ...]:
+    """Return the tags of a clip that leave its odd postures out."""
+    return tuple(
+        tagging.TagRange(tagging.NO_USE, each.first, each.last) for each in odd if each.clip == clip
+    )
 
 
 def _choose_presets(settings: BuildSettings, arguments: argparse.Namespace) -> BuildSettings:

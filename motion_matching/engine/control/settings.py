@@ -207,6 +207,13 @@ class PerformerSettings:
         "and fewer jumps, longer searches, 0: not at all",
         soft_most=2.0,
     )
+    posture_weight: float = describe(
+        10.0,
+        "Odd Postures",
+        "How much it costs to play a posture that is odd in its gait, such as a stumble in a run, "
+        "and what leads to it; higher: rarer, 0: as any other",
+        soft_most=20.0,
+    )
     idle: bool = describe(
         True,
         "Idle",

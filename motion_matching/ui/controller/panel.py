@@ -181,7 +181,15 @@ class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
 
     bl_label = "Neighbours"
     method = "FIELD"
-    names = ("field", "neighbours", "drift", "planted_share", "lookahead", "favour")
+    names = (
+        "field",
+        "neighbours",
+        "drift",
+        "planted_share",
+        "lookahead",
+        "posture_weight",
+        "favour",
+    )
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         super().draw_settings(obj, settings)
@@ -260,6 +268,7 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
         "continuing_bias",
         "support_weight",
         "price_weight",
+        "posture_weight",
         "sharp_velocity",
         "sharp_angle",
         "end_guard",
