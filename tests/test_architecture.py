@@ -34,6 +34,7 @@ SHARED = (
     "names",
     "own_files",
     "presets",
+    "published",
     "progress",
     "settings",
 )
@@ -53,6 +54,7 @@ ENGINE: dict[str, set[str]] = {
     "engine.json_files": {"engine.errors", "engine.files", "engine.settings"},
     "engine.names": {"engine.errors"},
     "engine.presets": {"engine.errors", "engine.json_files"},
+    "engine.published": {"engine.errors", "engine.presets"},
     "engine.maths": {*BASE, "engine.maths"},
     "engine.motion": MOTION,
     "engine.body": BODY,
@@ -537,7 +539,7 @@ before = set(sys.modules)
 motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
-light = {"errors", "files", "json_files", "lazy", "names", "presets", "settings", "control", "control.labels",
+light = {"errors", "files", "json_files", "lazy", "names", "presets", "published", "settings", "control", "control.labels",
          "control.settings", "database",
          "database.thresholds", "motion", "motion.bone_names", "motion.rest", "motion.settings",
          "retargeting", "retargeting.settings"}

@@ -46,6 +46,7 @@ NEW_SETTINGS = {
     "root_halflife": 0.06,
     "price_weight": 0.0,
     "support_weight": 100.0,
+    "posture_weight": 10.0,
     "prediction": "spring",
     "skip_ahead": False,
     "wait": True,

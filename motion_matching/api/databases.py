@@ -8,10 +8,13 @@ from pathlib import Path
 
 from ..engine.database import build as building
 from ..engine.database import database as databases
+from ..engine.database import retagging
 from ..engine.database.build import BuildSettings
 from ..engine.database.database import Database
-from ..engine.errors import DatabaseError
+from ..engine.database.published_build import build_as
+from ..engine.errors import DatabaseError, SettingsError
 from ..engine.progress import ReportProgress
+from ..engine.published import find_published
 from .motion import Motion, list_sources
 
 
@@ -19,6 +22,8 @@ def build(
     sources: Motion | Iterable[Motion],
     settings: BuildSettings | None = None,
     *,
+    as_published: str | None = None,
+    leave_out: str | None = None,
     skip_broken: bool = False,
     progress: ReportProgress | None = None,
 ) -> Database:
@@ -29,6 +34,12 @@ def build(
     sources : path, Clip, Source, or iterable of them
         Paths as for `load`; a `Source` says which part of a clip or file is used, and how.
     settings : BuildSettings, optional
+    as_published : str, optional
+        The article whose features, simulation bone and contacts are used in place of those of the
+        settings: ``"motion_matching"``, ``"transition_cost"``, ``"displacement"``,
+        ``"motion_fields"`` or ``"next_gen"``.
+    leave_out : str, optional
+        ``"odd"`` tags odd postures ``"no_use"`` where their gait has others: they are never played.
     skip_broken : bool
         Whether to leave out sources that cannot be read or have another skeleton than most.
     progress : callable, optional
@@ -58,11 +69,15 @@ def build(
     (7, 23)
     """
     listed, settings = list_sources(sources), settings or BuildSettings()
+    if as_published:
+        settings = build_as(settings, find_published(as_published))
+    if leave_out not in (None, "odd"):
+        raise SettingsError(f"There is nothing '{leave_out}' to leave out; use odd.")
     database, report = building.build(listed, settings, progress, skip_broken=skip_broken)
     skipped = [f"Left out {note.source}: {note.text}." for note in report.skipped]
     for sentence in (*skipped, *(note.text for note in report.warnings)):
         warnings.warn(sentence, stacklevel=2)
-    return database
+    return retagging.exclude(database, database.odd_frames) if leave_out else database
 
 
 def open(path: str | Path) -> Database:

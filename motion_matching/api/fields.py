@@ -15,6 +15,7 @@ from ..engine.field.quality import NOTEBOOK, TRAININGS
 from ..engine.field.tasks import TASK_NAMES, make_tasks
 from ..engine.field.training import Training
 from ..engine.progress import ReportProgress
+from ..engine.published import FIELD, find_published
 from ..engine.settings import check_names
 from ..engine.takes import takes
 from .takes import as_names, to_plain_values
@@ -25,7 +26,8 @@ def train(
     *,
     tasks: str | Iterable[str] | None = None,
     tags: str | Iterable[str] = (),
-    quality: str = "normal",
+    quality: str | None = None,
+    as_published: str | None = None,
     metric: str | None = None,
     settings: Mapping[str, Any] | None = None,
     directions: int | None = None,
@@ -43,7 +45,10 @@ def train(
     quality : str
         ``"draft"``, ``"quick"``, ``"normal"``, ``"fine"``, ``"full"``; or ``"notebook"``, the
         notebook's field, whose tasks are ``("direction",)`` and whose metric is ``"notebook"``
-        unless you give others.
+        unless you give others. The default is ``"normal"``, or that of the article.
+    as_published : str, optional
+        The article whose field is trained, ``"motion_fields"``: for its tags that frames carry, at
+        its quality, unless you give others.
     metric : str
         How states are compared, ``"default"`` or ``"notebook"``; the default is the former.
     settings : mapping, optional
@@ -71,6 +76,12 @@ def train(
     >>> len(field.function.residuals)
     5
     """
+    published = find_published(as_published) if as_published else None
+    if published and published.method != FIELD:
+        raise SettingsError(f"'{as_published}' has no field to train; use motion_fields.")
+    quality = quality or (published.quality if published else "normal")
+    if published and not tags:
+        tags = tuple(tag for tag in published.tags if tag in database.tag_names)
     is_notebook = quality == NOTEBOOK
     metric = metric or ("notebook" if is_notebook else "default")
     if tasks is None:

@@ -17,11 +17,13 @@ from ..engine.control.performance import Performance
 from ..engine.control.settings import PerformerSettings
 from ..engine.control.take import Take
 from ..engine.database.database import Database
+from ..engine.database.published_build import list_missing
 from ..engine.errors import SettingsError
 from ..engine.field.field_controller import FieldController
 from ..engine.matching.cost_terms import CostTerm, describe_missing_terms
 from ..engine.matching.method import MotionMatching
 from ..engine.progress import ReportProgress
+from ..engine.published import FIELD, MATCHING, PublishedSet, find_published
 from ..engine.takes import baking, takes
 
 
@@ -82,7 +84,8 @@ def perform(
     settings: Mapping[str, Any] | None = None,
     tags: str | Iterable[str] = (),
     obstacles: Sequence[Box] | None = None,
-    controller: str | FieldController = "matching",
+    controller: str | FieldController | None = None,
+    as_published: str | None = None,
     terms: Sequence[CostTerm] = (),
     feet: str | None = None,
     progress: ReportProgress | None = None,
@@ -107,9 +110,13 @@ def perform(
         Play only frames that carry all of these tags.
     obstacles : sequence of Box, optional
         What stands in the way, in place of what the performance has.
-    controller : str or FieldController
-        ``"matching"``; ``"field"`` for a motion field without training; or one made by `train` or
-        `open_field`.
+    controller : str or FieldController, optional
+        ``"matching"``, the default; ``"field"`` for a motion field without training; or one made by
+        `train` or `open_field`.
+    as_published : str, optional
+        The article whose method and controller are used: ``"motion_matching"``,
+        ``"transition_cost"``, ``"displacement"``, ``"motion_fields"`` or ``"next_gen"``. The
+        arguments `controller` and `settings` come before it.
     terms : sequence of CostTerm, optional
         What adds to the costs of frames in the search of motion matching.
     feet : str, optional
@@ -137,7 +144,8 @@ def perform(
     Warns
     -----
     UserWarning
-        If a recorded performance was made with cost terms that are not given.
+        If a recorded performance was made with cost terms that are not given, or the database is
+        not built as published.
 
     Examples
     --------
@@ -145,12 +153,14 @@ def perform(
     >>> take.poses.shape
     (150, 7, 23)
     """
-    field = _find_field(controller)
+    published = _find_published(as_published, database) if as_published else None
+    field = _find_field(controller or (published.method if published else MATCHING))
     if field and terms:
         raise SettingsError("A motion field has no search for cost terms; leave out one of both.")
     trained = field.settings if field else {}
     default = takes.make_default_settings(database).with_changes(trained)
-    changes = to_plain_values(settings)
+    changes = published.controller_settings if published else {}
+    changes |= to_plain_values(settings)
     chosen = default.with_changes(changes)
     performance = find_performance(database, chosen, script, gait, seconds, seed)
     performance = replace(performance, settings={**performance.settings, **trained, **changes})
@@ -227,11 +237,20 @@ def find_performance(
     )
 
 
+def _find_published(name: str, database: Database) -> PublishedSet:
+    """Return the set of an article; warn if the database is not built so."""
+    published = find_published(name)
+    if missing := list_missing(database, published):
+        text = f"The database is not built as published '{name}': {', '.join(missing)}."
+        warnings.warn(text, stacklevel=3)
+    return published
+
+
 def _find_field(controller: str | FieldController) -> FieldController | None:
     """Return the motion field of a controller; None for motion matching."""
     if isinstance(controller, FieldController):
         return controller
-    if controller not in ("matching", "field"):
+    if controller not in (MATCHING, FIELD):
         text = f"There is no controller '{controller}'"
         raise SettingsError(f"{text}; use matching, field, or what api.train returns.")
-    return FieldController() if controller == "field" else None
+    return FieldController() if controller == FIELD else None

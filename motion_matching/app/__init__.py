@@ -6,6 +6,7 @@ from ..engine.lazy import load_on_use
 
 if TYPE_CHECKING:
     from . import (
+        as_published,
         baking,
         beside,
         bone_table,

@@ -91,3 +91,4 @@ BUTTONS = (
     Button("Exclude All", TAG, "CANCEL", (("kind", "no_use"),)),
     Button("Avoid All", TAG, "SOLO_OFF", (("kind", "prefer"),)),
 )
+PLAY_ALL = Button("Play All", TAG, "PLAY", (("kind", "play"),))

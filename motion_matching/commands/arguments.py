@@ -14,6 +14,7 @@ from ..engine import presets
 from ..engine.control.settings import BY_DATA, PerformerSettings
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.field.quality import TRAININGS
+from ..engine.published import PUBLISHED
 from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import get_descriptions
 
@@ -38,6 +39,7 @@ exit codes: 0 done; 1 failed, with one sentence that says why; 2 wrong command l
 # also says how it is read, see `_read_value`. Groups without a title are the general options.
 _Groups = Mapping[str, Mapping[str, str]]
 
+_PUBLISHED = f"--as-published {{{','.join(PUBLISHED)}}}"
 _BUILD: _Groups = {
     "": {
         "sources SOURCE...": "BVH files, folders of them (with their subfolders), Blender, FBX and "
@@ -50,6 +52,8 @@ _BUILD: _Groups = {
         "--fps RATE": "frames per second of the database (default: the most common rate of the "
         "sources)",
         "--speed FACTOR": "play all sources faster by this factor, such as 1.1 (default: 1)",
+        _PUBLISHED: "simulation bone, contacts and features of an article; options that are given "
+        "besides come before it",
         "--features PRESET": "feature preset, what frames are compared by: "
         f"{', '.join(presets.list_names('features'))}, or a .json file (default: default)",
         "--rig FILE.json": "bone names by role, for rigs whose legs or hips are not found "
@@ -67,6 +71,8 @@ _BUILD: _Groups = {
         "repeated",
         "--save-tags FILE.json": "write the tags of all clips, to edit them and use them with "
         "--tags",
+        "--leave-out {odd}": "never play odd postures, such as a stumble in a run, where their "
+        "gait has others (default: they are dear, see posture_weight of 'take')",
         "--keep-frames": "use all frames as they are, and say what would be mended (default: "
         "T-poses at the ends, leaps, and lost or frozen frames are left out or interpolated)",
         "--keep-floor": "leave all clips at their height, and say what would be mended (default: "
@@ -98,6 +104,8 @@ _TRAIN: _Groups = {
         "database FILE.npz": "a database made by 'build'",
         "-o --output FIELD.npz (required)": "the trained field, for 'take --controller field'; if "
         "it exists and its data and actions are unchanged, the longest step is skipped",
+        _PUBLISHED: "train the field of an article, motion_fields; options that are given besides "
+        "come before it",
         "--task A,B": "what the field can be steered by: direction, or direction,speed (default: "
         "direction,speed)",
         "--tags A,B": "tags that can be requested too, such as walk,run; each multiplies the "
@@ -174,6 +182,7 @@ _TAKE: _Groups = {
         "one, which does not)",
         "--sync 0..1": "place character and simulation object between the data (0) and the code "
         "(1)",
+        _PUBLISHED: "method and controller of an article; --set changes them",
         "--settings PRESET|FILE.json": "a preset of the controller: "
         f"{', '.join(presets.list_names('controllers'))}, or one that the panel saved",
         "--set NAME=VALUE": "change a setting, such as velocity_halflife=0.2; may be repeated",
@@ -347,13 +356,11 @@ def build_parser() -> argparse.ArgumentParser:
         return command
 
     build = add("build", "build a database from motion capture", _BUILD, _build_thresholds_help())
-    build.set_defaults(speed=1.0, features="default", up="Y", forward="Z")
-    build.set_defaults(simulation_bone="article", contacts="article")
+    build.set_defaults(speed=1.0, up="Y", forward="Z")
     text = "train a motion field, the alternative to motion matching, on a database"
-    train = add("train", text, _TRAIN)
-    train.set_defaults(quality="normal")
+    add("train", text, _TRAIN)
     take = add("take", "perform a take with a database", _TAKE, _build_settings_help())
-    take.set_defaults(script="figure_eight", controller="matching")
+    take.set_defaults(script="figure_eight")
     add("inspect", "report what a database holds", _INSPECT, _build_settings_help())
     text = "make a database smaller: keep what performances play and what is unlike it"
     add("prune", text, _PRUNE, _build_settings_help()).set_defaults(keep=0.2)

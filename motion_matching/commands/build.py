@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import scene
@@ -10,11 +11,14 @@ from ..engine import files
 from ..engine.body import axes, rig
 from ..engine.control.ground import FLAT
 from ..engine.database import database as databases
-from ..engine.database import postures
+from ..engine.database import postures, retagging
 from ..engine.database import tags as tagging
 from ..engine.database.build import BuildSettings, build
+from ..engine.database.database import Database
 from ..engine.database.features import load_schema
 from ..engine.database.missing_motion import find_missing_motion
+from ..engine.database.postures import OddPosture
+from ..engine.database.published_build import build_as
 from ..engine.database.sources import (
     BLEND,
     GroundObject,
@@ -27,6 +31,7 @@ from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
 from ..engine.locomotion import locomotion
 from ..engine.motion import contacts, simulation_bone
+from . import published
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, protect_blender_import
 from .output import Output, say_warnings
@@ -44,15 +49,11 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     read = [("the build", path) for path in arguments.sources]
     read += name_paths(arguments, "rig", "tags", "features")
     check_targets(arguments, _TARGETS, read)
-    bone = simulation_bone.PRESETS.get(arguments.simulation_bone)
     settings = BuildSettings(
         fps=arguments.fps,
         speed=arguments.speed,
         mirror=arguments.mirror,
         tempo=arguments.tempo,
-        schema=load_schema(arguments.features),
-        simulation_bone=bone or simulation_bone.SimulationBoneSettings(source="root"),
-        contacts=contacts.PRESETS[arguments.contacts],
         roles=rig.read_roles(arguments.rig) if arguments.rig else {},
         auto_tags=_read_auto_tags(arguments),
         up=arguments.up,
@@ -61,6 +62,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         keep_frames=arguments.keep_frames,
         keep_floor=arguments.keep_floor,
     )
+    settings = _choose_presets(settings, arguments)
     sources = find_sources(arguments.sources)
     if arguments.character:
         sources = choose_character(sources, arguments.character)
@@ -75,10 +77,16 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         standing = Source(clip=locomotion.generate_standing(), tags=_STANDING, built_in=True)
         sources.append(replace(standing, mirror=True, tempo=False))
     database, report = build(sources, settings, out.show_progress)
+    unplayed = _list_left_out(database) if arguments.leave_out else []
+    if unplayed:
+        database = retagging.exclude(database, database.odd_frames)
     out.show_progress("Saving")
     with write_together(arguments, *_TARGETS) as written:
         if written.save_tags:
-            all_tags = {clip: tags[clip] + report.proposed.get(clip, ()) for clip in tags}
+            all_tags = {
+                clip: tags[clip] + report.proposed.get(clip, ()) + _tag_left_out(clip, unplayed)
+                for clip in tags
+            }
             tagging.save_tags(all_tags, written.save_tags)
         databases.save(database, written.output)
     for note in notes:
@@ -106,8 +114,41 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         f"{database.fps:g} fps) of {clips} clip{'' if clips == 1 else 's'}{mirrored}, "
         f"{database.skeleton.bone_count} bones, {database.schema.dimensions} feature dimensions."
     )
+    published.tell_differences(arguments, database, out)
+    if unplayed:
+        out.say(f"Left out odd postures: {postures.summarize(unplayed)}.")
     if odd := postures.find_odd_postures(database):
         out.say(postures.describe(odd))
+
+
+def _list_left_out(database: Database) -> list[OddPosture]:
+    """Return the odd postures of gaits that have others."""
+    left = database.odd_frames
+    return [
+        each for each in postures.find_odd_postures(database) if left[each.start : each.stop].any()
+    ]
+
+
+def _tag_left_out(clip: str, odd: Sequence[OddPosture]) -> tuple[tagging.TagRange, ...]:
+    """Return the tags of a clip that leave its odd postures out."""
+    return tuple(
+        tagging.TagRange(tagging.NO_USE, each.first, each.last) for each in odd if each.clip == clip
+    )
+
+
+def _choose_presets(settings: BuildSettings, arguments: argparse.Namespace) -> BuildSettings:
+    """Return settings with the presets that the arguments name, before those of an article."""
+    if chosen := published.find_set(arguments):
+        settings = build_as(settings, chosen)
+    if arguments.features:
+        settings = replace(settings, schema=load_schema(arguments.features))
+    if arguments.simulation_bone:
+        bone = simulation_bone.PRESETS.get(arguments.simulation_bone)
+        by_root = simulation_bone.SimulationBoneSettings(source="root")
+        settings = replace(settings, simulation_bone=bone or by_root)
+    if arguments.contacts:
+        settings = replace(settings, contacts=contacts.PRESETS[arguments.contacts])
+    return settings
 
 
 def _read_blend_sources(

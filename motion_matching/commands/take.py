@@ -31,6 +31,7 @@ from .checks import check_number, check_seed, check_targets, name_paths
 from .controllers import adapt_performance, check_controller, load_field
 from .loading import check_blender, load_database, protect_blender_import
 from .output import Output
+from .published import choose_controller, find_set, tell_differences
 from .values import load_controller_preset, parse_changes
 from .writing import write_together
 
@@ -53,6 +54,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
             render = scene.staging.render
         render.check_format(arguments.preview)
     database = load_database(arguments.database, out)
+    tell_differences(arguments, database, out)
     field = load_field(arguments, database)
     variant = Variant.create(database, field, partial(_read_changes, arguments))
     settings = variant.settings
@@ -86,7 +88,10 @@ class _Made(NamedTuple):
 
 def _read_changes(arguments: argparse.Namespace, settings: PerformerSettings) -> dict[str, Any]:
     """Return the settings that the arguments change."""
-    preset = load_controller_preset(arguments.settings) if arguments.settings else {}
+    published = find_set(arguments)
+    preset = published.controller_settings if published else {}
+    if arguments.settings:
+        preset = load_controller_preset(arguments.settings)
     changes = preset | parse_changes(arguments.changes, settings.with_changes(preset))
     if arguments.sync is not None:
         changes |= {"displacement": "synchronize", "synchronization": arguments.sync}
@@ -189,6 +194,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         problem = describe_no_file(contacts)
         text = f"{problem}; give a file that --save-contacts or -o wrote."
         raise SettingsError(text)
+    choose_controller(arguments)
     check_controller(arguments)
     check_blend(arguments)
     markers = contacts if contacts and _has_markers(contacts) else None

@@ -22,6 +22,7 @@ from ..engine.takes import takes
 from .checks import check_targets, name_paths
 from .loading import load_database
 from .output import Output
+from .published import find_field_set, tell_differences
 
 _SETTINGS = ("states", "neighbours", "sweeps", "residual", "discount", "drift")
 
@@ -29,10 +30,15 @@ _SETTINGS = ("states", "neighbours", "sweeps", "residual", "discount", "drift")
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Train a field and write it. If training stops or fails, save what is done to resume it."""
     _check_arguments(arguments)
-    settings, directions = _choose_quality(arguments)
+    published = find_field_set(arguments)
+    quality = arguments.quality or (published.quality if published else "normal")
+    settings, directions = _choose_quality(quality, arguments)
     database = load_database(arguments.database, out)
+    tell_differences(arguments, database, out)
     fastest, tags = takes.make_default_settings(database).run.forward, parse_names(arguments.tags)
-    is_notebook = arguments.quality == NOTEBOOK
+    if published and not tags:
+        tags = tuple(tag for tag in published.tags if tag in database.tag_names)
+    is_notebook = quality == NOTEBOOK
     names = TASK_NAMES[:1] if is_notebook else TASK_NAMES
     if arguments.task:
         names = parse_names(arguments.task)
@@ -72,9 +78,9 @@ def _find_unfinished(output: Path) -> Path:
     return output.with_suffix(".unfinished.npz")
 
 
-def _choose_quality(arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
-    """Return the settings of the training, and the number of directions."""
-    settings, directions = TRAININGS[arguments.quality]
+def _choose_quality(quality: str, arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
+    """Return the settings of a training of a quality, and the number of directions."""
+    settings, directions = TRAININGS[quality]
     given = {name: getattr(arguments, name) for name in _SETTINGS}
     changes = {name: value for name, value in given.items() if value is not None}
     count = directions if arguments.directions is None else arguments.directions

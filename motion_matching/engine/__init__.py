@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         own_files,
         presets,
         progress,
+        published,
         retargeting,
         settings,
         silence,

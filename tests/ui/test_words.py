@@ -24,6 +24,7 @@ UNITLESS = {
     "turning_speed",
     "blend_stretch",
     "continuing_bias",
+    "posture_weight",
     "price_weight",
     "support_weight",
     "bias",

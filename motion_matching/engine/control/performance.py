@@ -50,6 +50,7 @@ _BEFORE = MappingProxyType(
         "root_halflife": 0.0,
         "price_weight": 0.0,
         "support_weight": 0.0,
+        "posture_weight": 0.0,
         "prediction": "spring",
         "skip_ahead": False,
         "wait": True,

@@ -25,7 +25,7 @@ from .performance import Performance
 from .settings import PerformerSettings
 from .sized_feet import create_foot_lock
 from .start_state import GroundPlace, MovingPose, StartState, align_root, compose_places
-from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint
+from .trajectory import PastTrajectory, SimulationObject, State, TrajectoryPoint
 from .transition_cost import Transition, measure_prices
 
 _ASIDE = math.radians(15.0)  # that a character may face aside of the object and still stand
@@ -307,7 +307,7 @@ class Performer:
         x, y, yaw = self._placement
         c, s = math.cos(yaw), math.sin(yaw)
         points: list[tuple[float, ...]] = [self._past.sample(t)[:5] for t in self._past_times]
-        points += [state[:5] for state in self._simulation.foresee(self._future_times)]
+        points += [state[:5] for state in self._foresee(self._future_times)]
         rises = self._measure_rises() or [0.0] * len(points)
         trajectory = [
             TrajectoryPoint(
@@ -322,6 +322,16 @@ class Performer:
         ]
         self._ahead = trajectory[len(self._past_times) :]
         return trajectory
+
+    def _foresee(self, times: Sequence[float]) -> list[State]:
+        """Return where the simulation object will be at ascending times after now, or as published.
+
+        The notebook moves the object before it predicts: its times count from the end of the tick
+        (notebook 000, Player).
+        """
+        if self.settings.prediction != "notebook":
+            return self._simulation.foresee(times)
+        return self._simulation.foresee([self.dt, *(self.dt + time for time in times)])[1:]
 
     def _find_most_speed(self) -> float:
         """Return how fast the motion goes on the slopes that were ahead a tick ago."""
@@ -341,7 +351,7 @@ class Performer:
         if not self._looks:
             return []
         way = [self._past.sample(time)[:2] for time in self._looks if time <= 0.0]
-        way += [state[:2] for state in self._simulation.foresee([t for t in self._looks if t > 0])]
+        way += [state[:2] for state in self._foresee([t for t in self._looks if t > 0])]
         times = (*self._past_times, *self._future_times)
         return measure_rises(self.ground, way, times, self._feet.below)
 

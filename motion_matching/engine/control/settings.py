@@ -34,6 +34,10 @@ PREDICTIONS = MappingProxyType(
             "Evenly to the desired velocity and heading, which it has at the last time that is "
             "compared",
         ),
+        "notebook": (
+            "As the Notebook",
+            "As it will move, from where it is after the tick: the notebook moves it first",
+        ),
     }
 )
 INERTIALIZATIONS = MappingProxyType(
@@ -202,6 +206,13 @@ class PerformerSettings:
         "How much a jump's price counts in the choice of a frame, for each cm·s; higher: smoother "
         "and fewer jumps, longer searches, 0: not at all",
         soft_most=2.0,
+    )
+    posture_weight: float = describe(
+        10.0,
+        "Odd Postures",
+        "How much it costs to play a posture that is odd in its gait, such as a stumble in a run, "
+        "and what leads to it; higher: rarer, 0: as any other",
+        soft_most=20.0,
     )
     idle: bool = describe(
         True,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         motion_table,
         parts,
         postures,
+        published_build,
         retagging,
         sources,
         stances,

@@ -26,6 +26,7 @@ from ..motion.rest import AT_REST
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
 from . import gaits
+from .avoided_postures import find_avoided_frames, find_odd_frames
 from .bearing import WalkBearing
 from .climbs import measure_speeds
 from .features import (
@@ -228,6 +229,16 @@ class Database:
     def odd_postures(self) -> tuple[OddPosture, ...]:
         """All odd postures, whatever their tags."""
         return find_all_odd_postures(self)
+
+    @cached_property
+    def odd_frames(self) -> np.ndarray:
+        """Frames (N,) of odd postures in gaits that have others; see `avoided_postures`."""
+        return find_odd_frames(self)
+
+    @cached_property
+    def avoided_frames(self) -> np.ndarray:
+        """The same frames (N,), and those that lead to them."""
+        return find_avoided_frames(self)
 
     @cached_property
     def standing(self) -> np.ndarray:

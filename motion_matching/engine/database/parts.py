@@ -26,6 +26,9 @@ KEPT_FRAMES, KEPT_FLOOR = "kept frames", "kept floor"
 SLOPE, GIVEN_GROUND = "slope", "ground"
 
 
+_MOST_TAGS = 32  # the bits of a frame
+
+
 class BuildNote(NamedTuple):
     """What a user should know of a source: why it is left out, or a sentence.
 
@@ -216,11 +219,7 @@ def compute_tag_bits(tagged: Sequence[TaggedRange]) -> tuple[tuple[str, ...], np
     Raises DatabaseError for more than 32 tags.
     """
     names = tuple(sorted({r.get_name(tag) for r in tagged for tag in r.tags}))
-    if len(names) > 32:
-        raise DatabaseError(
-            f"The sources carry {len(names)} different tags, but a database holds only 32; merge "
-            "some."
-        )
+    check_tag_count(names)
     bits = []
     for r in tagged:
         frames = np.zeros(r.count, np.uint32)
@@ -228,6 +227,15 @@ def compute_tag_bits(tagged: Sequence[TaggedRange]) -> tuple[tuple[str, ...], np
             frames[r.get_slice(tag)] |= np.uint32(1 << names.index(r.get_name(tag)))
         bits.append(frames)
     return names, np.concatenate(bits)
+
+
+def check_tag_count(names: Sequence[str]) -> None:
+    """Raise DatabaseError for more tags than the bits of a frame."""
+    if len(names) > _MOST_TAGS:
+        raise DatabaseError(
+            f"The sources carry {len(names)} different tags, but a database holds only "
+            f"{_MOST_TAGS}; merge some."
+        )
 
 
 def compute_bias(tagged: Sequence[TaggedRange]) -> np.ndarray:

@@ -18,6 +18,7 @@ from ..body.rig import Leg, Roles
 from ..maths.runs import find_runs
 from ..motion.rest import AT_REST
 from ..motion.skeleton import Skeleton
+from .tags import PREFER
 
 if TYPE_CHECKING:
     from .database import Database
@@ -26,13 +27,13 @@ Array = np.ndarray
 GAITS = ("standing", "walking", "running")
 # what is added to the cost of odd postures that are to be avoided, which is about that of a hard
 # jump, and the seconds before them in which there is still time for one
-AVOIDANCE, LEAD = 5.0, 0.35
+AVOIDANCE, LEAD = 10.0, 0.35
 
 _RATE = 15.0  # postures per second that are looked at
 _GAIT_WINDOW = 1.0  # seconds on either side whose speed is that of the gait
 _STYLE_WINDOW = 8.0  # seconds on either side: what lasts longer than this is a style
 _SPREAD_SAMPLES = 21  # of such seconds; the middle one is the moment itself
-_LEAST_SECONDS = 5.0  # of a gait, from which it is known what is usual in it
+LEAST_SECONDS = 5.0  # of a gait, from which it is known what is usual in it
 _SPREAD = 4.0  # standard deviations from which a posture may be odd
 _ROUNDS = 3  # of finding the spread without the odd ones
 _STYLE_SHARE = 0.5  # of its deviation, by which an odd posture is away from those around it
@@ -94,8 +95,8 @@ class _Samples(NamedTuple):
 
 
 def find_odd_postures(database: Database) -> tuple[OddPosture, ...]:
-    """Return the odd postures that are neither excluded nor avoided, in the order of the ranges."""
-    playable = database.playable & (np.asarray(database.bias) <= 0.0)
+    """Return the odd postures that no tag excludes or prices, in the order of the ranges."""
+    playable = database.playable & ~database.find_reserved(PREFER)
     found = []
     for one in database.odd_postures:
         for a, b in (find_runs(playable[one.start : one.stop]) + one.start).tolist():
@@ -109,8 +110,7 @@ def find_all_odd_postures(database: Database) -> tuple[OddPosture, ...]:
 
     Mirror images say nothing new.
     """
-    every = max(round(database.fps / _RATE), 1)
-    rate = database.fps / every
+    every, rate = _choose_rate(database)
     samples = _choose_samples(database, every)
     names, postures = _measure_postures(database, samples.frames)
     gaits = _find_gaits(database, samples, rate)
@@ -129,6 +129,19 @@ def find_all_odd_postures(database: Database) -> tuple[OddPosture, ...]:
         one = OddPosture("", 0, 0, GAITS[gait], what, float(worst[peak]), share, index, start, stop)
         found.append(_locate(database, one, start, stop))
     return tuple(found)
+
+
+def measure_gaits(database: Database) -> tuple[Array, Array, float]:
+    """Return frames (M,) at a rate per second, the index of each one's gait (M,), and the rate."""
+    every, rate = _choose_rate(database)
+    samples = _choose_samples(database, every)
+    return samples.frames, _find_gaits(database, samples, rate), rate
+
+
+def _choose_rate(database: Database) -> tuple[int, float]:
+    """Return how many frames apart postures are looked at, and how many a second."""
+    every = max(round(database.fps / _RATE), 1)
+    return every, database.fps / every
 
 
 def _name_posture(deviations: Array, names: Sequence[str]) -> str:
@@ -312,7 +325,7 @@ def _measure_deviations(
     result, limits = np.full_like(postures, np.inf), np.ones_like(postures)
     for gait in range(len(GAITS)):
         own = gaits == gait
-        if own.sum() < _LEAST_SECONDS * rate:
+        if own.sum() < LEAST_SECONDS * rate:
             continue
         middle, limit = _measure_usual(postures[own], least)
         near = own[rows].any(axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -16,12 +16,13 @@ from .limits import measure_limits
 from .parts import (
     BuildNote,
     TaggedRange,
+    check_tag_count,
     compute_bias,
     compute_tag_bits,
     propose_tags,
     select_tags,
 )
-from .tags import LOOP, TagRange, find_unused
+from .tags import LOOP, NO_USE, TagRange, find_unused
 from .thresholds import AutoTagSettings
 
 SourceTags = Mapping[str, tuple[TagRange, ...]]  # by the key of a source
@@ -47,12 +48,38 @@ def retag(
     """
     tagged = _tag_ranges(database, tags, auto_tags)
     names, bits = compute_tag_bits(tagged)
+    settings = database.settings | {"auto_tags": auto_tags and asdict(auto_tags)}
+    changed = replace(database, settings=settings, bias=compute_bias(tagged))
+    return _put_bits(database, changed, names, bits)
+
+
+def exclude(database: Database, frames: np.ndarray) -> Database:
+    """Return a database in which frames (N,) are tagged 'no_use', besides the tags that it has.
+
+    Raises DatabaseError for more than 32 tags, and if nothing is left to play.
+    """
+    if not frames.any():
+        return database
+    names = tuple(sorted({*database.tag_names, NO_USE}))
+    check_tag_count(names)
+    bits = np.zeros(database.frame_count, np.uint32)
+    for number, name in enumerate(names):
+        carries = database.find_reserved(name)
+        if name == NO_USE:
+            carries = carries | frames
+        bits |= carries.astype(np.uint32) << np.uint32(number)
+    return _put_bits(database, database, names, bits)
+
+
+def _put_bits(
+    database: Database, changed: Database, names: tuple[str, ...], bits: np.ndarray
+) -> Database:
+    """Return a database with tag bits (N,) of names, and settings and bias of a changed one."""
     unused, limits = find_unused(names, bits), database.limits
     if not np.array_equal(unused, ~database.playable):
         velocities = np.asarray(database.velocities)
         limits = measure_limits(velocities, database.fps, database.stops, unused, database.peaks)
-    settings = database.settings | {"auto_tags": auto_tags and asdict(auto_tags)}
-    result = database.with_tags(bits, names, compute_bias(tagged), limits, settings)
+    result = database.with_tags(bits, names, changed.bias, limits, changed.settings)
     if unused.any():
         check_distinct(result)
     return result

@@ -22,6 +22,7 @@ _TAGGED = 0.5  # and frames without the tags that are asked for
 # and hips that are low, where no tags are asked for: by shares of their usual height, from which on
 # they begin to be, and are. Data of one who walks and crouches would be left crouching
 _LOW, _UPRIGHT, CROUCHED = 0.1, 0.9, 0.75
+_ODD = 0.5  # and odd postures, where no tags are asked for: as frames that lack a tag
 _SMOOTH = 0.25  # seconds on both sides over which a gait's speed is averaged
 _FORBIDDEN = 0.25  # seconds around the frames of a jump that is forbidden
 _SEEDED = 0.04  # metre-seconds by which seeds change the price of pieces of clips
@@ -154,13 +155,21 @@ def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> l
         "walk": _GAIT * np.clip(3.0 * (share - 1.0), 0.0, 1.0),
         "run": _GAIT * np.clip(1.0 - share, 0.0, 1.0) if has_run else none,
     }
-    gaits, tags, low = dict(shot.list_gaits()), dict(shot.list_tags()), _rate_low_hips(footage)
+    gaits, tags = dict(shot.list_gaits()), dict(shot.list_tags())
+    unasked = _rate_low_hips(footage) + _ODD * _find_odd_frames(footage, settings)
     result, gait, wanted = [], shot.gait, frozenset[str]()
     for time in sorted({*gaits, *tags}):
         gait, wanted = gaits.get(time, gait), tags.get(time, wanted)
-        lacking = _TAGGED * ~footage.database.make_tag_mask(wanted) if wanted else low
+        lacking = _TAGGED * ~footage.database.make_tag_mask(wanted) if wanted else unasked
         result.append(Dislike(round(time * footage.fps), costs[gait], lacking))
     return result
+
+
+def _find_odd_frames(footage: Footage, settings: PerformerSettings) -> np.ndarray:
+    """Return the frames (N,) of odd postures, if these are to be avoided."""
+    if settings.posture_weight > 0.0:
+        return footage.database.odd_frames
+    return np.zeros(footage.frame_count, bool)
 
 
 def _rate_low_hips(footage: Footage) -> np.ndarray:

@@ -46,16 +46,25 @@ def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
     return gait, masks
 
 
-def find_gait_states(database: Database, states: MotionStates) -> np.ndarray:
+def find_gait_states(
+    database: Database, states: MotionStates, *, with_odd: bool = True
+) -> np.ndarray:
     """Return the states (3, S) of each gait, without those whose clip is about to end.
 
     A pose that was led to the end of a clip has no neighbour that plays on as it did, and leaps. A
-    gait of clips that are all too short keeps their ends.
+    gait of clips that are all too short keeps their ends. Without odd postures, those whose frames
+    others of the gait can take the place of are left out, too.
     """
     masks = classify_gaits(database)[1][:, states.frames]
     lasting = masks & states.find_lasting(database, round(_END_SECONDS * states.fps))
-    enough = lasting.sum(axis=1) > _ENOUGH_SHARE * masks.sum(axis=1)
-    return np.where(enough[:, None], lasting, masks)
+    masks = _reduce(masks, lasting)
+    return masks if with_odd else _reduce(masks, masks & ~database.odd_frames[states.frames])
+
+
+def _reduce(masks: np.ndarray, fewer: np.ndarray) -> np.ndarray:
+    """Return fewer states (3, S), where these are enough of those of a gait (3, S)."""
+    enough = fewer.sum(axis=1) > _ENOUGH_SHARE * masks.sum(axis=1)
+    return np.where(enough[:, None], fewer, masks)
 
 
 def find_played_chains(database: Database, states: MotionStates) -> np.ndarray:

@@ -123,9 +123,9 @@ class MotionField:
         from_database = foresight.build_states if foresight else MotionStates.from_database
         self.states = states = from_database(database)
         self._features = self.metric.compute_state_features(states)
-        masks, followed = find_gait_states(database, states), states.find_followed(database)
-        self._entries_by_gait = [Entries(database, states, self._features, mask) for mask in masks]
-        self._neighbours_by_gait = build_neighbours(self._features, masks, followed=followed)
+        self._with_odd: bool | None = None  # not known before settings are applied
+        self._neighbours_by_gait: list[Neighbours] = []
+        self._entries_by_gait: list[Entries] = []
         self.tasks = Tasks(speeds=(0.0, LARGEST_SPEED), tags=database.tag_names)
         self._known_tags = frozenset(database.tag_names)
         tagged = [states.tag_masks[tag] for tag in database.tag_names]
@@ -159,6 +159,7 @@ class MotionField:
         self._drift, self._planted_share = settings.drift, settings.planted_share
         self._may_idle = settings.idle
         self._labels.apply(settings.labels)
+        self._choose_states(with_odd=settings.posture_weight <= 0.0)
         if settings.field != "notebook":
             self._one_field = None
         elif self._one_field is None:
@@ -166,6 +167,18 @@ class MotionField:
         if settings.lookahead != self._lookahead:
             self._lookahead = settings.lookahead
             self._paths = find_paths(self.database, self.states, settings.lookahead)
+
+    def _choose_states(self, *, with_odd: bool) -> None:
+        """Find the neighbours of each gait, with odd postures among them or without."""
+        if with_odd == self._with_odd:
+            return
+        self._with_odd = with_odd
+        masks = find_gait_states(self.database, self.states, with_odd=with_odd)
+        followed = self.states.find_followed(self.database)
+        self._neighbours_by_gait = build_neighbours(self._features, masks, followed=followed)
+        self._entries_by_gait = [
+            Entries(self.database, self.states, self._features, mask) for mask in masks
+        ]
 
     def reset(self) -> Motion:
         """Start in an ordinary stance, or where none is known at the state that moves least."""

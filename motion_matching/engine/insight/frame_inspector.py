@@ -19,6 +19,7 @@ from ..control.method import Jump
 from ..control.settings import PerformerSettings
 from ..control.trajectory import SimulationObject, TrajectoryPoint
 from ..control.transition_cost import format_price
+from ..database.avoided_postures import price_frames
 from ..database.database import Database
 from ..database.features import compute_rises
 from ..database.frame_names import find_frame as find_frame
@@ -166,7 +167,7 @@ def inspect_frame(
     return FrameInspection(
         frame=frame,
         tags=tuple(tag for tag in database.tag_names if database.make_tag_mask({tag})[frame]),
-        bias=float(database.bias[frame]),
+        bias=float(price_frames(database, settings.posture_weight)[frame]),
         exclusion=_find_reason(_find_exclusions(database, settings), frame),
         features=tuple(
             FeatureValue(f.label, method.features.values[rows, frame].reshape(-1, f.size))
@@ -201,7 +202,8 @@ class _FrameSearch:
     @cached_property
     def costs(self) -> Array:
         """The costs (N,) of all frames."""
-        costs = self.by_feature.sum(axis=1) + self.database.bias + self.support
+        bias = price_frames(self.database, self.settings.posture_weight)
+        costs = self.by_feature.sum(axis=1) + bias + self.support
         return costs + self.terms.sum(axis=1)
 
     @cached_property

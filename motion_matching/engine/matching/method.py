@@ -18,6 +18,7 @@ from ..control.played_toes import PlayedToes, measure_toes
 from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
+from ..database.avoided_postures import price_frames
 from ..database.database import Database, measure_character_legs
 from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
@@ -70,7 +71,7 @@ class MotionMatching:
         self.trajectory_times = schema.trajectory_times
         # plain views: taking a row of a memory-mapped array costs ten times as much
         self._poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
-        self._contacts, self._bias = np.asarray(database.contacts), np.asarray(database.bias)
+        self._contacts = np.asarray(database.contacts)
         self._root_motion = database.root_motion.astype(np.float32)
         self._toes = self._measure_toes(database)
         self._support = SupportPrice(self._toes, self._measure_gone(database), self.legs)
@@ -111,12 +112,16 @@ class MotionMatching:
         old = self._settings
         fitted = self.features.fit(settings)
         others = fitted is not self.features or old.weights != settings.weights
-        if old.end_guard != settings.end_guard:
+        renews = (old.end_guard, old.posture_weight) != (
+            settings.end_guard,
+            settings.posture_weight,
+        )
+        if renews:
             self._index = self._make_index(settings, fitted)
         elif others:
             features = self._weigh_features(settings, fitted, self._allowed)
             self._index = self._differences.reweight(self._index, features)
-        if others or old.end_guard != settings.end_guard:
+        if others or renews:
             # masks and the last search belong to the previous index
             self._masks, self._own_masks, self._last = {}, [], None
         # last, so that refused settings change nothing
@@ -136,6 +141,7 @@ class MotionMatching:
             )
         # last, because it prepares the rows for these settings, which must not be refused any more
         features = self._weigh_features(settings, fitted, allowed)
+        self._bias = price_frames(self.database, settings.posture_weight)
         return self._differences.make_index(features, allowed, self._bias)
 
     def _weigh_features(

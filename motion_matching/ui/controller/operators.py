@@ -9,7 +9,9 @@ from ...app.characters import get_active_armature, get_active_settings, get_arma
 from ...app.items import get_active
 from ...app.runtime import runtime
 from ...engine.database.thresholds import PLANT_ANGLE
+from ...engine.published import PUBLISHED, find_published
 from ..operator_base import (
+    CHARACTER,
     CHARACTER_ALSO_LIVE,
     SOURCES,
     NothingToDoError,
@@ -36,6 +38,27 @@ _KINDS = (
 )
 _READY = tuple(kind for kind, *_ in _KINDS[1:-1])
 _DIRECTIONS = (("UP", "Up", "Before the one above it"), ("DOWN", "Down", "After the one below it"))
+_ARTICLES = tuple((each.name, each.label, f"As in '{each.article}'") for each in PUBLISHED.values())
+
+
+class MOTION_MATCHING_OT_as_published(Operator, bpy.types.Operator):
+    """Set simulation bone, features, controller and motion field as one of the articles has them, \
+and say what of it is not as there"""
+
+    bl_idname = "motion_matching.as_published"
+    bl_label = "As Published"
+    requires = CHARACTER
+
+    article: str = choice(
+        "motion_matching", "Article", "Article whose settings are used", _ARTICLES
+    )
+
+    def run(self, context: bpy.types.Context) -> str:
+        obj = get_active_armature(context)
+        message, partial = app.as_published.apply(obj, find_published(self.article))
+        if partial:
+            self.tell("WARNING", partial)
+        return message
 
 
 class MOTION_MATCHING_OT_train(SteppedOperator, bpy.types.Operator):

@@ -80,6 +80,7 @@ class MOTION_MATCHING_PT_controller(StateHeader, ArmaturePanel, bpy.types.Panel)
         controller = settings.controller
         self.layout.row().prop(controller, "method", expand=True)
         draw_preset_row(self.layout, "controllers", controller.preset)
+        self.layout.operator_menu_enum("motion_matching.as_published", "article", icon="BOOKMARKS")
         column = split_layout(self.layout)
         column.prop(controller, "velocity_halflife")
         column.prop(controller, "rotation_halflife")
@@ -180,7 +181,15 @@ class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
 
     bl_label = "Neighbours"
     method = "FIELD"
-    names = ("field", "neighbours", "drift", "planted_share", "lookahead", "favour")
+    names = (
+        "field",
+        "neighbours",
+        "drift",
+        "planted_share",
+        "lookahead",
+        "posture_weight",
+        "favour",
+    )
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         super().draw_settings(obj, settings)
@@ -259,6 +268,7 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
         "continuing_bias",
         "support_weight",
         "price_weight",
+        "posture_weight",
         "sharp_velocity",
         "sharp_angle",
         "end_guard",

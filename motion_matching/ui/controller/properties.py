@@ -106,6 +106,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     continuing_bias: float
     support_weight: float
     price_weight: float
+    posture_weight: float
     idle: bool
     breathing: float
     look: float

@@ -193,7 +193,14 @@ _ODD_KINDS = (
         "Play them only where hardly anything else fits: tag their frames, and those just before, "
         "with a cost on their sources",
     ),
+    ("play", "Play", "Play them as any others: tag their frames on their sources, at no cost"),
 )
+# the tag of each kind, and what is told of them
+_ODD_TAGS = {
+    "no_use": ("no_use", "Excluded"),
+    "prefer": ("prefer", "Will avoid"),
+    "play": ("prefer", "Will play"),
+}
 
 
 class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
@@ -223,15 +230,16 @@ class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
         if not chosen:
             raise SettingsError("There is no odd posture left there; see what Insight lists now.")
         sources = settings_of(get_armature(uid)).sources
+        kind, verb = _ODD_TAGS[self.kind]
+        cost = engine.database.postures.AVOIDANCE if self.kind == "prefer" else 0.0
         for one in chosen:
-            lead = one.lead if self.kind == "prefer" else 0
+            lead = 0 if kind == "no_use" else one.lead
             first = max(one.first - lead, 0)
-            tag = add_range(sources[one.source], LABELS[self.kind], self.kind, first, one.last)
-            if self.kind == "prefer":
-                tag.bias = engine.database.postures.AVOIDANCE
+            tag = add_range(sources[one.source], LABELS[kind], kind, first, one.last)
+            if kind == "prefer":
+                tag.bias = cost
         app.status.invalidate()
         yield from app.status.refresh_steps(uid)
-        verb = "Excluded" if self.kind == "no_use" else "Will avoid"
         return f"{verb} {format_count(len(chosen), 'odd posture')}"
 
 

@@ -40,7 +40,7 @@ _VERDICT_ICONS: Any = {
 }
 
 
-_ODD_ICONS: Any = {"no_use": "CANCEL", "prefer": "SOLO_OFF"}
+_ODD_ICONS: Any = {"no_use": "CANCEL", "prefer": "SOLO_OFF", "play": "PLAY"}
 
 
 class MOTION_MATCHING_PT_insight(StateHeader, ArmaturePanel, bpy.types.Panel):
@@ -125,7 +125,7 @@ class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Pane
             return
         draw_wrapped_text(layout, odd.summary, "NONE")
         row = layout.row(align=True)
-        for button in app.postures.BUTTONS:
+        for button in (*app.postures.BUTTONS, app.postures.PLAY_ALL):
             draw_button(row, button)
         box = layout.box()
         for moment in odd.moments[:_MAX_SHOWN]:

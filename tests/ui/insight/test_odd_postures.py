@@ -89,7 +89,7 @@ def test_all_are_avoided_by_a_cost_that_begins_before_them(obj):
     assert ops.tag_odd_postures(kind="prefer") == {"FINISHED"}
     tags = [tag for source in obj.motion_matching.sources for tag in source.tag_ranges]
     assert len(tags) == len(moments)
-    assert {(tag.kind, tag.bias) for tag in tags} == {("prefer", 5.0)}
+    assert {(tag.kind, tag.bias) for tag in tags} == {("prefer", 10.0)}
     first = min(moments, key=lambda m: (m.source, m.first))
     tag = min(obj.motion_matching.sources[first.source].tag_ranges, key=lambda t: t.frame_start)
     assert tag.frame_start == first.first - first.lead
@@ -97,7 +97,7 @@ def test_all_are_avoided_by_a_cost_that_begins_before_them(obj):
     assert list_moments(obj) == ()
     database = load(obj)
     assert database.playable.all()
-    assert database.bias.max() >= 5.0
+    assert database.bias.max() >= 10.0
 
 
 def test_the_strip_tells_of_many_and_its_button_ends_that(obj):
