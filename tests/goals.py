@@ -10,7 +10,11 @@ from motion_matching.engine.field.paths import TIMES
 
 
 def make_goal(
-    vx: float, vy: float, yaw: float = 0.0, now: float | None = None, tags: AbstractSet[str] = frozenset()
+    vx: float,
+    vy: float,
+    yaw: float = 0.0,
+    now: float | None = None,
+    tags: AbstractSet[str] = frozenset(),
 ) -> Goal:
     """Make a goal that goes straight on at a velocity in m/s and faces `yaw`, at first `now`."""
     first = TrajectoryPoint(0.0, 0.0, yaw if now is None else now, vx, vy)

@@ -24,8 +24,6 @@ from .thresholds import AutoTagSettings
 KEPT_FRAMES, KEPT_FLOOR = "kept frames", "kept floor"
 # and on a ground that rises or falls, and on one that was given and does not fit
 SLOPE, GIVEN_GROUND = "slope", "ground"
-
-
 _MOST_TAGS = 32  # the bits of a frame
 
 

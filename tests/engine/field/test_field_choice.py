@@ -74,7 +74,12 @@ def test_the_goal_turns_to_the_same_side_as_the_simulation_object(field, now, so
 def test_a_stick_turned_far_round_keeps_its_side(field, settings, side):
     """Without displacement, the simulation object turns further than the character."""
     performer, directions = (
-        Performer(field, settings.with_changes({"displacement": "independent", "clamp": False, "rotation_halflife": 0.1})),
+        Performer(
+            field,
+            settings.with_changes(
+                {"displacement": "independent", "clamp": False, "rotation_halflife": 0.1}
+            ),
+        ),
         [],
     )
     performer.reset((0.0, 0.0), 0.0)
@@ -138,6 +143,8 @@ def test_jumps_without_a_state_play_on_and_unknown_tags_are_refused(tagged, sett
     field.enter(5000)
     expected = field.advance(AHEAD)
     field.enter(5000)
-    np.testing.assert_array_equal(field.advance(AHEAD._replace(jump_to="there")).pose, expected.pose)
+    np.testing.assert_array_equal(
+        field.advance(AHEAD._replace(jump_to="there")).pose, expected.pose
+    )
     with pytest.raises(DatabaseError, match="nowhere"):
         field.advance(AHEAD._replace(jump_to="nowhere"))
