@@ -29,7 +29,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..control.idling import Idling
-from ..control.method import Explanation, Goal, Jump, Motion
+from ..control.margins import MARGINS
+from ..control.method import Explanation, Goal, Jump, MeasureSeam, Motion
 from ..control.played_labels import PlayedLabels
 from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.start_state import MovingPose
@@ -52,7 +53,7 @@ from .momentum import Momentum, place_root
 from .neighbours import Metric, Neighbours, compute_similarity_weights
 from .notebook import OneField
 from .paths import TIMES, compute_travel, find_paths, foresee, rate
-from .poses import subtract_joints
+from .poses import add_joints, subtract_joints
 from .progress import Progress
 from .push import Shove
 from .states import MotionStates, compute_root_step
@@ -143,6 +144,7 @@ class MotionField:
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
         self._limits = database.motion_limits
+        self._common_peak = self._limits.common_peak  # takes longer than a tick has
         self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
         self._one_field: OneField | None = None
@@ -251,18 +253,37 @@ class MotionField:
         return self._make_motion(standing, jump)._replace(holds=True)
 
     def _enter_better(
-        self, gait: int, wish: Wish, least: float = -math.inf, reach: float = 0.0
+        self, gait: int, wish: Wish, measure_seam: MeasureSeam | None, least: float, reach: float
     ) -> Jump | None:
-        """Enter the state that serves a wish best; None if none beyond `reach` exceeds `least`."""
+        """Enter the state beyond `reach` that serves a wish best, and better than `least`.
+
+        Return None if there is none, or if a joint would pop: the next tick tries anew.
+        """
         entries = self._entries_by_gait[gait]
         rewards = self._reward_states(wish, entries.states)
         here = self.metric.compute_features(self._pose[None], self._velocity[None])
         state = entries.find_best(rewards, here, least, reach)
         if state < 0:
             return None
+        entered = self.states.poses[state], self.states.velocities[state]
         source = _to_jump_state(self._pose, self._momentum, self.fps)
+        jump = Jump(*source, *_to_jump_state(*entered, self.fps))
+        if measure_seam is not None and self._measure_leap(measure_seam, jump, state) > MARGINS.leap:
+            return None
         self._go_on_from(state)  # clips that had halted go on
-        return Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
+        return jump
+
+    def _measure_leap(self, measure_seam: MeasureSeam, jump: Jump, state: int) -> float:
+        """Return how hard a jump accelerates a joint; 1 is as hard as both motions around it."""
+        poses, steps = [self.states.poses[state]], self.states.motions[state]
+        for step in steps:
+            pose = add_joints(poses[-1], step)
+            pose[:, 0] = poses[0][:, 0]
+            poses.append(pose)
+        roots = compute_root_step(steps) * np.float32(self.fps)
+        peaks = map(self._limits.find_peak, (self._frame, int(self.states.frames[state])))
+        most = min(max(peaks), self._common_peak)
+        return measure_seam(jump, np.stack(poses[1:]), roots) / max(most, MARGINS.fall)
 
     def enter(self, state: int) -> None:
         """Continue from a state, and forget what was played."""
@@ -299,13 +320,14 @@ class MotionField:
         field = self._neighbours_by_gait[gait]
         wish = None if gait == STANDING else self._make_wish(goal, task)  # standing counts at once
         if self._is_idle and jump is None and wish is not None:
-            jump = self._enter_better(gait, wish)
+            jump = self._enter_better(gait, wish, None, -math.inf, 0.0)
             pose, velocity = self._pose, self._velocity
         self._is_idle = False
         around, distances, actions = self._find_actions(field, pose, velocity, wish)
         if wish is not None and task.speed > SLOW and not (jump or goal.fading or self._favour):
             best = self._reward_clips(wish, around, actions).max()
-            jump = self._enter_better(gait, wish, float(best), float(distances.max()))
+            reach = float(distances.max())
+            jump = self._enter_better(gait, wish, goal.measure_seam, float(best), reach)
             if jump is not None:
                 pose, velocity = self._pose, self._velocity
                 around, distances, actions = self._find_actions(field, pose, velocity, wish)
