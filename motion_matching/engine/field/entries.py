@@ -12,7 +12,7 @@ from ..database.database import Database
 from .states import MotionStates
 
 _LASTING = 0.6  # seconds that the clip goes on for at least
-_MOST = 5000  # states that are compared: a tick has no time for more
+_MOST = 2000  # states that are compared: a tick has no time for more
 # radians of reward that a metre of difference between the poses costs: at 1, a character goes on
 # beside its way where few clips strafe; at 0.4, the toes of runs that turn slide half as far again
 _METRE = 0.5

@@ -325,9 +325,8 @@ class MotionField:
         self._is_idle = False
         around, distances, actions = self._find_actions(field, pose, velocity, wish)
         if wish is not None and task.speed > SLOW and not (jump or goal.fading or self._favour):
-            best = self._reward_clips(wish, around, actions).max()
-            reach = float(distances.max())
-            jump = self._enter_better(gait, wish, goal.measure_seam, float(best), reach)
+            best, reach = float(self._reward_clips(wish, around, actions).max()), float(distances.max())
+            jump = self._enter_better(gait, wish, goal.measure_seam, best, reach)
             if jump is not None:
                 pose, velocity = self._pose, self._velocity
                 around, distances, actions = self._find_actions(field, pose, velocity, wish)
@@ -418,7 +417,7 @@ class MotionField:
         """Return the wish of a tick; None if clips are not looked at."""
         if self._paths is None:
             return None
-        return Wish(task, foresee(goal.trajectory, 1.0 / self.fps, self._paths.times))
+        return Wish(task, foresee(goal.trajectory, self._paths.shares))
 
     def _find_actions(
         self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray, wish: Wish | None

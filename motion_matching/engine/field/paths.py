@@ -13,7 +13,7 @@ import numpy as np
 
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database
-from ..maths.planar import rotate
+from ..maths.planar import rotate, wrap
 from .states import MotionStates
 
 # seconds ahead at which the object's path is known; the last gives the goal of values
@@ -27,11 +27,12 @@ _METRE = 2.5
 class Paths(NamedTuple):
     """The paths of states from their own place and heading: x, y and turn (S, T, 3) at times (T,).
 
-    Metres and radians, at seconds ahead.
+    Metres and radians, at seconds ahead. `shares` (T, P) are those of `compute_shares`.
     """
 
     times: np.ndarray
     places: np.ndarray
+    shares: np.ndarray
 
 
 def find_paths(database: Database, states: MotionStates, seconds: float) -> Paths | None:
@@ -46,7 +47,8 @@ def find_paths(database: Database, states: MotionStates, seconds: float) -> Path
     longer = ticks / (end - first)
     ahead = rotate(moved[..., :2] * longer[..., None], -database.track[first, 2])
     places = np.concatenate([ahead, moved[..., 2:]], axis=-1).astype(np.float32)
-    return Paths(ticks / database.fps, places)
+    times = ticks / database.fps
+    return Paths(times, places, compute_shares(times, database.fps))
 
 
 def compute_travel(database: Database, states: MotionStates, seconds: float) -> np.ndarray:
@@ -75,18 +77,24 @@ def _find_ends(
     return ticks, first, np.minimum(first + ticks, last)
 
 
-def foresee(points: Sequence[TrajectoryPoint], now: float, times: np.ndarray) -> np.ndarray:
-    """Return where the object is (T, 3) at some times, from its points at `now` and at `TIMES`.
+def foresee(points: Sequence[TrajectoryPoint], shares: np.ndarray) -> np.ndarray:
+    """Return where the object is (T, 3), from its points a tick ahead and at `TIMES`.
 
-    After the last it goes straight on. Headings turn on as the object does, also beyond half a
-    turn.
+    After the last it goes straight on for a second. Headings turn on as the object does, also
+    beyond half a turn.
     """
-    last, longer = points[-1], float(times[-1])
-    beyond = (last.x + longer * last.vx, last.y + longer * last.vy, last.yaw)
-    rows = np.array([*((point.x, point.y, point.yaw) for point in points), beyond])
-    rows[:, 2] = np.unwrap(rows[:, 2])
-    known = (now, *TIMES, TIMES[-1] + longer)
-    return np.stack([np.interp(times, known, row) for row in rows.T], -1).astype(np.float32)
+    rows, yaw, last = [], 0.0, points[-1]
+    for point in points:
+        yaw += wrap(point.yaw - yaw)
+        rows.append((point.x, point.y, yaw))
+    rows.append((last.x + last.vx, last.y + last.vy, yaw))
+    return (shares @ np.array(rows)).astype(np.float32)
+
+
+def compute_shares(times: np.ndarray, fps: float) -> np.ndarray:
+    """Return the shares (T, P) that the points of `foresee` have in what is between them."""
+    known = (1.0 / fps, *TIMES, TIMES[-1] + 1.0)
+    return np.stack([np.interp(times, known, row) for row in np.eye(len(known))], axis=1)
 
 
 def rate(places: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -94,4 +102,4 @@ def rate(places: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     off = places - wanted
     half = np.sin(0.5 * np.clip(off[..., 2], -np.pi, np.pi))
     squares = _METRE**2 * (off[..., 0] ** 2 + off[..., 1] ** 2) + 4.0 * half * half
-    return -np.sqrt(squares).mean(axis=1)
+    return np.add.reduce(np.sqrt(squares), axis=1) / -squares.shape[1]

@@ -10,7 +10,7 @@ import pytest
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import SimulationObject, TrajectoryPoint
-from motion_matching.engine.field.paths import TIMES, find_paths, foresee, rate
+from motion_matching.engine.field.paths import TIMES, compute_shares, find_paths, foresee, rate
 from motion_matching.engine.field.states import MotionStates
 from motion_matching.engine.maths.planar import rotate
 
@@ -55,7 +55,7 @@ def test_the_objects_path_is_that_which_it_takes():
     times = np.linspace(NOW, 1.0, 20)
     points = moving.predict((NOW, *TIMES))
     exact = np.array([point[:3] for point in moving.predict(tuple(times))])
-    np.testing.assert_allclose(foresee(points, NOW, times), exact, atol=0.1)
+    np.testing.assert_allclose(foresee(points, compute_shares(times, 60.0)), exact, atol=0.1)
 
 
 def test_headings_turn_on_beyond_half_a_turn():
@@ -63,7 +63,7 @@ def test_headings_turn_on_beyond_half_a_turn():
         TrajectoryPoint(0.0, 0.0, math.radians(degrees), 0.0, 0.0)
         for degrees in (100.0, 140.0, 170.0, -170.0, -160.0)
     ]
-    path = foresee(points, NOW, np.array([0.75, 1.0]))
+    path = foresee(points, compute_shares(np.array([0.75, 1.0]), 60.0))
     np.testing.assert_allclose(np.degrees(path[:, 2]), [190.0, 200.0], atol=1e-3)
 
 
