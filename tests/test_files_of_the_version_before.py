@@ -32,7 +32,7 @@ KEYS = json.loads((BEFORE / "keys.json").read_text(encoding="utf-8"))[
     "{}.{}".format(*bpy.app.version)
 ]
 # defaults that have changed, which characters get that had not changed them; and new settings
-NEW_DEFAULTS = {"unlock_radius": 0.45}
+NEW_DEFAULTS = {"unlock_radius": 0.45, "lookahead": 1.0}
 NEW_SETTINGS = {
     "idle": True,
     "breathing": 1.0,

@@ -14,9 +14,9 @@ data with all kinds of motion.
 - Where other states serve much better than all around the pose, the field enters them, as motion
   matching does; see `entries`. So it sets off from standing, and turns round.
 
-Greedy control judges its actions by how near the clips keep to the object's path; see `paths`. Control by values judges them twice, by
-the result of the tick and by where the blended clips lead a little later, because each has its own
-errors. The mean counts.
+Greedy control judges its actions by how near the clips keep to the object's path; see `paths`.
+Control by values judges them twice, by the result of the tick and by where the blended clips lead a
+little later, because each has its own errors. The mean counts.
 
 With the setting `field` at "notebook" there is none of this; see `notebook`.
 """
@@ -268,7 +268,10 @@ class MotionField:
         entered = self.states.poses[state], self.states.velocities[state]
         source = _to_jump_state(self._pose, self._momentum, self.fps)
         jump = Jump(*source, *_to_jump_state(*entered, self.fps))
-        if measure_seam is not None and self._measure_leap(measure_seam, jump, state) > MARGINS.leap:
+        if (
+            measure_seam is not None
+            and self._measure_leap(measure_seam, jump, state) > MARGINS.leap
+        ):
             return None
         self._go_on_from(state)  # clips that had halted go on
         return jump
@@ -325,7 +328,10 @@ class MotionField:
         self._is_idle = False
         around, distances, actions = self._find_actions(field, pose, velocity, wish)
         if wish is not None and task.speed > SLOW and not (jump or goal.fading or self._favour):
-            best, reach = float(self._reward_clips(wish, around, actions).max()), float(distances.max())
+            best, reach = (
+                float(self._reward_clips(wish, around, actions).max()),
+                float(distances.max()),
+            )
             jump = self._enter_better(gait, wish, goal.measure_seam, best, reach)
             if jump is not None:
                 pose, velocity = self._pose, self._velocity

@@ -84,7 +84,7 @@ def test_a_stick_turned_far_round_keeps_its_side(field, settings, side):
     )
     performer.reset((0.0, 0.0), 0.0)
     for tick in range(round(1.5 * field.fps)):
-        heading = side * min(1.2 * math.tau * tick / field.fps, math.radians(290.0))
+        heading = side * min(1.1 * math.tau * tick / field.fps, math.radians(290.0))
         performer.step(Intent(velocity=(3.0 * math.sin(heading), -3.0 * math.cos(heading))))
         directions.append(side * field.decision.goal.direction)
     assert min(directions) > -0.2
