@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -20,23 +19,11 @@ from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import baking, takes
 from tests.demo import load_climbing, load_few
+from tests.floors import Floor
 
 RISER, TREAD, STEPS, TOP = 0.17, 0.29, 7, 2.5
 BEGIN = 3.0  # metres ahead at which the ground begins to rise
 END = BEGIN + 2 * STEPS * TREAD + TOP
-
-
-class Floor:
-    """A floor whose height depends on how far ahead one is, forward being -Y."""
-
-    def __init__(self, profile: Callable[[float], float]) -> None:
-        self.profile = profile
-
-    def height(self, x: float, y: float) -> float:
-        return self.profile(-y)
-
-    def slide(self, start, stop, radius):
-        return stop
 
 
 def rise_evenly(ahead: float, slope: float = 0.4) -> float:

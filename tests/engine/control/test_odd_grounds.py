@@ -15,6 +15,7 @@ from motion_matching.engine.control.take import Take
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.takes import baking, takes
 from tests.demo import load_climbing, load_few
+from tests.floors import Floor
 
 BEGIN = 2.5  # metres ahead, forward being -Y
 PROFILES: dict[str, Callable[[float], float]] = {
@@ -32,26 +33,13 @@ STEPPED = {"a high step": 0.28, "a low step down": -0.28, "stairs down": -1.2}
 FASTEST = 2.5  # m/s at which hips come down at most: a fall of 0.3 s is faster
 
 
-class Ahead:
-    """A floor whose height depends on how far ahead one is."""
-
-    def __init__(self, profile: Callable[[float], float]) -> None:
-        self.profile = profile
-
-    def height(self, x: float, y: float) -> float:
-        return self.profile(-y)
-
-    def slide(self, start, stop, radius):
-        return stop
-
-
 @cache
 def walk(name: str, clips: str) -> tuple[Take, Take]:
     """Return the live and the baked take of a walk straight ahead, and a stop."""
     data = load(clips)
     walking = [Intent(move=(0.0, -1.0))] * round(9.0 * data.fps)
     intents = [Intent()] * 15 + walking + [Intent()] * 45
-    floor = Ahead(PROFILES[name] if name else lambda ahead: 0.0)
+    floor = Floor(PROFILES[name] if name else lambda ahead: 0.0)
     performance = Performance("odd", data.fps, tuple(intents), floor=floor)
     take = takes.perform(data, takes.make_default_settings(data), performance)
     return take, baking.bake_feet(take, data)
@@ -103,7 +91,7 @@ def test_steps_higher_than_any_clip_and_stairs_down_are_taken_without_a_fall(nam
 def test_a_character_that_starts_over_a_hole_stands_in_it_and_walks_on():
     """What is below it as it begins is its floor; what is too high for a step is not stepped onto."""
     data = load_few()
-    floor = Ahead(lambda ahead: -0.8 if abs(ahead) < 0.5 else 0.0)
+    floor = Floor(lambda ahead: -0.8 if abs(ahead) < 0.5 else 0.0)
     intents = (Intent(),) * 10 + (Intent(move=(0.0, -1.0)),) * 80
     performance = Performance("hole", data.fps, intents, floor=floor)
     take = takes.perform(data, takes.make_default_settings(data), performance)
