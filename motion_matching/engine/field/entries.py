@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..database.database import Database
+from .neighbours import measure_distances
 from .states import MotionStates
 
 _LASTING = 0.6  # seconds that the clip goes on for at least
@@ -40,8 +41,7 @@ class Entries:
         among = np.flatnonzero(rewards > least)
         if not len(among):
             return -1
-        terms = (self._features.take(among, axis=0) - here).reshape(len(among), -1, 3)
-        away = np.linalg.norm(terms, axis=-1).sum(axis=-1)
+        away = measure_distances(self._features.take(among, axis=0), here)
         gains = np.where(away >= reach, rewards.take(among) - _METRE * away, -np.inf)
         best = int(gains.argmax())
         return int(self.states[among[best]]) if gains[best] > least else -1

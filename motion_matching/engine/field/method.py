@@ -50,7 +50,12 @@ from .gaits import (
 )
 from .integration import Step, compute_action_weights, integrate, keep_momentum
 from .momentum import Momentum, place_root
-from .neighbours import Metric, Neighbours, compute_similarity_weights
+from .neighbours import (
+    Metric,
+    Neighbours,
+    compute_similarity_weights,
+    measure_distances,
+)
 from .notebook import OneField
 from .paths import TIMES, compute_travel, find_paths, foresee, rate
 from .poses import add_joints, subtract_joints
@@ -145,7 +150,6 @@ class MotionField:
         self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
         self._limits = database.motion_limits
         self._common_peak = self._limits.common_peak  # takes longer than a tick has
-        self._per_second = np.array([self.fps, self.fps, 1.0], np.float32)
         self._lookahead: float | None = None
         self._one_field: OneField | None = None
         # neighbours of the results of all actions (A, k), and those of the current pose, the result
@@ -209,8 +213,7 @@ class MotionField:
         later = state.advance(1.0 / self.fps).astype(np.float32)
         later[2, 0] = 0.0
         here = self.metric.compute_features(pose[None], subtract_joints(later, pose)[None])
-        terms = (self._features - here).reshape(len(self.states), -1, 3)
-        nearest = int(np.linalg.norm(terms, axis=-1).sum(axis=-1).argmin())
+        nearest = int(measure_distances(self._features, here).argmin())
         self.enter(nearest)
         entered = _to_jump_state(self._pose, self._velocity, self.fps)
         root = np.nan_to_num(state.root)
@@ -327,15 +330,15 @@ class MotionField:
             pose, velocity = self._pose, self._velocity
         self._is_idle = False
         around, distances, actions = self._find_actions(field, pose, velocity, wish)
-        if wish is not None and task.speed > SLOW and not (jump or goal.fading or self._favour):
-            best, reach = (
-                float(self._reward_clips(wish, around, actions).max()),
-                float(distances.max()),
-            )
+        rewards = None if wish is None else self._reward_clips(wish, around, actions)
+        may_enter = task.speed > SLOW and not (jump or goal.fading or self._favour)
+        if wish is not None and rewards is not None and may_enter:
+            best, reach = float(rewards.max()), float(distances.max())
             jump = self._enter_better(gait, wish, goal.measure_seam, best, reach)
             if jump is not None:
                 pose, velocity = self._pose, self._velocity
                 around, distances, actions = self._find_actions(field, pose, velocity, wish)
+                rewards = self._reward_clips(wish, around, actions)
         # the step of all actions; where clips give their rewards, only the chosen one is integrated
         step: Step | None = None
         if plans:
@@ -343,8 +346,8 @@ class MotionField:
             scores = self._score_actions(field, task, step)
             if wish is not None:
                 scores = 0.5 * (scores + self._score_clips(task, around, actions))
-        elif wish is not None:
-            scores = self._reward_clips(wish, around, actions)
+        elif rewards is not None:
+            scores = rewards
         else:
             step = integrate(self.states, pose, around, actions, self._drift)
             scores = self._reward_step(task, step, actions @ self._tagged.take(around, axis=0))
@@ -415,8 +418,7 @@ class MotionField:
             return None
         source = _to_jump_state(self._pose, self._momentum, self.fps)
         here = self.metric.compute_features(self._pose[None], self._velocity[None])
-        terms = (self._features[tagged] - here).reshape(len(tagged), -1, 3)
-        self.enter(int(tagged[np.linalg.norm(terms, axis=-1).sum(axis=-1).argmin()]))
+        self.enter(int(tagged[measure_distances(self._features[tagged], here).argmin()]))
         return Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
 
     def _make_wish(self, goal: Goal, task: TaskGoal) -> Wish | None:

@@ -193,6 +193,12 @@ def compute_position_weights(skeleton: Skeleton, roles: Roles) -> np.ndarray:
     return weights
 
 
+def measure_distances(features: np.ndarray, here: np.ndarray) -> np.ndarray:
+    """Return how far features (S, F) are from others (1, F): the sum of the lengths of terms."""
+    terms = (features - here).reshape(len(features), -1, 3)
+    return np.asarray(np.linalg.norm(terms, axis=-1).sum(axis=-1))
+
+
 def compute_similarity_weights(distances: np.ndarray) -> np.ndarray:
     """Return weights (..., k) by inverse squared distance (..., k), which add up to one."""
     weights = 1.0 / (distances * distances + np.float32(_SMALLEST))

@@ -15,12 +15,8 @@ from ..control.scripts import GAITS
 from ..database.database import Database
 from .coverage import GroundMotion, measure_database
 
-EDGES = (
-    5.0,
-    15.0,
-    25.0,
-    35.0,
-)  # degrees; below the first people walk as on the level, the last is open
+# degrees; below the first people walk as on the level, the last is open
+EDGES = (5.0, 15.0, 25.0, 35.0)
 DIRECTIONS = ("up", "down")
 _ENOUGH = 1.0  # seconds from which a slope is covered, as speeds are
 _MOVES = 0.05  # m/s: what is slower stands on the slope
