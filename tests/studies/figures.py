@@ -70,6 +70,8 @@ FIGURES = (
     Figure("skate on contacts, live, cm/s", "1.2 times the frames played", "contacts_live", _scale("contacts_played", 1.2), 100, 1),
     Figure("skate on contacts, baked, cm/s", "the frames played", "contacts_baked", _scale("contacts_played"), 100, 1),
     Figure("skate, baked to live, in any take", "1", "baked_to_live", fix(1.0)),
+    Figure("slips in a minute, live", "6", "slips_live", fix(6.0), digits=1),
+    Figure("slips in a minute, baked", "6", "slips_baked", fix(6.0), digits=1),
     Figure("contacts held, live", "at least 0.97", "held_live", fix(0.97), digits=3, least=True),
     Figure("contacts held, baked", "at least 0.99", "held_baked", fix(0.99), digits=3, least=True),
     Figure("legs crossed, live, %", "the sources", "crossed_live", _scale("crossed_sources"), 100, 1),

@@ -23,7 +23,7 @@ from motion_matching.engine.field.training import Training
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.progress import ReportProgress
 from motion_matching.engine.takes import baking, metrics, takes
-from motion_matching.engine.takes.metrics import BodyMotion
+from motion_matching.engine.takes.bodies import BodyMotion
 
 from .sets import SETS
 
@@ -125,7 +125,7 @@ def measure(
     if controller:
         performance = controller.adapt_performance(performance)
     live = takes.perform(database, settings, performance, controller=controller or MotionMatching)
-    played = metrics.measure_frames(takes.find_played_frames(live, database))
+    played = takes.measure_played(live, database)
     return {
         "seconds": live.frame_count / live.fps,
         "sources": loaded.sources,
@@ -181,10 +181,14 @@ def measure_path(take: Take) -> float:
 # ---------------------------------------------------------------- takes of all seeds together
 
 _SKATES = {
-    "height": "foot_skate_from_height", "contacts": "foot_skate_from_contacts",
-    "ratio": "foot_skate_ratio", "max_vel": "foot_skate_max_vel", "mann": "foot_slide_mann",
+    "height": "foot_skate_from_height",
+    "contacts": "foot_skate_from_contacts",
+    "ratio": "foot_skate_ratio",
+    "max_vel": "foot_skate_max_vel",
+    "mann": "foot_slide_mann",
     "crossed": "legs_crossed",
-}  # fmt: skip
+}
+_SLIPS = {"slips": "slips_per_minute", "slip_way": "slip_way"}  # fmt: skip
 _FEET = ("live", "baked")
 
 
@@ -202,6 +206,9 @@ def combine(measured: Sequence[Measures]) -> Measures:
     }
     for kind in (*_FEET, "played", "sources"):
         for name, measure in _SKATES.items():
+            row[f"{name}_{kind}"] = _average(take[kind][measure] for take in measured)
+    for kind in (*_FEET, "played"):
+        for name, measure in _SLIPS.items():
             row[f"{name}_{kind}"] = _average(take[kind][measure] for take in measured)
     for kind in ("live", "sources"):
         row[f"crouched_{kind}"] = _average(take[kind]["crouched"] for take in measured)

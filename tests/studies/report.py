@@ -62,6 +62,16 @@ _TABLES = (
         ),
     ),
     _Table(
+        "Slips",
+        "A slip is a toe that stands (a source contact, below 5 cm) and goes faster than 20 cm/s for "
+        "0.1 s, or 5 cm or more before it is lifted. *slips* are counted in a minute, and *way* is how far "
+        "in cm the toe goes in one on average. Standing toes of the clips hardly ever slip: see *played*.",
+        (
+            *_make_columns("slips", "slips", "live baked played"),
+            *_make_columns("way", "slip_way", "live baked played", 100),
+        ),
+    ),
+    _Table(
         "Legs and standing",
         "*crossed* is the share of time in % in which an ankle is past the other by more than 5 "
         "cm. Standing is half a second or more below 0.1 m/s: *apart* is how far the ankles are "

@@ -20,7 +20,7 @@ from ..maths import planar, quat
 from ..maths.runs import find_runs
 from ..motion.simulation_bone import GroundTrack
 from . import metrics, sizes
-from .metrics import BodyMotion, Frames
+from .bodies import BodyMotion, Frames
 
 FEET = ("baked", "live", "off")
 # seconds that a step of a standing character takes at most, metres up to which it is left out, and
@@ -225,6 +225,7 @@ def measure_live(take: Take, database: Database, floors: np.ndarray, most: float
     corrections = measure_toe_corrections(take, database)
     return {
         **metrics.measure_frames(frames),
+        **metrics.measure_slips(frames, take.fps),
         **metrics.measure_pops(frames.accelerations, most, take.fps),
         **metrics.measure_foot_lock(take, corrections),
     }

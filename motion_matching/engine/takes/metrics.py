@@ -6,137 +6,28 @@ The four measures of foot skate are those of the benchmark of NVIDIA's Kimodo, w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..body.rig import Roles
 from ..control.margins import MARGINS
 from ..control.take import Take
 from ..database.statistics import TURNING
 from ..maths import planar
-from ..maths.runs import find_runs
-from ..motion.clip import Clip
+from ..maths.runs import find_parts, find_runs
 from ..motion.rest import AT_REST
-from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
-from ..retargeting.loose_hips import stiffen_hips
+from .bodies import BodyMotion, Frames
 
 MANN_HEIGHT = 0.025
 SKATE_HEIGHT, SKATE_SPEED = 0.05, 0.2  # metres above the floor, and m/s
+SLIP_SECONDS, SLIP_WAY = 0.1, 0.05  # faster than a skate for so long, or so many metres in all
 CROSSED = 0.05  # metres that an ankle is past the other
 FREEZE_SECONDS, FREEZE_DESIRED_SPEED = 0.5, 0.5  # and m/s
 _STANDING_SECONDS = 0.5  # at least
 _RESPONSE_SHARE = 0.9
 _TURN, _ELSEWHERE = np.cos(np.radians(89.0)), np.cos(np.radians(60.0))  # in one tick
 _OTHER_HEADING = np.radians(30.0)
-
-
-@dataclass(frozen=True)
-class BodyMotion:
-    """World motion of F frames: bones (F, B, 3), joints of legs, and the simulation bone.
-
-    `legs` (F, L, 4, 3) are the thigh, shin, foot and toe of each leg.
-    """
-
-    fps: float
-    positions: np.ndarray
-    legs: np.ndarray
-    track: GroundTrack
-
-    @property
-    def toes(self) -> np.ndarray:
-        """Toes (F, L, 3)."""
-        return self.legs[:, :, 3]
-
-    @cached_property
-    def velocity(self) -> np.ndarray:
-        """Ground velocity (F, 2) of the simulation bone."""
-        return np.gradient(self.track.positions, 1 / self.fps, axis=0)
-
-    @cached_property
-    def turn_rate(self) -> np.ndarray:
-        """Absolute turn rate (F,) of the simulation bone, rad/s."""
-        return np.abs(np.gradient(self.track.yaw, 1 / self.fps))
-
-    @cached_property
-    def toe_speed(self) -> np.ndarray:
-        """Horizontal speeds (F, L) of toes in m/s, by central differences."""
-        return np.linalg.norm(np.gradient(self.toes[..., :2], 1 / self.fps, axis=0), axis=-1)
-
-    @cached_property
-    def knee_rates(self) -> np.ndarray:
-        """How fast (F, L) knees bend or stretch in rad/s, since the frame before."""
-        upper, lower = np.moveaxis(np.diff(self.legs[:, :, :3], axis=2), 2, 0)
-        sine = np.linalg.norm(np.cross(upper, lower), axis=-1)
-        bend = np.arctan2(sine, np.sum(upper * lower, axis=-1))
-        return np.abs(np.diff(bend, axis=0, prepend=bend[:1])) * self.fps
-
-    @cached_property
-    def crossings(self) -> np.ndarray:
-        """How far (F,) in metres the ankles of the first two legs passed each other sideways."""
-        if self.legs.shape[1] < 2:
-            return np.zeros(len(self.legs))
-        hips, ankles = (self.legs[:, 0, at, :2] - self.legs[:, 1, at, :2] for at in (0, 2))
-        width = np.maximum(np.linalg.norm(hips, axis=-1), 1e-9)
-        return -np.sum(ankles * hips, axis=-1) / width
-
-    @cached_property
-    def bone_accelerations(self) -> np.ndarray:
-        """Acceleration (F, B) of every bone in m/s², by second differences; 0 at both ends."""
-        second = (self.positions[2:] - 2 * self.positions[1:-1] + self.positions[:-2]) * self.fps**2
-        return np.pad(np.linalg.norm(second, axis=-1), ((1, 1), (0, 0)))
-
-    @cached_property
-    def acceleration(self) -> np.ndarray:
-        """Largest acceleration (F,) among the bones, m/s²."""
-        return self.bone_accelerations.max(axis=-1)
-
-
-@dataclass(frozen=True)
-class Frames:
-    """What counts in F frames of any clips, in any order.
-
-    - of L toes (F, L): `toe_speeds` in m/s, `toe_heights` above their floor, and `contacts`
-    - `knee_rates` (F, L) in rad/s and `crossings` (F,) in metres, as of a body
-    - the largest `accelerations` (F,) among the bones in m/s²
-    """
-
-    toe_speeds: np.ndarray
-    toe_heights: np.ndarray
-    contacts: np.ndarray
-    knee_rates: np.ndarray
-    crossings: np.ndarray
-    accelerations: np.ndarray
-
-    @classmethod
-    def from_body(cls, body: BodyMotion, contacts: np.ndarray, floors: np.ndarray) -> Frames:
-        """Return the frames of a body with its contacts (F, L), over floors (L,)."""
-        heights = np.maximum(body.toes[..., 2] - floors, 0.0)
-        of_legs = body.knee_rates, body.crossings
-        return cls(body.toe_speed, heights, contacts, *of_legs, body.acceleration)
-
-    @classmethod
-    def concatenate(cls, parts: Iterable[Frames]) -> Frames:
-        """Return the frames of all parts."""
-        return cls(*map(np.concatenate, zip(*(vars(part).values() for part in parts), strict=True)))
-
-    def select(self, frames: np.ndarray) -> Frames:
-        """Return some of the frames, by their numbers."""
-        return Frames(*(values[frames] for values in vars(self).values()))
-
-
-def measure_body(
-    clip: Clip, roles: Roles, hips_forward: np.ndarray, settings: SimulationBoneSettings
-) -> BodyMotion:
-    """Measure the world motion of a clip, with the simulation bone found as for the database."""
-    _, positions = clip.compute_world()
-    [stiff] = stiffen_hips([clip], roles)
-    track = find_track(stiff, roles.hips, roles.spine, hips_forward, settings, root=roles.root)
-    positions = positions.astype(np.float64)
-    return BodyMotion(clip.fps, positions, positions[:, roles.leg_bones], track)
 
 
 def measure_toe_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
@@ -185,6 +76,40 @@ def measure_frames(frames: Frames) -> dict[str, float]:
         "knee_rate_max": float(frames.knee_rates.max()),
         "legs_crossed": float((frames.crossings > CROSSED).mean()),
     }
+
+
+def measure_slips(frames: Frames, fps: float) -> dict[str, float]:
+    """Count the toes that slip while they stand, as an eye would: in contact and below 5 cm.
+
+    A slip is faster than 0.2 m/s for 0.1 s, or goes 5 cm or more before the toe is lifted.
+
+    - `slips_per_minute`: how many there are
+    - `slip_way` in metres: how far a toe goes on average while it stands and slips, 0 without any
+    """
+    stands = frames.contacts & (frames.toe_heights < SKATE_HEIGHT)
+    ways = [
+        _measure_slipping(*leg, frames.begins, fps)
+        for leg in zip(frames.toe_speeds.T, stands.T, strict=True)
+    ]
+    slipped = np.concatenate(ways)
+    return {
+        "slips_per_minute": 60.0 * fps * len(slipped) / len(stands),
+        "slip_way": float(slipped.mean()) if len(slipped) else 0.0,
+    }
+
+
+def _measure_slipping(
+    speeds: np.ndarray, stands: np.ndarray, begins: np.ndarray, fps: float
+) -> np.ndarray:
+    """Return how far (K,) a toe goes in each of its stands in which it slips."""
+    runs = find_parts(stands, begins)
+    way = np.append(0.0, np.cumsum(speeds)) / fps
+    ways = way[runs[:, 1]] - way[runs[:, 0]]
+    fast = find_parts(stands & (speeds > SKATE_SPEED), begins)
+    fast = fast[np.diff(fast, axis=1)[:, 0] >= SLIP_SECONDS * fps]
+    slips = ways >= SLIP_WAY
+    slips[np.searchsorted(runs[:, 0], fast[:, 0], side="right") - 1] = True
+    return ways[slips]
 
 
 def measure_pops(accelerations: np.ndarray, most: float, fps: float) -> dict[str, Any]:
@@ -301,6 +226,7 @@ def measure_clips(
     return {
         "seconds": sum(len(body.positions) / body.fps for body in bodies),
         **measure_frames(frames),
+        **measure_slips(frames, bodies[0].fps),
         "speed_mean": float(speed.mean()),
         "turn_rate_p99": float(np.percentile(turn, 99)),
         "turn_rate_max": float(turn.max()),

@@ -42,7 +42,7 @@ from ..motion.simulation_bone import SimulationBoneSettings
 from ..own_files import make_temporary_folder
 from ..progress import ReportShare
 from . import baking, metrics, recovery
-from .metrics import BodyMotion, Frames
+from .bodies import BodyMotion, Frames, measure_body
 
 Controller = Callable[[Database, PerformerSettings], Method]
 
@@ -159,7 +159,7 @@ def report_clip(
     settings = SimulationBoneSettings(**database.settings["simulation_bone"])
     if settings.source == "root" and roles.root is None:
         settings = replace(settings, source="spine")
-    body = metrics.measure_body(clip, roles, np.array(database.hips_forward), settings)
+    body = measure_body(clip, roles, np.array(database.hips_forward), settings)
     sources, contacts = make_source_bodies(database)
     floors = metrics.measure_toe_floors(sources)
     peaks = _measure_peak_accelerations(sources, database)
@@ -167,7 +167,7 @@ def report_clip(
     hardest = np.array([peak_by_name.get(name, np.inf) for name in clip.skeleton.names])
     corrections = baking.measure_toe_corrections(take, database)
     in_data, reachable = find_ticks_in_data(take, database), find_reachable_speeds(take, database)
-    played = metrics.measure_frames(find_played_frames(take, database))
+    played = measure_played(take, database)
     most = played["acceleration_max"]
     before = {} if live is None else {"live": baking.measure_live(live, database, floors, most)}
     measures = metrics.measure_take(
@@ -304,6 +304,12 @@ def find_reachable_speeds(take: Take, database: Database) -> np.ndarray:
     return 1 / np.maximum(slowness, 1e-9)
 
 
+def measure_played(take: Take, database: Database) -> dict[str, float]:
+    """Measure the database frames that a take plays, as the take itself is measured."""
+    frames = find_played_frames(take, database)
+    return metrics.measure_frames(frames) | metrics.measure_slips(frames, take.fps)
+
+
 def find_played_frames(take: Take, database: Database) -> Frames:
     """Return the database frames that a take plays as they move there, each clip over its floor."""
     played = database.range_of_frame[take.frames]
@@ -404,6 +410,8 @@ def summarize(data: dict[str, Any]) -> str:
         f"  legs         bent by {100 * take['leg_correction_mean']:.1f} cm, at most "
         f"{100 * take['leg_correction_max']:.0f}, to hold {take['contacts_locked']:.0%} of "
         f"contacts; crossed for {compare('legs_crossed', '%', 1, 100)} of the time",
+        f"  slips        {compare('slips_per_minute', 'a minute', 1)}, each by "
+        f"{compare('slip_way', 'cm', 0, 100)}",
         f"  turns        {take['turn_rate_max']:.2f} rad/s at most (sources, 99 % of turning: "
         f"{sources['turning_p99']:.2f}); knees {compare('knee_rate_max', 'rad/s')}",
         f"  acceleration {take['jump_acceleration_p99']:.0f} m/s² at jumps in 99 %, at most "

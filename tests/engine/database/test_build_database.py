@@ -39,7 +39,7 @@ from motion_matching.engine.motion.simulation_bone import (
     SimulationBoneSettings,
 )
 from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.engine.takes.metrics import measure_body
+from motion_matching.engine.takes.bodies import measure_body
 from tests.demo import generate_clips
 from tests.engine import rigs
 from tests.engine.stand_in_poses import SWINGS, loosen_hips

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from motion_matching.engine.maths import component_quat, easing, euler, planar, quat, scalar_quat
-from motion_matching.engine.maths.runs import find_runs
+from motion_matching.engine.maths.runs import find_parts, find_runs
 
 ORDERS = ["".join(order) for order in itertools.permutations("xyz")]
 
@@ -59,6 +59,15 @@ def test_angles_are_wrapped_within_half_a_turn():
 )
 def test_runs_of_true_values_are_found(mask, runs):
     assert find_runs(np.array(mask, bool)).tolist() == runs
+
+
+def test_runs_are_cut_where_another_part_begins():
+    mask = np.array([1, 1, 1, 0, 1, 1, 0, 1], bool)
+    begins = np.array([0, 0, 1, 1, 0, 1, 0, 0], bool)
+    assert find_parts(mask, begins).tolist() == [[0, 2], [2, 3], [4, 5], [5, 6], [7, 8]]
+    nothing = np.zeros(0, bool)
+    assert find_parts(nothing, nothing).shape == (0, 2)
+    np.testing.assert_array_equal(find_parts(mask, np.zeros(8, bool)), find_runs(mask))
 
 
 @pytest.mark.parametrize("step", [easing.smoothstep, easing.smootherstep])

@@ -9,7 +9,7 @@ from motion_matching.engine.control.trajectory import compute_desired_velocity
 from motion_matching.engine.maths import planar
 from motion_matching.engine.motion.simulation_bone import GroundTrack
 from motion_matching.engine.takes import metrics
-from motion_matching.engine.takes.metrics import BodyMotion, Frames
+from motion_matching.engine.takes.bodies import BodyMotion, Frames
 
 FPS = 60.0
 
@@ -148,6 +148,42 @@ def test_frames_count_once_for_each_time_that_they_are_played():
     still = get_frames(make_body(make_sliding_toe(0.0, 0.0)), True)
     both = Frames.concatenate([frames.select(np.array([3, 3, 9])), still.select(np.array([5]))])
     assert metrics.measure_contact_slide(both) == pytest.approx(0.3)
+
+
+def make_stepping_toe(speeds: np.ndarray, height: float = 0.0) -> Frames:
+    """Return a toe that goes at speeds (F,) in m/s and stands from the 10th frame to the 170th."""
+    toes = np.zeros((len(speeds), 1, 3))
+    toes[:, 0, 0], toes[:, 0, 2] = np.cumsum(speeds) / FPS, height
+    contacts = np.zeros((len(speeds), 1), bool)
+    contacts[10:170] = True
+    return get_frames(make_body(toes), contacts)
+
+
+@pytest.mark.parametrize(
+    ("speed", "frames", "height", "way"),
+    [
+        (0.3, 8, 0.0, 0.04),  # fast for more than a tenth of a second
+        (0.3, 4, 0.0, None),  # fast, but briefly
+        (0.1, 60, 0.0, 0.1),  # slowly, but far
+        (0.1, 20, 0.0, None),  # slowly, and not far
+        (0.3, 60, 0.06, None),  # too high to stand
+    ],
+)
+def test_a_toe_slips_that_goes_fast_or_far_while_it_stands(speed, frames, height, way):
+    speeds = np.zeros(180)
+    speeds[50 : 50 + frames] = speed
+    measured = metrics.measure_slips(make_stepping_toe(speeds, height), FPS)
+    assert measured["slips_per_minute"] == pytest.approx(0.0 if way is None else 20.0)
+    assert measured["slip_way"] == pytest.approx(way or 0.0)
+
+
+def test_a_toe_slips_once_for_each_time_that_it_is_put_down():
+    speeds = np.full(180, 0.3)
+    frames = make_stepping_toe(speeds)
+    assert metrics.measure_slips(frames, FPS)["slips_per_minute"] == pytest.approx(20.0)
+    lifted = frames.select(np.r_[:60, 100:180])  # what lies between is not played
+    measured = metrics.measure_slips(lifted, FPS)
+    assert measured["slips_per_minute"] == pytest.approx(2 * 60 * FPS / 140)
 
 
 def test_a_pop_is_harder_than_anything_in_the_frames_played():
