@@ -102,7 +102,7 @@ def test_the_page_has_each_row_in_each_table_and_marks_what_is_missed(results):
         measures["pops_live"] = pops
         page = report.format_page(rows, 0.1, 2)
         lines = [line for line in page.splitlines() if line.startswith("| generated | walk")]
-        assert len(lines) == 4
+        assert len(lines) == 5
         assert lines[0].split(" | ")[4].strip() == text
         [summary] = (
             line for line in page.splitlines() if line.startswith("| pops in 10 minutes, live")

@@ -31,6 +31,7 @@ SO_FAR = {
     "bandai": {
         "height_live": 0.6, "contacts_live": 0.2, "contacts_baked": 0.06, "held_live": 0.95,
         "held_baked": 0.97, "crossed_live": 0.008, "answer": 1.6, "path": 0.2,
+        "slips_live": 22,
     },
     "lafan1": {
         "height_live": 0.63, "contacts_live": 0.04, "contacts_baked": 0.01, "held_live": 0.96,

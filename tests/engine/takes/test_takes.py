@@ -186,17 +186,17 @@ def test_the_summary_shows_the_take_beside_the_live_one_and_the_frames_played(de
     live = perform_script(demo_database, "turns", "walk", 20)
     report = takes.report(baking.bake_feet(live, demo_database), demo_database, live=live)
     lines = takes.summarize(report).splitlines()
-    assert len(lines) == 8
-    for label in ("foot slide", "legs", "acceleration"):
+    assert len(lines) == 9
+    for label in ("foot slide", "slips", "legs", "acceleration"):
         [line] = (line for line in lines if line.startswith(f"  {label} "))
         assert "(live" in line
         assert "frames played" in line
     times = report["take"]["response_times"]
     answered = sum(time is not None for time in times)
     assert f"after a turn ({answered} of {len(times)})" in lines[1]
-    assert "on average" in lines[6]
-    assert "cm·s" in lines[6]
-    assert "pops (live" in lines[5] or "pop (live" in lines[5]
+    assert "on average" in lines[7]
+    assert "cm·s" in lines[7]
+    assert "pops (live" in lines[6] or "pop (live" in lines[6]
 
 
 def test_speeds_that_are_steady_nowhere_are_not_zero_but_unknown(demo_database):
