@@ -150,8 +150,10 @@ class ContactLock:
     ) -> Flight:
         """Return the flight of a toe a tick later; its height counts where it goes straight."""
         radius = RULES.near * settings.unlock_radius
-        missed = self._left < 0.5 * dt and not contact and played.until > 1.5 * dt
-        if self._left < 0.0 or missed or (played.jumped and not self._still_lands(played, radius)):
+        arrives = 0.0 <= self._left < 0.5 * dt
+        missed = arrives and not contact and played.until > 1.5 * dt
+        changes = played.jumped and not (arrives and contact)
+        if self._left < 0.0 or missed or (changes and not self._still_lands(played, radius)):
             self._left, self._commits = played.until, False
             if played.stays:  # it stands where it is already, if that is worth it
                 aim = foresee(played.x, played.y, played)
@@ -169,9 +171,11 @@ class ContactLock:
 
     def _still_lands(self, played: PlayedToe, radius: float) -> bool:
         """Return whether a toe that goes to its landing may do so in the motion that is entered."""
-        if not self._commits or played.until > RULES.straight:
+        if not self._commits or played.stays and played.stays <= self._left:
             return False
-        x, y = foresee(played.land_x, played.land_y, played)
+        if not played.stays and played.until > RULES.straight: return False
+        place = (played.x, played.y) if played.stays else (played.land_x, played.land_y)
+        x, y = foresee(*place, played)
         return math.hypot(self.plant[0] - x, self.plant[1] - y) <= radius
 
     def _commit(self, left: float, place: Place) -> None:

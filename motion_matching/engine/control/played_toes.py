@@ -14,6 +14,7 @@ import numpy as np
 from ..maths import planar
 from ..maths.runs import find_runs
 
+_ROUNDING = 1e-6  # of sums of weights
 NEVER = 1e3  # seconds until a landing that the frames do not have
 
 
@@ -92,6 +93,33 @@ class PlayedToes(NamedTuple):
             lands = stays, until, x + px, y + py, dx - turn * py, dy + turn * px
             result.append(PlayedToe(*place, *lands, self.jumped))
         return result
+
+
+def blend_toes(
+    rows: np.ndarray, weights: np.ndarray, stands: np.ndarray, share: float
+) -> np.ndarray:
+    """Return the rows (L, 8) of a blend of K frames, with rows (K, L, 8) and weights (K,).
+
+    A foot `stands` (L,) while it does so in that `share` of the blend. It lands, and leaves, as
+    soon as this begins and ends, at the mean place of the frames in which it has landed by then.
+    """
+    stays, until = rows[..., 4], rows[..., 5]
+    waits = stands | (stays <= 0.0)  # or else it has landed already
+    lands = np.where(waits, until, 0.0)
+    result = np.einsum("k,klc->lc", weights, rows)
+    result[:, 4] = -_find_quantile(-stays, weights, share)
+    result[:, 5] = when = _find_quantile(lands, weights, share)
+    counted = weights[:, None] * (lands <= when)
+    places = np.where(waits[..., None], rows[..., 6:], rows[..., :2])
+    result[:, 6:] = np.einsum("kl,klc->lc", counted / counted.sum(axis=0), places)
+    return result
+
+
+def _find_quantile(values: np.ndarray, weights: np.ndarray, share: float) -> np.ndarray:
+    """Return the least of values (K, L) up to which there is a share of weights (K,)."""
+    order = values.argsort(axis=0)
+    reached = weights[order].cumsum(axis=0) >= share * (1.0 - _ROUNDING) * weights.sum()
+    return np.take_along_axis(values, order, axis=0)[reached.argmax(axis=0), range(values.shape[1])]
 
 
 def measure_toes(
