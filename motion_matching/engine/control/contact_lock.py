@@ -36,7 +36,8 @@ class ContactLock:
     """Places a toe where the data has it, or where it was planted; changes are inertialized.
 
     A toe whose next landing is known is aimed at it as soon as it leaves the ground, or as a jump
-    enters another motion.
+    enters another motion. One of a blend, whose frames change all the time, moves with it until its
+    landing is near.
     """
 
     def __init__(self) -> None:
@@ -101,7 +102,8 @@ class ContactLock:
                     *(vx + bu, vy + bv, vz + bw),
                 )
                 flight = self._fly(flight, played, contact, settings, dt, hardest)
-                ox, oy, ux, uy = flight.x - x, flight.y - y, flight.vx - vx, flight.vy - vy
+                if self._commits or not played.blends:
+                    ox, oy, ux, uy = flight.x - x, flight.y - y, flight.vx - vx, flight.vy - vy
                 if self._commits:
                     oz, uz = flight.z + height - z, flight.vz - vz
                 lands = contact and self._left < 0.5 * dt
@@ -152,7 +154,7 @@ class ContactLock:
         radius = RULES.near * settings.unlock_radius
         arrives = 0.0 <= self._left < 0.5 * dt
         missed = arrives and not contact and played.until > 1.5 * dt
-        changes = played.jumped and not (arrives and contact)
+        changes = (played.jumped or played.blends) and not (arrives and contact)
         if self._left < 0.0 or missed or (changes and not self._still_lands(played, radius)):
             self._left, self._commits = played.until, False
             if played.stays:  # it stands where it is already, if that is worth it
@@ -167,14 +169,16 @@ class ContactLock:
         self._left = max(left - dt, 0.0)
         if self._commits:
             return flight.approach(self.plant, left, dt)
-        return self._follow(flight, aim, played, settings, dt)
+        return flight if played.blends else self._follow(flight, aim, played, settings, dt)
 
     def _still_lands(self, played: PlayedToe, radius: float) -> bool:
         """Return whether a toe that goes to its landing may do so in the motion that is entered."""
-        if not self._commits or played.stays and played.stays <= self._left:
+        if played.stays:  # it stands already
+            in_time, place = self._left < played.stays, (played.x, played.y)
+        else:
+            in_time, place = played.until <= RULES.straight, (played.land_x, played.land_y)
+        if not (self._commits and in_time):
             return False
-        if not played.stays and played.until > RULES.straight: return False
-        place = (played.x, played.y) if played.stays else (played.land_x, played.land_y)
         x, y = foresee(*place, played)
         return math.hypot(self.plant[0] - x, self.plant[1] - y) <= radius
 

@@ -24,7 +24,7 @@ class PlayedToe(NamedTuple):
     It is at `x`, `y` on the ground, and moves at `vx`, `vy`. It stands for another `stays` seconds,
     0 in the air, and lands `until` seconds from now, at `land_x`, `land_y`. Beside its motion, the
     character carries that place along at `drift_x`, `drift_y`. `jumped`: the frame before was of
-    another motion.
+    another motion. `blends`: so it may be in each tick, and the toe moves otherwise meanwhile.
     """
 
     x: float
@@ -38,6 +38,7 @@ class PlayedToe(NamedTuple):
     drift_x: float
     drift_y: float
     jumped: bool
+    blends: bool
 
 
 def move_aside(toe: PlayedToe, aside: tuple[float, float, float, float]) -> PlayedToe:
@@ -59,12 +60,13 @@ class PlayedToes(NamedTuple):
     `rows` (L, 8): where each is on the ground, in metres; how it moves over the ground, in m/s; how
     many seconds it still stands; in how many it lands next, and where, as the motion goes on.
     `root` (3,): how the motion moves the character, in its own axes: m/s and rad/s. `jumped`: the
-    frame before was of another motion.
+    frame before was of another motion. `blends`: the rows are means of several frames.
     """
 
     rows: np.ndarray
     root: np.ndarray
     jumped: bool
+    blends: bool = False
 
     def divide(self, size: float, slowness: float) -> PlayedToes:
         """Return the toes of a creature that is smaller by a factor, and quicker by another one."""
@@ -91,7 +93,7 @@ class PlayedToes(NamedTuple):
             px, py = c * p - s * q, s * p + c * q
             place = x + c * a - s * b, y + s * a + c * b, c * u - s * v, s * u + c * v
             lands = stays, until, x + px, y + py, dx - turn * py, dy + turn * px
-            result.append(PlayedToe(*place, *lands, self.jumped))
+            result.append(PlayedToe(*place, *lands, self.jumped, self.blends))
         return result
 
 
@@ -130,7 +132,7 @@ def measure_toes(
     loops: Sequence[bool],
     fps: float,
 ) -> np.ndarray:
-    """Return the rows (N, L, 8) of `PlayedToes` for all frames of a database.
+    """Return the rows (N, L, 8) of `PlayedToes` for N frames in ranges that end at `stops` (R,).
 
     `toes` (N, L, 3) are seen from a `track` (N, 3). Ranges of which `loops` say so go on at their
     beginning.

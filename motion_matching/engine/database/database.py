@@ -19,6 +19,7 @@ from ..control.ground_ahead import ClimbSpeeds
 from ..control.idling import Idles
 from ..control.legs import LegGeometry, measure_legs
 from ..control.looking import Gaze, measure_gaze
+from ..control.played_toes import measure_toes
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..json_files import EntryError, expect_list, expect_number, expect_text
 from ..maths import planar, quat
@@ -276,6 +277,12 @@ class Database:
         toes = [leg.toe for leg in self.roles.legs]
         poses = np.asarray(self.poses)
         return self.skeleton.compute_bone_positions(toes, poses, root=0).astype(np.float32)
+
+    @cached_property
+    def played_toes(self) -> np.ndarray:
+        """The rows (N, L, 8) of all frames, as `PlayedToes` has them."""
+        loops, contacts = [each.loop for each in self.ranges], np.asarray(self.contacts)
+        return measure_toes(self.toes, self.track, contacts, self.stops, loops, self.fps)
 
     @cached_property
     def playable(self) -> np.ndarray:

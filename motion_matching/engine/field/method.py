@@ -32,7 +32,7 @@ from ..control.idling import Idling
 from ..control.margins import MARGINS
 from ..control.method import Explanation, Goal, Jump, MeasureSeam, Motion
 from ..control.played_labels import PlayedLabels
-from ..control.played_toes import PlayedToes, blend_toes, measure_toes
+from ..control.played_toes import PlayedToes, blend_toes
 from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import clamp
@@ -138,8 +138,7 @@ class MotionField:
         tagged = [states.tag_masks[tag] for tag in database.tag_names]
         self._tagged = np.array(tagged, np.float32).reshape(len(tagged), len(states)).T
         self._contacts = states.contacts.astype(np.float32)
-        loops = [each.loop for each in database.ranges]
-        self._toes = measure_toes(database.toes, database.track, np.asarray(database.contacts), database.stops, loops, database.fps)[database.successors[states.frames]]
+        self._toes = database.played_toes[database.successors[states.frames]]
         if foresight:
             self._clip_ticks = max(round(_CLIP_SECONDS * self.fps), 1)
             self._clip_travel = compute_travel(database, states, self._clip_ticks / self.fps)
@@ -381,7 +380,9 @@ class MotionField:
         motion = self._move(root, float(distances[0]), jump)
         contacts = motion.contacts & ~moving
         rows = blend_toes(self._toes.take(around, axis=0), weights, contacts, self._planted_share)
-        return motion._replace(contacts=contacts, toes=PlayedToes(rows, self._root, True))
+        return motion._replace(
+            contacts=contacts, toes=PlayedToes(rows, self._root, jump is not None, blends=True)
+        )
 
     def _blend_all(
         self,

@@ -14,7 +14,7 @@ from ..control.idling import Idling
 from ..control.margins import MARGINS
 from ..control.method import Candidate, Explanation, Footing, Goal, Jump, MeasureSeam, Motion
 from ..control.played_labels import PlayedLabels
-from ..control.played_toes import PlayedToes, measure_toes
+from ..control.played_toes import PlayedToes
 from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
@@ -73,7 +73,7 @@ class MotionMatching:
         self._poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
         self._contacts = np.asarray(database.contacts)
         self._root_motion = database.root_motion.astype(np.float32)
-        self._toes = self._measure_toes(database)
+        self._toes = database.played_toes
         self._support = SupportPrice(self._toes, self._measure_gone(database), self.legs)
         self._footing = _measure_footing(database)
         self.climbs = database.climb_speeds
@@ -97,11 +97,6 @@ class MotionMatching:
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self.apply(settings)
         self.reset()
-
-    def _measure_toes(self, database: Database) -> np.ndarray:
-        loops = [each.loop for each in database.ranges]
-        of_frames = self._contacts, database.stops, loops, database.fps
-        return measure_toes(database.toes, database.track, *of_frames)
 
     def _measure_gone(self, database: Database) -> np.ndarray:
         loops = np.array([each.loop for each in database.ranges])

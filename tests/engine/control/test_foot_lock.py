@@ -149,7 +149,7 @@ def land_dragged(
         body = drag * k * DT + jump
         x, lands = place + body, float(places[-1]) + body
         stays, until = max(30 - k, 0) * DT if k >= 20 else 0.0, (20 - k) * DT if k < 20 else NEVER
-        toe = PlayedToe(x, 0.0, speed, 0.0, stays, until, lands, 0.0, drag, 0.0, k == at)
+        toe = PlayedToe(x, 0.0, speed, 0.0, stays, until, lands, 0.0, drag, 0.0, k == at, False)
         data = (place + drag * k * DT + jump * min((k - at + 1) / 8.0, 1.0), 0.0)
         height = 0.02 + 0.004 * max(20 - k, 0)
         aimed = toe if knows_played else None
@@ -190,6 +190,35 @@ def test_a_toe_about_to_land_follows_a_jump_that_takes_it_far_away():
     played, shown, lock = land_dragged(0.0, knows_played=True, turned=0.5, at=18)
     assert lock.locked
     assert shown[29] == pytest.approx(played[29], abs=0.01)
+
+
+def test_a_toe_of_a_blend_moves_with_it_and_stands_where_and_when_it_lands():
+    """What the blend foresees changes by a hand's breadth at each tick, until shortly before."""
+    lock, settings, shown = ContactLock(), make_lock_settings(), []
+    speeds = np.maximum(2.0 * (1.0 - np.arange(30) / 18.0), 0.0)
+    places = np.append(0.0, np.cumsum(speeds[1:]) * DT)
+    for k, place in enumerate(places.tolist()):
+        stays, until = (max(30 - k, 0) * DT, NEVER) if k >= 20 else (0.0, (20 - k) * DT)
+        lands = float(places[-1]) + (0.1 * (-1) ** k if k < 12 else 0.0)
+        toe = PlayedToe(place, 0.0, 0.0, 0.0, stays, until, lands, 0.0, 0.0, 0.0, False, True)
+        data = place, 0.0, 0.02 + 0.004 * max(20 - k, 0)
+        shown.append(lock.update(data, k >= 20, 0.02, settings, DT, toe)[0])
+    assert lock.locked
+    np.testing.assert_allclose(shown[:13], places[:13], atol=1e-6)
+    assert shown[29] == pytest.approx(places[29], abs=0.01)
+    assert abs(shown[29] - shown[20]) < 0.001
+
+
+def test_a_toe_that_has_landed_stands_though_its_motion_drifts_away():
+    """The frames are of another motion at the tick at which it is to stand, far from its place."""
+    lock, settings = ContactLock(), make_lock_settings()
+    for k in range(12):
+        stays, until = (0.0, (11 - k) * DT) if k < 11 else (0.1, 0.7)
+        drift = 3.0 if k == 11 else 0.0
+        toe = PlayedToe(0.0, 0.0, 0.0, 0.0, stays, until, 0.0, 0.0, drift, 0.0, k == 11, False)
+        where = lock.update((0.0, 0.0, 0.02), k == 11, 0.02, settings, DT, toe)
+    assert lock.locked
+    assert where[0] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_a_toe_without_the_time_to_get_there_lands_nearer():
