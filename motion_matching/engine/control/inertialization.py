@@ -9,12 +9,14 @@ Source: notebook 000, Player (spring inertializer); `fade` has the shapes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..maths import component_quat as quat
+from ..maths.planar import rotate_xy
 from ..maths.springs import spring
 from .fade import SPRING, FadeShape, choose_fade
 from .margins import MARGINS
@@ -166,6 +168,8 @@ class Inertializer:
 
     def reset(self) -> None:
         self._initial_state[:] = self._state[:] = 0
+        # jumps of this tick, and what each would leave with the times within which that fades
+        self._previewed: list[tuple[Jump, np.ndarray, tuple[float, float]]] = []
         self._age = 0.0  # seconds since the last jump
         # what is left for standing feet of the root's velocity from before it, and its speed
         self._astray = (0.0, 0.0)
@@ -192,7 +196,11 @@ class Inertializer:
 
     def transition(self, jump: Jump) -> None:
         """Add the difference between the two poses of a jump to the offsets."""
-        (state,), ((self._fading_time, self._velocity_time),) = self._compute_states([jump])
+        known = [each[1:] for each in self._previewed if each[0] is jump]
+        if not known:
+            known = list(zip(*self._compute_states([jump]), strict=True))
+        state, (self._fading_time, self._velocity_time) = known[0]
+        self._previewed = []
         self._initial_state[:] = self._state[:] = state
         self._age, self._astray = 0.0, (1.0, 0.0)
         self._fading_shape = self._shape
@@ -203,31 +211,26 @@ class Inertializer:
         All have as many poses that follow. `led` (3,) is the velocity with which the root came.
         What is not known of the time before, soon after a reset, is left out.
         """
-        states, times = self._compute_states([seam.jump for seam in seams])
+        jumps = [seam.jump for seam in seams]
+        states, times = self._compute_states(jumps)
+        self._previewed = list(zip(jumps, states, times, strict=True))
         data = np.array([[seam.jump.target_pose, *seam.following] for seam in seams])
         count, ticks, _, bones = data.shape
         ages = [self._dt * tick for tick in range(ticks)]
         compute = self._shape.compute_matrix
-        decays = np.array(
-            [[compute(fading, age, calming)[0] for age in ages] for fading, calming in times],
-            np.float32,
-        )
-        fading = decays @ states
+        decays = [[compute(fading, age, calming)[0] for age in ages] for fading, calming in times]
+        fading = np.array(decays, np.float32) @ states
         shown = np.empty((count, ticks + 1, 7, bones), np.float32)
         offsets = fading[..., :-3].reshape(count * ticks, -1)
         poses = _add_offsets(data.reshape(-1, 7, bones), offsets)
         shown[:, 1:] = poses.reshape(count, ticks, 7, bones)
         shown[:, 0] = self._earlier
-        steps = np.array([seam.roots for seam in seams], float)
-        steps += self._keep_root(ages[:-1])[:, None] * fading[:, 1:, -3:]
+        if self._root_halflife > 0.0:  # a standing foot leaves so much of the root's own
+            calm = [spring(1.0, 0.0, 0.0, self._root_halflife, age)[0] for age in ages[:-1]]
+            fading[:, 1:, -3:] *= np.array(calm)[:, None]
+        steps = fading[:, 1:, -3:] + [seam.roots for seam in seams]
         shown[..., 0] = self._go_on(led, steps)
         return shown[:, min(self._is_new, 1) :]
-
-    def _keep_root(self, ages: list[float]) -> np.ndarray:
-        """Return the shares (K,) of what fades of the root's velocity that a standing foot leaves."""
-        if self._root_halflife > 0.0:
-            return np.array(spring(1.0, 0.0, 0.0, self._root_halflife, np.array(ages))[0])
-        return np.ones(len(ages))
 
     def _go_on(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
         """Return roots (J, K + 2, 7) that go at the velocities (3,) and then (J, K, 3).
@@ -235,22 +238,17 @@ class Inertializer:
         They are at the origin at the jump.
         """
         count, ticks, _ = after.shape
-        steps = np.empty((count, ticks + 1, 3))
-        steps[:, 0], steps[:, 1:] = before, after
-        steps *= self._dt
         roots = np.zeros((count, ticks + 2, 7))
-        headings = np.zeros((count, ticks + 2))
-        np.cumsum(steps[..., 2], axis=1, out=headings[:, 1:])
-        headings -= headings[:, 1:2].copy()
-        ways = steps[..., 0] + 1j * steps[..., 1]
-        ways *= np.exp(1j * headings[:, :-1])
-        places = np.cumsum(ways, axis=1)
-        places -= places[:, :1].copy()
-        roots[:, 0, 0], roots[:, 0, 1] = -ways[:, 0].real, -ways[:, 0].imag
-        roots[:, 1:, 0], roots[:, 1:, 1] = places.real, places.imag
-        headings *= 0.5
-        np.cos(headings, out=roots[..., 3])
-        np.sin(headings, out=roots[..., 6])
+        for root, steps in zip(roots, after.tolist(), strict=True):
+            x, y, turn = (self._dt * each for each in before.tolist())
+            x, y = rotate_xy(x, y, -turn)
+            root[0] = -x, -y, 0.0, math.cos(0.5 * turn), 0.0, 0.0, -math.sin(0.5 * turn)
+            root[1, 3] = 1.0
+            x = y = yaw = 0.0
+            for row, (vx, vy, turn) in zip(root[2:], steps, strict=True):
+                dx, dy = rotate_xy(self._dt * vx, self._dt * vy, yaw)
+                x, y, yaw = x + dx, y + dy, yaw + self._dt * turn
+                row[:] = x, y, 0.0, math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw)
         return roots
 
     def _compute_states(
@@ -336,6 +334,7 @@ class Inertializer:
         """
         if stands and self._age > 0.0:  # a jump accelerates the body as hard as it may by itself
             self._calm_root()
+        self._previewed = []
         self._age += self._dt
         decay = self._fading_shape.compute_matrix(self._fading_time, self._age, self._velocity_time)
         np.dot(decay.astype(np.float32), self._initial_state, out=self._state)

@@ -102,6 +102,7 @@ class MotionMatching:
             (speed * database.pace) ** 2 for speed in (AT_REST.speed, AT_REST.moving)
         )
         self._last: _Search | None = None
+        self._jumps: dict[int, Jump] = {}  # of the tick, each to its frame
         parents = database.skeleton.parents
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self.apply(settings)
@@ -268,9 +269,10 @@ class MotionMatching:
         chosen = None if goal.enter is None else self._find_entry(goal.enter)
         if leave or goal.sharp or not waits or chosen is not None:
             self._ticks_to_search = self._search_ticks
+            self._jumps = {}
             best = self._search(goal, frame, mask, leave, chosen)
             if best != frame or self._is_held:
-                jump = Jump(*self._get_played_state(), *self._get_state(best))
+                jump = self._make_jump(best)
                 frame, successor = best, self._successors.item(best)
                 self._is_held = False
         self._frame = successor if successor >= 0 else frame
@@ -494,16 +496,22 @@ class MotionMatching:
         """
         if measure is None or not self._settings.wait:
             return [0.0] * len(frames)
-        source = self._get_played_state()
-        hardest = measure([self._make_seam(source, frame) for frame in frames])
+        hardest = measure([self._make_seam(frame) for frame in frames])
         return self._limits.measure_leaps(hardest, self._frame, frames).tolist()
 
-    def _make_seam(self, source: tuple[np.ndarray, np.ndarray, np.ndarray], entered: int) -> Seam:
+    def _make_seam(self, entered: int) -> Seam:
         """Return the jump to a frame, with the frames that are played after it."""
         stop = self.database.stops.item(self.database.range_of_frame.item(entered))
         last = min(entered + _SEEN, stop - 1)
-        jump = Jump(*source, *self._get_state(entered))
-        return Seam(jump, self._poses[entered + 1 : last + 1], self._root_motion[entered:last])
+        following = self._poses[entered + 1 : last + 1], self._root_motion[entered:last]
+        return Seam(self._make_jump(entered), *following)
+
+    def _make_jump(self, entered: int) -> Jump:
+        """Return the jump to a frame; within a tick always the same one."""
+        if entered not in self._jumps:
+            jump = Jump(*self._get_played_state(), *self._get_state(entered))
+            self._jumps[entered] = jump
+        return self._jumps[entered]
 
     def _find_calm(
         self,
