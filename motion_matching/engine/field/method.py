@@ -128,6 +128,7 @@ class MotionField:
         self.metric = metric or choose_metric(database)
         from_database = foresight.build_states if foresight else MotionStates.from_database
         self.states = states = from_database(database)
+        _ = states.next_poses  # here, as these take longer than a tick has
         self._features = self.metric.compute_state_features(states)
         self._with_odd: bool | None = None  # not known before settings are applied
         self._neighbours_by_gait: list[Neighbours] = []
