@@ -455,10 +455,13 @@ class MotionMatching:
         """Return the nearest frames and costs, with what it costs not to be carried as in walks."""
         frames, costs = nearest(max(count, round(_NEAREST * self.fps)), bound=bound)
         _, first = np.unique(frames // max(round(_DIFFERENT * self.fps), 1), return_index=True)
+        first.sort()
         frames, costs = frames[first], costs[first]
-        costs = costs + self._bearing.price(frames)
-        order = costs.argsort(kind="stable")[:count]
-        return frames[order], costs[order]
+
+        def find(count: int, *, bound: float = math.inf) -> tuple[np.ndarray, np.ndarray]:
+            return frames[:count], costs[:count]
+
+        return price_choice.find_priced(find, self._bearing.price, count)
 
     def _measure_cost(self, query: np.ndarray, frame: int, context: TermContext | None) -> float:
         cost = self._differences.measure(query - self._rows[frame]) + self._bias.item(frame)
