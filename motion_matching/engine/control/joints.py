@@ -6,8 +6,8 @@ import numpy as np
 
 # an entry of a rotation matrix, row by row, is one product of two components of the quaternion
 # and another one with a sign, times 2 or -2, and on the diagonal 1 more
-_ONE = np.array([2, 1, 1, 1, 1, 2, 1, 2, 1] + [3, 0, 0, 0, 3, 0, 0, 0, 2])
-_OTHER = np.array([2, 2, 3, 2, 1, 3, 3, 3, 1] + [3, 3, 2, 3, 3, 1, 2, 1, 2])
+_ONE = np.array([2, 1, 1, 1, 1, 2, 1, 2, 1, 3, 0, 0, 0, 3, 0, 0, 0, 2])
+_OTHER = np.array([2, 2, 3, 2, 1, 3, 3, 3, 1, 3, 3, 2, 3, 3, 1, 2, 1, 2])
 _SIGNS = np.array([[1, -1, 1, 1, 1, -1, -1, 1, 1]], np.float32).T
 _FACTORS = np.array([[-2, 2, 2, 2, -2, 2, 2, 2, -2]], np.float32).T
 
@@ -41,7 +41,7 @@ class Joints:
 
     def compute_places(self, poses: np.ndarray) -> np.ndarray:
         """Return the joints (F, B, 3) of local poses (F, 7, B) in the world."""
-        return self._compute_matrices(poses)[self._places, :, :3, 3].swapaxes(0, 1)
+        return self._compute_matrices(poses)[..., :3, 3][self._places].swapaxes(0, 1)
 
     def _compute_matrices(self, poses: np.ndarray) -> np.ndarray:
         """Return the world matrices (B, F, 4, 4) of local poses (F, 7, B), by depth.
@@ -72,9 +72,9 @@ class Joints:
         return float(self.compute_hardest(poses[None], fps).max(initial=0.0))
 
     def compute_hardest(self, poses: np.ndarray, fps: float) -> np.ndarray:
-        """Return how hard the joint that does most accelerates, in m/s², in each of J runs of poses.
+        """Return the largest acceleration of a joint in each of J runs of poses (J, F, 7, B).
 
-        The poses are (J, F, 7, B); the accelerations (J, F - 2) are those of all but both ends.
+        They are (J, F - 2) in m/s², those of all poses but both ends.
         """
         runs, frames, _, bones = poses.shape
         matrices = self._compute_matrices(poses.reshape(-1, *poses.shape[2:]))

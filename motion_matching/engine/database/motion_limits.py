@@ -68,7 +68,7 @@ class MotionLimits:
         return peak
 
     def _measure_each(self, start: int, stop: int) -> np.ndarray:
-        """Return how hard joints accelerate at most in each frame, none of them at a range's end."""
+        """Return how hard joints accelerate in frames, none of which is an end of its range."""
         each = self._each[start:stop]
         unknown = np.isnan(each).nonzero()[0]
         if len(unknown):
