@@ -256,8 +256,12 @@ class Performer:
         x, y, yaw = self._placement
         c, s = math.cos(yaw), math.sin(yaw)
         away = [(p - x, q - y) for p, q, _ in shown]
-        places = [(c * p + s * q, c * q - s * p) for p, q in away]
-        return np.column_stack([places, self._gone])
+        return np.array(
+            [
+                (c * p + s * q, c * q - s * p, gone)
+                for (p, q), gone in zip(away, self._gone, strict=True)
+            ]
+        )
 
     def _measure_seams(self, seams: Sequence[Seam]) -> np.ndarray:
         """Return how hard a joint would accelerate around jumps (J,) now, in m/s²."""
