@@ -74,8 +74,8 @@ def tick(recordings: Recordings, quick: bool) -> Section:
         "How much longer than usual single ticks take is measured with the settings as they are by "
         f"default, through seeded random performances of {' and '.join(bench_tick.GAITS)}: the "
         f"least of {bench_tick.REPEATS} times for each tick, of its thread alone, each time from "
-        "a database of which nothing was played. *preview of a jump* is what it takes to see "
-        "whether joints would pop."
+        "a database of which nothing was played. Their *mean* and shares stand where medians do. "
+        "*preview of a jump* is what it takes to see whether joints would pop."
     )
     return Section("Tick", text, bench_tick.run(recordings, quick))
 
