@@ -189,9 +189,10 @@ class Inertializer:
     def foresee(self, jumps: Sequence[Jump]) -> list[Fading]:
         """Return what would fade after each of some jumps now."""
         states, times = self._compute_states(jumps)
+        bones = states[..., :-3].reshape(len(jumps), 2, 6, -1)
         return [
-            Fading(*state[:, :-3].reshape(2, 6, -1), self._shape, *time)
-            for state, time in zip(states, times, strict=True)
+            Fading(offset, speed, self._shape, *time)
+            for (offset, speed), time in zip(bones, times, strict=True)
         ]
 
     def transition(self, jump: Jump) -> None:
