@@ -1,18 +1,21 @@
 """The performer's tick with a search at every tick, beside the same tick written with loops over
-bones.
+bones; and how much longer than usual ticks take as the settings are by default.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from motion_matching.engine.control.intent import Intent
+from motion_matching.engine.control.method import Seam
+from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.database.database import Database
+from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
 
@@ -29,6 +32,11 @@ REWEIGHT_REACH = 50_000.0  # microseconds
 VERIFIED_TICKS = 300
 TOLERANCE = 1e-3  # metres, and components of quaternions
 ROUND = 60  # ticks that each plays per turn
+METHODS = {"matching": MotionMatching, "field": MotionField}
+GAITS = ("walk", "run")
+REPEATS = 3  # of a performance, whose ticks count with the least of their times
+# of the median, what ticks take on average, and all but one in ten, and in a hundred
+MEAN_LIMIT, MOST_LIMIT, PERCENTILE_LIMIT = 1.2, None, 3.0
 # what the loops over bones do not know: they never stand, catch up, or wait for a jump to fade
 _PLAIN = {"foot_lock": False, "idle": False, "catch_up": 0.0, "wait": False}
 
@@ -42,6 +50,7 @@ def run(recordings: Recordings, quick: bool) -> list[Row]:
         *_measure(database, seconds, None),
         *_measure(many, seconds, LIMIT),
         _measure_reweighting(database),
+        *(row for name in METHODS for row in _measure_spread(database, name, seconds)),
     ]
 
 
@@ -73,6 +82,52 @@ def _measure(database: Database, seconds: float, limit: float | None) -> list[Ro
     return [loops_row, *beside]
 
 
+def _measure_spread(database: Database, name: str, seconds: float) -> list[Row]:
+    """Measure how far ticks of a method are from their median, and what previews of jumps take."""
+    settings = takes.make_default_settings(database)
+    ticks, previews = list[float](), list[float]()
+    for gait in GAITS:
+        # a script that repeats itself would play the same few clips again and again
+        performance = takes.prepare_performance(
+            database, settings, "random", gait=gait, seconds=seconds, seed=1
+        )
+        runs = [_perform(database, name, performance) for _ in range(REPEATS)]
+        for spent, least in zip((ticks, previews), zip(*runs, strict=True), strict=True):
+            spent += np.min(least, axis=0).tolist()
+    tick = make_row(database, f"{name}: tick", ticks)
+    rows = [tick]
+    for what, time_of, limit in (
+        ("mean", np.mean(ticks), MEAN_LIMIT),
+        ("90 %", np.percentile(ticks, 90), MOST_LIMIT),
+        ("99 %", np.percentile(ticks, 99), PERCENTILE_LIMIT),
+    ):
+        row = replace(tick, item=f"{name}: {what}", median=float(time_of))
+        rows.append(replace(row, other="median", ratio=row.median / tick.median, limit=limit))
+    row = make_row(database, f"{name}: preview of a jump", previews)
+    return [*rows, replace(row, other="tick", ratio=row.median / tick.median)]
+
+
+def _perform(
+    database: Database, name: str, performance: Performance
+) -> tuple[list[float], list[float]]:
+    """Return the microseconds of all ticks and previews of a performance, nothing known before."""
+    unknown = replace(database)  # whose limits are measured anew
+    settings = takes.make_default_settings(unknown)
+    performer = Performer(METHODS[name](unknown, settings), settings, performance.ground)
+    measure, previews = performer._measure_seams, list[float]()
+
+    def measure_timed(seams: Sequence[Seam]) -> np.ndarray:
+        start = time.thread_time()
+        hardest = measure(seams)
+        previews.append((time.thread_time() - start) * 1e6)
+        return hardest
+
+    performer._measure_seams = measure_timed  # type: ignore[method-assign]
+    performer.begin(performance)
+    # other processes would decide what the slowest ticks take
+    return _time(performer.step, performance.intents, time.thread_time), previews
+
+
 def make_row(database: Database, item: str, times: list[float], reach: float | None = None) -> Row:
     """Make a row of times in microseconds on a database, which is named by its bones."""
     bones = f"{database.skeleton.bone_count} bones"
@@ -97,13 +152,17 @@ def _measure_rotations_apart(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.minimum(np.abs(a - b).max(axis=1), np.abs(a + b).max(axis=1)).max())
 
 
-def _time(step: Callable[[Intent], object], intents: tuple[Intent, ...]) -> list[float]:
+def _time(
+    step: Callable[[Intent], object],
+    intents: tuple[Intent, ...],
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[float]:
     """Return the microseconds of every tick."""
     spent = []
     for intent in intents:
-        start = time.perf_counter()
+        start = clock()
         step(intent)
-        spent.append((time.perf_counter() - start) * 1e6)
+        spent.append((clock() - start) * 1e6)
     return spent
 
 

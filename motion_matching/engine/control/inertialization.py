@@ -9,16 +9,18 @@ Source: notebook 000, Player (spring inertializer); `fade` has the shapes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..maths import component_quat as quat
+from ..maths.planar import rotate_xy
 from ..maths.springs import spring
 from .fade import SPRING, FadeShape, choose_fade
 from .margins import MARGINS
-from .method import Jump
+from .method import Jump, Seam
 from .settings import PerformerSettings
 
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -29,9 +31,9 @@ _LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bon
 
 
 def _compute_lengths(v: np.ndarray) -> np.ndarray:
-    """Return the lengths (J, 2, B) of linear and angular vectors (J, 6, B)."""
+    """Return the lengths (J, 2, 2, B) of linear and angular vectors (J, 2, 6, B)."""
     squares = v * v
-    return np.sqrt(np.add.reduce(squares.reshape(len(v), 2, 3, -1), axis=2))
+    return np.sqrt(np.add.reduce(squares.reshape(len(v), 2, 2, 3, -1), axis=3))
 
 
 def compute_angular_velocity(
@@ -42,9 +44,11 @@ def compute_angular_velocity(
     The offsets rotate the velocity; their change goes through the left Jacobian of the vector.
     """
     square, sine, versine = _compute_coefficients(offset)
-    along, own = _cross(offset, velocity), _cross(offset, speed)
-    rotated = velocity + sine * along + versine * _cross(offset, along)
-    return rotated + speed + versine * own + (1 - sine) / square * _cross(offset, own)
+    turned = offset.take(_NEXT, 0), offset.take(_AFTER, 0)
+    both = _cross(turned, np.array([velocity, speed]))
+    (along, own), (twice, own_twice) = both, _cross(turned, both)
+    rotated = velocity + sine * along + versine * twice
+    return rotated + speed + versine * own + (1 - sine) / square * own_twice
 
 
 def _compute_offset_speed(
@@ -52,10 +56,11 @@ def _compute_offset_speed(
 ) -> np.ndarray:
     """Return how fast offsets change; the inverse of `compute_angular_velocity`. All (3, B)."""
     square, sine, versine = _compute_coefficients(offset)
-    along = _cross(offset, velocity)
-    left = turning - velocity - sine * along - versine * _cross(offset, along)
-    own = _cross(offset, left)
-    return left - 0.5 * own + (1 - 0.5 * sine / versine) / square * _cross(offset, own)
+    turned = offset.take(_NEXT, 0), offset.take(_AFTER, 0)
+    along = _cross(turned, velocity)
+    left = turning - velocity - sine * along - versine * _cross(turned, along)
+    own = _cross(turned, left)
+    return left - 0.5 * own + (1 - 0.5 * sine / versine) / square * _cross(turned, own)
 
 
 def _compute_coefficients(offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -65,20 +70,20 @@ def _compute_coefficients(offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     return square, np.sin(angle) / angle, (1 - np.cos(angle)) / square
 
 
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a.take(_NEXT, 0) * b.take(_AFTER, 0) - a.take(_AFTER, 0) * b.take(_NEXT, 0)
+def _cross(a: tuple[np.ndarray, np.ndarray], b: np.ndarray) -> np.ndarray:
+    """Return cross products (..., 3, N) of a, whose rows are taken around, and b (..., 3, N)."""
+    return a[0] * b.take(_AFTER, -2) - a[1] * b.take(_NEXT, -2)
 
 
 def _add_offsets(poses: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return poses (7, K, B) of K ticks: those of the data (K, 7, B), with offsets (K, 6 B)."""
-    data = poses.transpose(1, 0, 2)
-    count, bones = data.shape[1:]
+    """Return poses (K, 7, B): those of the data (K, 7, B), with offsets (K, 6 B)."""
+    count, _, bones = poses.shape
+    data = poses.transpose(1, 0, 2).reshape(7, -1)
     offsets = offsets.reshape(count, 6, bones).transpose(1, 0, 2).reshape(6, -1)
-    shown = np.empty((7, count, bones), np.float32)
-    shown[:3] = data[:3] + offsets[:3].reshape(3, count, bones)
-    turns = quat.from_scaled_angle_axis(offsets[3:])
-    shown[3:] = quat.mul(turns, data[3:].reshape(4, -1)).reshape(4, count, bones)
-    return shown
+    shown = np.empty(data.shape, np.float32)
+    np.add(data[:3], offsets[:3], out=shown[:3])
+    quat.mul(quat.from_scaled_angle_axis(offsets[3:]), data[3:], out=shown[3:])
+    return shown.reshape(7, count, bones).transpose(1, 0, 2)
 
 
 class Fading(NamedTuple):
@@ -124,8 +129,8 @@ class Inertializer:
         # offsets of bones (6 B) and root (3), and their velocities; after the last jump, and now
         self._initial_state = np.zeros((2, 6 * bone_count + 3), np.float32)
         self._state = np.zeros_like(self._initial_state)
-        self._offset = self._state[0, :-3].reshape(6, bone_count)
-        self._speed = self._state[1, :-3].reshape(6, bone_count)
+        self._bones = self._state[:, :-3].reshape(2, 6, bone_count)
+        self._offset, self._speed = self._bones
         self._root = self._state[0, -3:]
         self.reset()
 
@@ -163,6 +168,8 @@ class Inertializer:
 
     def reset(self) -> None:
         self._initial_state[:] = self._state[:] = 0
+        # jumps of this tick, and what each would leave with the times within which that fades
+        self._previewed: list[tuple[Jump, np.ndarray, tuple[float, float]]] = []
         self._age = 0.0  # seconds since the last jump
         # what is left for standing feet of the root's velocity from before it, and its speed
         self._astray = (0.0, 0.0)
@@ -181,100 +188,111 @@ class Inertializer:
 
     def foresee(self, jumps: Sequence[Jump]) -> list[Fading]:
         """Return what would fade after each of some jumps now."""
-        offsets, speeds = (
-            each.reshape(6, len(jumps), -1).swapaxes(0, 1) for each in self._compute_offsets(jumps)
-        )
-        times = self._compute_times_of_all(offsets, speeds)
+        states, times = self._compute_states(jumps)
+        bones = states[..., :-3].reshape(len(jumps), 2, 6, -1)
         return [
             Fading(offset, speed, self._shape, *time)
-            for offset, speed, time in zip(offsets, speeds, times, strict=True)
+            for (offset, speed), time in zip(bones, times, strict=True)
         ]
 
     def transition(self, jump: Jump) -> None:
         """Add the difference between the two poses of a jump to the offsets."""
-        state = self._compute_state(jump)
+        known = [each[1:] for each in self._previewed if each[0] is jump]
+        if not known:
+            known = list(zip(*self._compute_states([jump]), strict=True))
+        state, (self._fading_time, self._velocity_time) = known[0]
+        self._previewed = []
         self._initial_state[:] = self._state[:] = state
         self._age, self._astray = 0.0, (1.0, 0.0)
         self._fading_shape = self._shape
-        self._fading_time, self._velocity_time = self._compute_times(self._offset, self._speed)
 
-    def preview(
-        self, jump: Jump, following: np.ndarray, roots: np.ndarray, led: np.ndarray
-    ) -> np.ndarray:
-        """Return poses (K + 2, 7, B) around a jump: a tick before it, at it, and the K after it.
+    def preview(self, seams: Sequence[Seam], led: np.ndarray) -> np.ndarray:
+        """Return poses (J, K + 2, 7, B) around jumps: a tick before, at them, and the K after them.
 
-        The data's are `following` (K, 7, B), and `roots` (K, 3) the velocities of the root on the
-        way to each. `led` (3,) is that with which it came. What is not known of the time before,
-        soon after a reset, is left out.
+        All have as many poses that follow. `led` (3,) is the velocity with which the root came.
+        What is not known of the time before, soon after a reset, is left out.
         """
-        state, ticks = self._compute_state(jump), np.arange(len(following) + 1)
-        offset, speed = state[:, :-3].reshape(2, 6, -1)
-        fading, calming = self._compute_times(offset, speed)
+        jumps = [seam.jump for seam in seams]
+        states, times = self._compute_states(jumps)
+        self._previewed = list(zip(jumps, states, times, strict=True))
+        data = np.array([[seam.jump.target_pose, *seam.following] for seam in seams])
+        count, ticks, _, bones = data.shape
+        ages = [self._dt * tick for tick in range(ticks)]
         compute = self._shape.compute_matrix
-        ages = (self._dt * ticks).tolist()
-        decays = np.array([compute(fading, age, calming)[0] for age in ages], np.float32)
-        data = np.concatenate([jump.target_pose[None], following])
-        shown = np.empty((7, len(ticks) + 1, data.shape[2]), np.float32)
-        shown[:, 1:] = _add_offsets(data, decays @ state[:, :-3])
+        decays = [[compute(fading, age, calming)[0] for age in ages] for fading, calming in times]
+        fading = np.array(decays, np.float32) @ states
+        shown = np.empty((count, ticks + 1, 7, bones), np.float32)
+        offsets = fading[..., :-3].reshape(count * ticks, -1)
+        poses = _add_offsets(data.reshape(-1, 7, bones), offsets)
+        shown[:, 1:] = poses.reshape(count, ticks, 7, bones)
         shown[:, 0] = self._earlier
-        calm = spring(1.0, 0.0, 0.0, self._root_halflife, self._dt * ticks[:-1])[0]
-        kept = calm if self._root_halflife > 0.0 else np.ones(len(roots))
-        steps = roots + kept[:, None] * (decays[1:] @ state[:, -3:])
-        shown[:, :, 0] = self._go_on(led, steps)
-        return shown[:, min(self._is_new, 1) :].transpose(1, 0, 2)
+        if self._root_halflife > 0.0:  # a standing foot leaves so much of the root's own
+            calm = [spring(1.0, 0.0, 0.0, self._root_halflife, age)[0] for age in ages[:-1]]
+            fading[:, 1:, -3:] *= np.array(calm)[:, None]
+        steps = fading[:, 1:, -3:] + [seam.roots for seam in seams]
+        shown[..., 0] = self._go_on(led, steps)
+        return shown[:, min(self._is_new, 1) :]
 
     def _go_on(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Return the root (7, K + 2) that goes at the velocities (3,) and then (K, 3)."""
-        turns = self._dt * np.concatenate([before[None, 2], after[:, 2]])
-        yaw = np.cumsum(turns) - turns[0]
-        headings = np.concatenate([-turns[:1], yaw])
-        ways = self._dt * np.concatenate([before[None, :2], after[:, :2]])
-        c, s = np.cos(headings[:-1]), np.sin(headings[:-1])
-        x = np.cumsum(c * ways[:, 0] - s * ways[:, 1])
-        y = np.cumsum(s * ways[:, 0] + c * ways[:, 1])
-        x, y = (np.concatenate([[0.0], each]) - each[0] for each in (x, y))
-        half, none = 0.5 * headings, np.zeros_like(headings)
-        return np.stack([x, y, none, np.cos(half), none, none, np.sin(half)])
+        """Return roots (J, K + 2, 7) that go at the velocities (3,) and then (J, K, 3).
 
-    def _compute_state(self, jump: Jump) -> np.ndarray:
-        """Return the offsets of bones and root, and their velocities (2, 6 B + 3), after a jump."""
-        state = self._state.copy()
-        state[:, :-3] = np.reshape(self._compute_offsets([jump]), (2, -1))
+        They are at the origin at the jump.
+        """
+        count, ticks, _ = after.shape
+        roots = np.zeros((count, ticks + 2, 7))
+        for root, steps in zip(roots, after.tolist(), strict=True):
+            x, y, turn = (self._dt * each for each in before.tolist())
+            x, y = rotate_xy(x, y, -turn)
+            root[0] = -x, -y, 0.0, math.cos(0.5 * turn), 0.0, 0.0, -math.sin(0.5 * turn)
+            root[1, 3] = 1.0
+            x = y = yaw = 0.0
+            for row, (vx, vy, turn) in zip(root[2:], steps, strict=True):
+                dx, dy = rotate_xy(self._dt * vx, self._dt * vy, yaw)
+                x, y, yaw = x + dx, y + dy, yaw + self._dt * turn
+                row[:] = x, y, 0.0, math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw)
+        return roots
+
+    def _compute_states(
+        self, jumps: Sequence[Jump]
+    ) -> tuple[np.ndarray, list[tuple[float, float]]]:
+        """Return the offsets of bones and root with their velocities (J, 2, 6 B + 3) after jumps.
+
+        The other list has the times of the offsets of each and of their velocities.
+        """
+        count = len(jumps)
+        states = np.empty((count, *self._state.shape), np.float32)
+        states[..., -3:] = self._state[:, -3:]
+        bones = states[..., :-3].reshape(count, 2, 6, -1)
+        for k, each in enumerate(self._compute_offsets(jumps)):
+            bones[:, k] = each.reshape(6, count, -1).swapaxes(0, 1)
+        # bone 0 lies in the world and is placed by the root's velocity alone
+        bones[..., 0] = 0
         if self._blends_root:
-            state[0, -3:] += jump.source_root - jump.target_root
-        return state
+            states[:, 0, -3:] += [jump.source_root - jump.target_root for jump in jumps]
+        return states, self._compute_times(bones)
 
     def _compute_offsets(self, jumps: Sequence[Jump]) -> tuple[np.ndarray, np.ndarray]:
         """Return the offsets of bones after jumps and their velocities (6, J B), jump by jump."""
         source_pose, source_velocity, _, target_pose, target_velocity, _ = (
             np.concatenate(part, axis=-1) for part in zip(*jumps, strict=True)
         )
-        offset, speed = (np.tile(each, len(jumps)) for each in (self._offset, self._speed))
+        offset, speed = np.concatenate([self._bones] * len(jumps), axis=-1)
         offset[:3] += source_pose[:3] - target_pose[:3]
         speed[:3] += source_velocity[:3] - target_velocity[:3]
         shown = quat.mul(quat.from_scaled_angle_axis(offset[3:]), source_pose[3:])
         turning = compute_angular_velocity(offset[3:], speed[3:], source_velocity[3:])
         offset[3:] = quat.to_scaled_angle_axis(quat.mul(shown, quat.inv(target_pose[3:])))
         speed[3:] = _compute_offset_speed(offset[3:], turning, target_velocity[3:])
-        # bone 0 lies in the world and is placed by the root's velocity alone
-        bones = self._limits.shape[1]
-        offset[:, ::bones] = speed[:, ::bones] = 0
         return offset, speed
 
-    def _compute_times(self, offset: np.ndarray, speed: np.ndarray) -> tuple[float, float]:
-        """Return the times of the offsets (6, B) of a jump and of their velocities."""
-        return self._compute_times_of_all(offset[None], speed[None])[0]
-
-    def _compute_times_of_all(
-        self, offsets: np.ndarray, speeds: np.ndarray
-    ) -> list[tuple[float, float]]:
-        """Return the times of the offsets x (J, 6, B) of jumps and of their velocities v.
+    def _compute_times(self, bones: np.ndarray) -> list[tuple[float, float]]:
+        """Return the times of offsets x and of their velocities v (J, 2, 6, B) of jumps.
 
         The first acceleration, of a spring y² x + 2 z v with y, z = 2 ln 2 / halflife, and of a
         cubic 6 x / T² + 4 v / S, stays within the limits, and the part of the velocities within
         half.
         """
-        x, v = _compute_lengths(offsets), _compute_lengths(speeds)
+        x, v = _compute_lengths(bones).swapaxes(0, 1)
         shape, fastest, slowest = self._shape, self._time, self._stretch * self._time
         calming = [
             max(fastest, min(shape.find_velocity_time(ratio), slowest))
@@ -308,7 +326,7 @@ class Inertializer:
         self._age = float(ages[-1])
         np.dot(decays[-1], self._initial_state, out=self._state)
         shown = _add_offsets(poses, decays[:, 0] @ self._initial_state[:, :-3])
-        return np.ascontiguousarray(shown.transpose(1, 0, 2))
+        return np.ascontiguousarray(shown)
 
     def update(self, pose: np.ndarray, stands: bool = False) -> tuple[np.ndarray, list[float]]:
         """Advance by one tick; return a pose (7, B) with offsets, and the root's own offset.
@@ -317,6 +335,7 @@ class Inertializer:
         """
         if stands and self._age > 0.0:  # a jump accelerates the body as hard as it may by itself
             self._calm_root()
+        self._previewed = []
         self._age += self._dt
         decay = self._fading_shape.compute_matrix(self._fading_time, self._age, self._velocity_time)
         np.dot(decay.astype(np.float32), self._initial_state, out=self._state)

@@ -27,7 +27,7 @@ class Goal(NamedTuple):
     another one should wait. `push` in m/s is the intent's; the trajectory includes it already.
     `enter` is the intent's, too. `rests`: the simulation object rests, and nothing is requested;
     `stands`: besides, the character faces as it does, so that there is nothing to do but to stand.
-    `measure_seam` tells how hard a jump would shake a joint; `measure_prices` what jumps (J,) cost
+    `measure_seams` tells how hard jumps would shake a joint; `measure_prices` what jumps (J,) cost
     the eye, in metre-seconds.
     `feet` (L, 3) are where toes are shown, and how far the body has gone since each stands; None
     where that does not matter.
@@ -42,7 +42,7 @@ class Goal(NamedTuple):
     enter: str | None = None
     stands: bool = False
     rests: bool = False
-    measure_seam: MeasureSeam | None = None
+    measure_seams: MeasureSeams | None = None
     measure_prices: Callable[[Sequence[Jump]], np.ndarray] | None = None
     feet: np.ndarray | None = None
 
@@ -58,9 +58,16 @@ class Jump(NamedTuple):
     target_root: np.ndarray
 
 
-# of a jump, the poses (K, 7, B) after it and the root's velocities (K, 3) on the way to them: how
-# hard a joint accelerates at most, in m/s²
-MeasureSeam = Callable[[Jump, np.ndarray, np.ndarray], float]
+class Seam(NamedTuple):
+    """A jump, the poses (K, 7, B) after it and the root's velocities (K, 3) on the way to them."""
+
+    jump: Jump
+    following: np.ndarray
+    roots: np.ndarray
+
+
+# how hard a joint accelerates at most around each of some jumps (J,), in m/s²
+MeasureSeams = Callable[[Sequence[Seam]], np.ndarray]
 
 
 class Footing(NamedTuple):

@@ -20,7 +20,7 @@ from .joints import Joints
 from .label_blending import LabelBlending
 from .looking import Look
 from .margins import MARGINS
-from .method import Goal, Jump, Method, Motion
+from .method import Goal, Jump, Method, Motion, Seam
 from .performance import Performance
 from .settings import PerformerSettings
 from .sized_feet import create_foot_lock
@@ -212,7 +212,7 @@ class Performer:
         self._stands = stands
         goal = Goal(
             *(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands, rests),
-            self._measure_seam,
+            self._measure_seams,
             self._measure_prices,
             self._find_feet(),
         )
@@ -256,12 +256,19 @@ class Performer:
         x, y, yaw = self._placement
         c, s = math.cos(yaw), math.sin(yaw)
         away = [(p - x, q - y) for p, q, _ in shown]
-        places = [(c * p + s * q, c * q - s * p) for p, q in away]
-        return np.column_stack([places, self._gone])
+        return np.array(
+            [
+                (c * p + s * q, c * q - s * p, gone)
+                for (p, q), gone in zip(away, self._gone, strict=True)
+            ]
+        )
 
-    def _measure_seam(self, jump: Jump, following: np.ndarray, roots: np.ndarray) -> float:
-        poses = self._inertializer.preview(jump, following, roots, self._led)
-        return self._joints.measure_acceleration(poses, self.method.fps)
+    def _measure_seams(self, seams: Sequence[Seam]) -> np.ndarray:
+        """Return how hard a joint would accelerate around jumps (J,) now, in m/s²."""
+        if len({len(seam.following) for seam in seams}) > 1:  # some are near the end of a range
+            return np.concatenate([self._measure_seams([seam]) for seam in seams])
+        poses = self._inertializer.preview(seams, self._led)
+        return self._joints.compute_hardest(poses, self.method.fps).max(axis=1, initial=0.0)
 
     def _measure_prices(self, jumps: Sequence[Jump]) -> np.ndarray:
         """Return what jumps (J,) would cost the eye now, with what is left of those before."""

@@ -44,7 +44,8 @@ class MotionLimits:
         self._is_fast = speeds > database.walk_to_run
         self._fps, self._joints = database.fps, Joints(self._parents)
         self._block, self._around = (round(s * database.fps) for s in (_BLOCK, _AROUND))
-        self._known = np.full(database.frame_count, np.nan)  # until they are measured
+        # of blocks, and of single frames, until they are measured
+        self._known, self._each = np.full((2, database.frame_count), np.nan)
         self._contacts, self._skeleton = np.asarray(database.contacts), database.skeleton
         self._toes = [leg.toe for leg in database.roles.legs]
 
@@ -60,11 +61,35 @@ class MotionLimits:
         start, stop = self._starts.item(which), self._stops.item(which)
         first = start + (frame - start) // self._block * self._block
         last = min(first + self._block, stop)
-        poses = self._poses[max(first - self._around, start) : min(last + self._around, stop)]
+        around = max(first - self._around, start) + 1, min(last + self._around, stop) - 1
         most = MARGINS.pop * self._gait_peaks[bool(self._is_fast[first:last].any())]
-        peak = min(self._joints.measure_acceleration(poses, self._fps), most)
+        peak = min(self._measure_each(*around).max(initial=0.0).item(), most)
         self._known[first:last] = peak
         return peak
+
+    def _measure_each(self, start: int, stop: int) -> np.ndarray:
+        """Return how hard joints accelerate in frames, none of which is an end of its range."""
+        each = self._each[start:stop]
+        unknown = np.isnan(each).nonzero()[0]
+        if len(unknown):
+            first, last = start + unknown[0], start + unknown[-1]
+            poses = self._poses[None, first - 1 : last + 2]
+            self._each[first : last + 1] = self._joints.compute_hardest(poses, self._fps)[0]
+        return each
+
+    def measure_leaps(self, hardest: np.ndarray, frame: int, entered: Sequence[int]) -> np.ndarray:
+        """Return how hard jumps (J,) from a frame shake a joint, of how hard it accelerates then.
+
+        1 is as hard as both motions around it, but no harder than nearly all of the data.
+        """
+        here, common = self.find_peak(frame), self.common_peak
+        most = [max(here, self.find_peak(to)) if here < common else common for to in entered]
+        return hardest / np.clip(most, MARGINS.fall, common)
+
+    def prepare(self) -> MotionLimits:
+        """Measure what takes longer than a tick has."""
+        _ = self.common_peak, self._gait_peaks
+        return self
 
     @cached_property
     def common_peak(self) -> float:

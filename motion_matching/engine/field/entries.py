@@ -14,6 +14,7 @@ from .states import MotionStates
 
 _LASTING = 0.6  # seconds that the clip goes on for at least
 _MOST = 2000  # states that are compared: a tick has no time for more
+_FIRST = 32  # of the best rewarded ones that are compared before all that may still be better
 # radians of reward that a metre of difference between the poses costs: at 1, a character goes on
 # beside its way where few clips strafe; at 0.4, the toes of runs that turn slide half as far again
 _METRE = 0.5
@@ -38,10 +39,15 @@ class Entries:
         It is -1 if none further than `reach`, within which states are blended anyway, is better
         than a reward of `least` in spite of that.
         """
-        among = np.flatnonzero(rewards > least)
-        if not len(among):
-            return -1
-        away = measure_distances(self._features.take(among, axis=0), here)
-        gains = np.where(away >= reach, rewards.take(among) - _METRE * away, -np.inf)
-        best = int(gains.argmax())
-        return int(self.states[among[best]]) if gains[best] > least else -1
+        most = rewards - _METRE * reach  # that each may gain, which is no nearer than the reach
+        among, best, count = (most > least).nonzero()[0], -1, _FIRST
+        while len(among):
+            ranked = most.take(among).argsort(kind="stable")
+            near, among = np.sort(among.take(ranked[-count:])), among.take(ranked[:-count])
+            away = measure_distances(self._features.take(near, axis=0), here)
+            gains = np.where(away >= reach, rewards.take(near) - _METRE * away, -np.inf)
+            first = int(gains.argmax())
+            if gains[first] > least:
+                best, least = int(self.states[near[first]]), float(gains[first])
+            among, count = among[most.take(among) > least], 4 * count
+        return best

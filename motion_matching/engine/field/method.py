@@ -30,7 +30,7 @@ import numpy as np
 
 from ..control.idling import Idling
 from ..control.margins import MARGINS
-from ..control.method import Explanation, Goal, Jump, MeasureSeam, Motion
+from ..control.method import Explanation, Goal, Jump, MeasureSeams, Motion, Seam
 from ..control.played_labels import PlayedLabels
 from ..control.played_toes import PlayedToes, blend_toes
 from ..control.settings import LARGEST_SPEED, PerformerSettings
@@ -129,6 +129,7 @@ class MotionField:
         self.metric = metric or choose_metric(database)
         from_database = foresight.build_states if foresight else MotionStates.from_database
         self.states = states = from_database(database)
+        _ = states.next_poses  # here, as these take longer than a tick has
         self._features = self.metric.compute_state_features(states)
         self._with_odd: bool | None = None  # not known before settings are applied
         self._neighbours_by_gait: list[Neighbours] = []
@@ -150,8 +151,7 @@ class MotionField:
         self._inertia = Momentum(parents, toes, self.fps)
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
-        self._limits = database.motion_limits
-        self._common_peak = self._limits.common_peak  # takes longer than a tick has
+        self._limits = database.motion_limits.prepare()
         self._lookahead: float | None = None
         self._one_field: OneField | None = None
         # neighbours of the results of all actions (A, k), and those of the current pose, the result
@@ -258,7 +258,7 @@ class MotionField:
         return self._make_motion(standing, jump)._replace(holds=True)
 
     def _enter_better(
-        self, gait: int, wish: Wish, measure_seam: MeasureSeam | None, least: float, reach: float
+        self, gait: int, wish: Wish, measure: MeasureSeams | None, least: float, reach: float
     ) -> Jump | None:
         """Enter the state beyond `reach` that serves a wish best, and better than `least`.
 
@@ -273,25 +273,22 @@ class MotionField:
         entered = self.states.poses[state], self.states.velocities[state]
         source = _to_jump_state(self._pose, self._momentum, self.fps)
         jump = Jump(*source, *_to_jump_state(*entered, self.fps))
-        if (
-            measure_seam is not None
-            and self._measure_leap(measure_seam, jump, state) > MARGINS.leap
-        ):
+        if measure is not None and self._measure_leap(measure, jump, state) > MARGINS.leap:
             return None
         self._go_on_from(state)  # clips that had halted go on
         return jump
 
-    def _measure_leap(self, measure_seam: MeasureSeam, jump: Jump, state: int) -> float:
-        """Return how hard a jump accelerates a joint; 1 is as hard as both motions around it."""
+    def _measure_leap(self, measure: MeasureSeams, jump: Jump, state: int) -> float:
+        """Return how hard a jump shakes a joint; see `MotionLimits.measure_leaps`."""
         poses, steps = [self.states.poses[state]], self.states.motions[state]
         for step in steps:
             pose = add_joints(poses[-1], step)
             pose[:, 0] = poses[0][:, 0]
             poses.append(pose)
         roots = compute_root_step(steps) * np.float32(self.fps)
-        peaks = map(self._limits.find_peak, (self._frame, int(self.states.frames[state])))
-        most = min(max(peaks), self._common_peak)
-        return measure_seam(jump, np.stack(poses[1:]), roots) / max(most, MARGINS.fall)
+        hardest = measure([Seam(jump, np.stack(poses[1:]), roots)])
+        frame = int(self.states.frames[state])
+        return self._limits.measure_leaps(hardest, self._frame, [frame]).item()
 
     def enter(self, state: int) -> None:
         """Continue from a state, and forget what was played."""
@@ -336,7 +333,7 @@ class MotionField:
         may_enter = task.speed > SLOW and not (jump or goal.fading or self._favour)
         if wish is not None and rewards is not None and may_enter:
             best, reach = float(rewards.max()), float(distances.max())
-            jump = self._enter_better(gait, wish, goal.measure_seam, best, reach)
+            jump = self._enter_better(gait, wish, goal.measure_seams, best, reach)
             if jump is not None:
                 pose, velocity = self._pose, self._velocity
                 around, distances, actions = self._find_actions(field, pose, velocity, wish)

@@ -12,7 +12,16 @@ import numpy as np
 
 from ..control.idling import Idling
 from ..control.margins import MARGINS
-from ..control.method import Candidate, Explanation, Footing, Goal, Jump, MeasureSeam, Motion
+from ..control.method import (
+    Candidate,
+    Explanation,
+    Footing,
+    Goal,
+    Jump,
+    MeasureSeams,
+    Motion,
+    Seam,
+)
 from ..control.played_labels import PlayedLabels
 from ..control.played_toes import PlayedToes
 from ..control.settings import PerformerSettings
@@ -38,6 +47,7 @@ _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
 # nearest frames among which one is looked for at which nothing leaps, and frames between them
 _LOOKED_AT, _APART = 64, 2
+_AT_ONCE = 8  # of these; the first few hardly ever all leap
 # of the data's range of a wish: one that is farther beyond counts as that far. Without any, a dog
 # leaves its path; with more, characters whose clips go straight repeat the step that sways most
 _BEYOND = 0.125
@@ -78,8 +88,7 @@ class MotionMatching:
         self._footing = _measure_footing(database)
         self.climbs = database.climb_speeds
         self._successors = database.successors
-        self._limits, self._bearing = database.motion_limits, database.walk_bearing
-        self._common_peak = self._limits.common_peak  # here, as it takes longer than a tick has
+        self._limits, self._bearing = database.motion_limits.prepare(), database.walk_bearing
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
         self.features = FittedFeatures(database).fit(settings)
@@ -93,6 +102,7 @@ class MotionMatching:
             (speed * database.pace) ** 2 for speed in (AT_REST.speed, AT_REST.moving)
         )
         self._last: _Search | None = None
+        self._jumps: dict[int, Jump] = {}  # of the tick, each to its frame
         parents = database.skeleton.parents
         self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
         self.apply(settings)
@@ -254,9 +264,10 @@ class MotionMatching:
         chosen = None if goal.enter is None else self._find_entry(goal.enter)
         if leave or goal.sharp or not waits or chosen is not None:
             self._ticks_to_search = self._search_ticks
+            self._jumps = {}
             best = self._search(goal, frame, mask, leave, chosen)
             if best != frame or self._is_held:
-                jump = Jump(*self._get_played_state(), *self._get_state(best))
+                jump = self._make_jump(best)
                 frame, successor = best, self._successors.item(best)
                 self._is_held = False
         self._frame = successor if successor >= 0 else frame
@@ -353,13 +364,13 @@ class MotionMatching:
             best, cost = frame, continuing
         is_free = chosen is None and goal.jump_to is None and not self._is_held
         if best != frame and is_free:
-            leap = self._measure_leap(goal.measure_seam, frame, best)
+            (leap,) = self._measure_leaps(goal.measure_seams, [best])
             if not leave and self._should_wait(leap):
                 self._ticks_to_search = 0
                 best, cost = frame, continuing
             elif leap > MARGINS.leap:
                 near = nearest(_LOOKED_AT)
-                best, cost = self._find_calm(goal.measure_seam, *near, bound, (best, cost))
+                best, cost = self._find_calm(goal.measure_seams, *near, bound, (best, cost))
         if chosen is not None:
             best, cost = chosen, self._measure_cost(query, chosen, context)
         self.last_cost = cost
@@ -439,10 +450,13 @@ class MotionMatching:
         """Return the nearest frames and costs, with what it costs not to be carried as in walks."""
         frames, costs = nearest(max(count, round(_NEAREST * self.fps)), bound=bound)
         _, first = np.unique(frames // max(round(_DIFFERENT * self.fps), 1), return_index=True)
+        first.sort()
         frames, costs = frames[first], costs[first]
-        costs = costs + self._bearing.price(frames)
-        order = costs.argsort(kind="stable")[:count]
-        return frames[order], costs[order]
+
+        def find(count: int, *, bound: float = math.inf) -> tuple[np.ndarray, np.ndarray]:
+            return frames[:count], costs[:count]
+
+        return price_choice.find_priced(find, self._bearing.price, count)
 
     def _measure_cost(self, query: np.ndarray, frame: int, context: TermContext | None) -> float:
         cost = self._differences.measure(query - self._rows[frame]) + self._bias.item(frame)
@@ -473,24 +487,33 @@ class MotionMatching:
         self._waited = self._waited + 1 if waits else 0
         return waits
 
-    def _measure_leap(self, measure_seam: MeasureSeam | None, frame: int, best: int) -> float:
-        """Return how hard a jump accelerates a joint; 1 is as hard as both motions around it.
+    def _measure_leaps(self, measure: MeasureSeams | None, frames: Sequence[int]) -> list[float]:
+        """Return how hard jumps to frames shake a joint; see `MotionLimits.measure_leaps`.
 
-        Nor is that more than nearly all of the data does. It is 0 where that does not matter.
+        It is 0 where that does not matter.
         """
-        if measure_seam is None or not self._settings.wait:
-            return 0.0
-        jump = Jump(*self._get_played_state(), *self._get_state(best))
-        stop = self.database.stops.item(self.database.range_of_frame.item(best))
-        ahead = min(_SEEN, stop - best - 1)
-        following = self._poses[best + 1 : best + 1 + ahead]
-        roots = self._root_motion[best : best + ahead]
-        most = min(max(map(self._limits.find_peak, (frame, best))), self._common_peak)
-        return measure_seam(jump, following, roots) / max(most, MARGINS.fall)
+        if measure is None or not self._settings.wait:
+            return [0.0] * len(frames)
+        hardest = measure([self._make_seam(frame) for frame in frames])
+        return self._limits.measure_leaps(hardest, self._frame, frames).tolist()
+
+    def _make_seam(self, entered: int) -> Seam:
+        """Return the jump to a frame, with the frames that are played after it."""
+        stop = self.database.stops.item(self.database.range_of_frame.item(entered))
+        last = min(entered + _SEEN, stop - 1)
+        following = self._poses[entered + 1 : last + 1], self._root_motion[entered:last]
+        return Seam(self._make_jump(entered), *following)
+
+    def _make_jump(self, entered: int) -> Jump:
+        """Return the jump to a frame; within a tick always the same one."""
+        if entered not in self._jumps:
+            jump = Jump(*self._get_played_state(), *self._get_state(entered))
+            self._jumps[entered] = jump
+        return self._jumps[entered]
 
     def _find_calm(
         self,
-        measure_seam: MeasureSeam | None,
+        measure: MeasureSeams | None,
         frames: np.ndarray,
         costs: np.ndarray,
         bound: float,
@@ -501,12 +524,15 @@ class MotionMatching:
         Only those count whose `costs` (K,) are below a bound. Without any it is the `best`.
         """
         least = math.inf
-        for other, its_cost in _list_apart(frames, costs):
-            leap = self._measure_leap(measure_seam, self._frame, other)
-            if its_cost < bound and leap < least:
-                best, least = (other, its_cost), leap
-            if least <= 1.0:
-                break
+        apart = [each for each in _list_apart(frames, costs) if each[1] < bound]
+        for start in range(0, len(apart), _AT_ONCE):
+            some = apart[start : start + _AT_ONCE]
+            leaps = self._measure_leaps(measure, [frame for frame, _ in some])
+            for each, leap in zip(some, leaps, strict=True):
+                if leap < least:
+                    best, least = each, leap
+                if least <= 1.0:
+                    return best
         return best
 
     def _make_query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:

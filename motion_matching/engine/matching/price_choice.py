@@ -71,7 +71,7 @@ def _rank(
             frames, costs = np.array(first[:1]), np.array(first[1:])
         else:
             frames, costs = find(count, bound=bound)
-        near = (costs < bound) & ~np.isin(frames, seen)
+        near = (costs < bound) & (frames[:, None] != seen).all(axis=1)
         if near.any():
             totals = costs[near] + np.asarray(measure_prices(frames[near]))
             better = totals < bound

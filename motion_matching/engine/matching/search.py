@@ -27,6 +27,7 @@ _BLOCKS_ONLY = 25_000  # frames up to which testing the boxes of all blocks beat
 _FIRST_AXES = 12  # principal axes used by the first test of all boxes
 _FIRST_BATCH = 16  # boxes scanned before the others are tested against the best cost so far
 _LARGEST_BATCH = 512
+_FEW = 64  # boxes that are scanned together for several nearest frames
 _SAMPLE = 20_000  # frames that principal axes are computed from
 _CHUNK = 4_096  # frames whose coordinates are computed at a time, within the cache
 _LARGEST = float(np.finfo(np.float32).max)
@@ -145,18 +146,23 @@ class FrameIndex:
         if not self._count or k <= 0:
             return frames, costs.astype(np.float64)
         bounds = self._compute_top_bounds(query, mask)
-        ranked = bounds.argsort(kind="stable")
-        start, batch = 0, self._boxes_per_group
+        boxes = (bounds <= best.limit).nonzero()[0]
+        ranked = boxes.take(bounds.take(boxes).argsort())
+        # all at once where the bound leaves few
+        start, batch = 0, self._boxes_per_group if len(boxes) > _FEW else _FEW
         while start < len(ranked) and bounds[ranked[start]] <= best.limit:
             blocks = self._find_promising_blocks(ranked[start : start + batch], mask, best.limit)
             numbers = self._frames.take(blocks, axis=0).ravel()
             cost = self._compute_costs(blocks, mask)
-            usable = (cost <= best.limit) & ~best.find_excluded(numbers)
-            # each frame once: fillers repeat some
-            frames, first = np.unique(np.concatenate([frames, numbers[usable]]), return_index=True)
-            costs = np.concatenate([costs, cost[usable]])[first]
-            leading = costs.argsort(kind="stable")[:k]
-            frames, costs = frames[leading], costs[leading]
+            usable = ((cost <= best.limit) & ~best.find_excluded(numbers)).nonzero()[0]
+            frames = np.concatenate([frames, numbers.take(usable)])
+            costs = np.concatenate([costs, cost.take(usable)])
+            order = np.lexsort((frames, costs))
+            frames, costs = frames.take(order), costs.take(order)
+            is_new = np.ones(len(frames), bool)
+            np.not_equal(frames[1:], frames[:-1], out=is_new[1:])  # as fillers repeat some
+            leading = is_new.nonzero()[0][:k]
+            frames, costs = frames.take(leading), costs.take(leading)
             if len(costs) == k:
                 best.lower(float(costs[-1]))
             start, batch = start + batch, min(4 * batch, _LARGEST_BATCH)

@@ -45,10 +45,16 @@ class SupportPrice:
     """
 
     def __init__(self, toes: np.ndarray, gone: np.ndarray, legs: tuple[LegGeometry, ...]) -> None:
-        self._toes, self._gone = toes, gone
         self._size, slowness = (legs[0].size, legs[0].slowness) if legs else (1.0, 1.0)
         self._free, self._over = RULES.stands * self._size, RULES.gone * self._size
-        self._speed = RULES.reaches * self._size / slowness
+        speed = RULES.reaches * self._size / slowness
+        stands = toes[..., _STAYS] > 0.0
+        # of each foot (N, L, 4): where it is, how far the rest of its swing brings it, and how far
+        # the body has gone over it, infinitely in the air, where no stance begins again
+        self._feet = np.empty((*stands.shape, 4))
+        self._feet[..., :2] = toes[..., _PLACE]
+        self._feet[..., 2] = np.where(stands, 0.0, speed * toes[..., _UNTIL])
+        self._feet[..., 3] = np.where(stands, gone, np.inf)
 
     def measure(self, frames: np.ndarray, feet: np.ndarray) -> np.ndarray:
         """Return the prices (K,) of frames in square metres, for people; never negative.
@@ -57,18 +63,24 @@ class SupportPrice:
         gone since each stands. All count as two do: bodies of many legs are dragged no farther than
         people.
         """
-        toes = self._toes[frames]
-        x, y = np.moveaxis(toes[..., _PLACE] - feet[:, :2], -1, 0)
-        stands = toes[..., _STAYS] > 0.0
-        until = np.where(stands, 0.0, toes[..., _UNTIL])
-        beyond = np.sqrt(x * x + y * y) - self._free - self._speed * until
-        again = np.where(stands, feet[:, 2] - self._gone[frames] - self._over, 0.0)
-        squares = np.square(np.maximum(beyond, 0.0)) + np.square(np.maximum(again, 0.0))
-        return 2.0 / self._size**2 * squares.mean(axis=-1)
+        own = self._feet.take(frames, axis=0)
+        away = own[..., :2] - feet[:, :2]
+        away *= away
+        beyond = np.sqrt(away[..., 0] + away[..., 1])
+        beyond -= self._free
+        beyond -= own[..., 2]
+        again = feet[:, 2] - own[..., 3]
+        again -= self._over
+        for each in (beyond, again):
+            np.maximum(each, 0.0, out=each)
+            each *= each
+        beyond += again
+        return 2.0 / self._size**2 * (np.add.reduce(beyond, axis=-1) / len(feet))
 
     def get_feet(self, frame: int) -> np.ndarray:
         """Return the feet (L, 3) of a frame, as `measure` takes those that are shown."""
-        return np.column_stack([self._toes[frame, :, _PLACE], self._gone[frame]])
+        x, y, _, gone = self._feet[frame].T
+        return np.column_stack([x, y, np.where(np.isinf(gone), 0.0, gone)])
 
 
 def measure_gone(

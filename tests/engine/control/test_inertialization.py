@@ -7,7 +7,7 @@ import pytest
 
 from motion_matching.engine.control.fade import CUBIC, SPRING
 from motion_matching.engine.control.inertialization import Inertializer
-from motion_matching.engine.control.method import Jump
+from motion_matching.engine.control.method import Jump, Seam
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.maths import quat, springs
 
@@ -308,7 +308,7 @@ def test_a_preview_shows_the_step_of_a_root_that_is_not_blended():
         inertializer = Inertializer(limits, HALFLIFE, DT, blends_root=blends)
         for _ in range(2):
             inertializer.update(jump.source_pose)
-        preview = inertializer.preview(jump, following, roots, jump.source_root)
+        (preview,) = inertializer.preview([Seam(jump, following, roots)], jump.source_root)
         steps = np.diff(preview[:, :2, 0], axis=0) / DT
         inertializer.transition(jump)
         entered = jump.target_root + inertializer.update(jump.target_pose)[1]

@@ -8,7 +8,7 @@ import pytest
 from motion_matching.engine.control.fade import CUBIC, SPRING, FadeShape
 from motion_matching.engine.control.inertialization import Inertializer
 from motion_matching.engine.control.joints import Joints
-from motion_matching.engine.control.method import Jump
+from motion_matching.engine.control.method import Jump, Seam
 from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.planar import rotate_xy
 
@@ -38,9 +38,8 @@ class Body:
 
     def foresee(self, jump: Jump, frame: int) -> float:
         """Return how fast a joint would accelerate around a jump to a frame."""
-        following = self.database.poses[frame + 1 : frame + 1 + FOLLOWING]
-        roots = self.database.root_motion[frame : frame + FOLLOWING]
-        return self.measure(self.inertializer.preview(jump, following, roots, self.led))
+        seam = make_seam(self.database, jump, frame)
+        return self.measure(self.inertializer.preview([seam], self.led)[0])
 
     def measure(self, poses: np.ndarray) -> float:
         joints = Joints(self.database.skeleton.parents)
@@ -54,6 +53,11 @@ def get_state(database, frame: int) -> tuple[np.ndarray, ...]:
 
 def make_jump(database, source: int, target: int) -> Jump:
     return Jump(*get_state(database, source), *get_state(database, target))
+
+
+def make_seam(database, jump: Jump, frame: int) -> Seam:
+    following = database.poses[frame + 1 : frame + 1 + FOLLOWING]
+    return Seam(jump, following, database.root_motion[frame : frame + FOLLOWING])
 
 
 @pytest.mark.parametrize("root_halflife", [0.0, 0.06], ids=["root_fades", "root_on_feet"])
@@ -103,3 +107,38 @@ def test_a_foreseen_jump_leaves_the_inertializer_as_it_is(demo_database):
     body.foresee(make_jump(demo_database, 900, 50), 50)
     np.testing.assert_array_equal(body.inertializer._state, state[0])
     assert body.inertializer.fading.time == state[1]
+
+
+def test_jumps_that_are_foreseen_together_are_as_each_alone(demo_database):
+    """What is left of an earlier jump is beneath each, and all go on from one body."""
+    body, targets = Body(demo_database, root_halflife=0.06), [50, 900, 1500]
+    body.inertializer.transition(make_jump(demo_database, 100, 700))
+    body.play(700, FOLLOWING)
+    jumps = [make_jump(demo_database, 700 + FOLLOWING, target) for target in targets]
+    seams = [make_seam(demo_database, *each) for each in zip(jumps, targets, strict=True)]
+    together = body.inertializer.preview(seams, body.led)
+    joints = Joints(demo_database.skeleton.parents)
+    hardest = joints.compute_hardest(together, demo_database.fps).max(axis=1)
+    for seam, target, poses, most in zip(seams, targets, together, hardest, strict=True):
+        np.testing.assert_allclose(
+            poses, body.inertializer.preview([seam], body.led)[0], rtol=0.0, atol=1e-6
+        )
+        assert most == pytest.approx(body.foresee(seam.jump, target), rel=1e-5)
+
+
+def test_a_jump_that_was_foreseen_is_entered_as_any_other(demo_database):
+    """Even among others, and after a tick in which it was not entered."""
+    jump, other = (make_jump(demo_database, 700 + FOLLOWING, target) for target in (900, 50))
+    seams = make_seam(demo_database, other, 50), make_seam(demo_database, jump, 900)
+    for waits in (False, True):
+        foreseen, plain = Body(demo_database), Body(demo_database)
+        for body in (foreseen, plain):
+            body.play(700, FOLLOWING)
+            if body is foreseen:
+                body.inertializer.preview(seams, body.led)
+            if waits:
+                body.inertializer.transition(other)
+                body.play(50, FOLLOWING)
+            body.inertializer.transition(jump)
+            body.play(900, FOLLOWING)
+        np.testing.assert_array_equal(foreseen.shown, plain.shown)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motion_matching.engine.control.margins import MARGINS
 from motion_matching.engine.takes import takes
 
 
@@ -54,3 +55,14 @@ def test_steps_are_as_hard_in_a_database_of_any_rate(demo_database):
     assert quicker.motion_limits.hardest_step == pytest.approx(4.0 * hardest)
     larger = replace(demo_database, contacts=np.zeros_like(demo_database.contacts))
     assert larger.motion_limits.hardest_step == np.inf
+
+
+def test_a_leap_is_told_by_the_harder_motion_of_both_but_never_by_a_rare_one(demo_database):
+    limits, frames = demo_database.motion_limits, np.arange(0, demo_database.frame_count, 97)
+    peaks = np.array([limits.find_peak(frame) for frame in frames.tolist()])
+    hardest = np.linspace(1.0, 300.0, len(frames))
+    for frame, peak in zip(frames.tolist(), peaks, strict=True):
+        most = np.maximum(np.minimum(np.maximum(peak, peaks), limits.common_peak), MARGINS.fall)
+        leaps = limits.measure_leaps(hardest, frame, frames.tolist())
+        np.testing.assert_array_equal(leaps, hardest / most)
+    assert peaks.max() > limits.common_peak > peaks.min()

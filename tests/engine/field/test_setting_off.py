@@ -11,6 +11,7 @@ from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.field.entries import Entries
 from motion_matching.engine.field.method import MotionField
+from motion_matching.engine.field.neighbours import measure_distances
 from motion_matching.engine.takes import takes
 
 SPEED = 1.1
@@ -80,3 +81,21 @@ def test_near_states_are_entered_unless_others_serve_much_better(demo_database, 
     assert entries.find_best(rewards, here, 0.0) == -1
     rewards[40] = 10.0
     assert entries.find_best(rewards, here, 0.0) == entries.states[40]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_entry_is_that_of_a_look_at_all(demo_database, performer, seed):
+    """However many are rewarded alike, and however near those around the pose may be."""
+    rng, features = np.random.default_rng(seed), performer.method._features
+    states = performer.method.states
+    entries = Entries(demo_database, states, features, np.ones(len(states), bool))
+    for spread in (0.1, 1.0, 10.0):
+        rewards = rng.normal(0.0, spread, len(entries.states)).round(2).astype(np.float32)
+        here = features[rng.integers(len(states), size=1)]
+        away = measure_distances(features[entries.states], here)
+        for reach in (0.0, float(np.median(away)), np.inf):
+            gains = np.where(away >= reach, rewards - 0.5 * away, -np.inf)
+            best = int(gains.argmax())
+            for least in (-np.inf, 0.0, gains[best]):
+                wanted = entries.states[best] if gains[best] > least else -1
+                assert entries.find_best(rewards, here, least, reach) == wanted

@@ -213,7 +213,7 @@ def test_the_notebook_preset_decides_as_the_notebook(demo_database):
             may_enter = best < frame - before or best >= frame
             if may_enter and best < stops[best] - last:
                 break
-        jump = method.advance(Goal(trajectory, fading=True, measure_seam=lambda *_: 1e6)).jump
+        jump = method.advance(Goal(trajectory, fading=True, measure_seams=shake_hard)).jump
         assert (jump is not None) == (best != frame)
         if jump is not None:
             np.testing.assert_array_equal(jump.target_pose, database.poses[best])
@@ -261,6 +261,10 @@ def test_searches_wait_for_the_interval_unless_the_goal_is_sharp(demo_database):
         assert jumps[0] == sharp
 
 
+def shake_hard(seams) -> np.ndarray:
+    return np.full(len(seams), 1e6)
+
+
 def test_a_jump_that_would_make_a_joint_pop_waits(demo_database):
     method = MotionMatching(demo_database, PerformerSettings(search_interval=0.5))
     method.reset()
@@ -268,12 +272,13 @@ def test_a_jump_that_would_make_a_joint_pop_waits(demo_database):
     fast = make_trajectory(3.0, 0.8, method.trajectory_times)
     shaken, seen = [1000.0, 1000.0, 1000.0, 0.0], []
 
-    def measure(jump, following, roots) -> float:
+    def measure(seams) -> np.ndarray:
+        ((jump, following, _),) = seams
         np.testing.assert_array_equal(jump.source_pose, demo_database.poses[method._frame])
         seen.append(following.shape)
-        return shaken[len(seen) - 1]
+        return np.array([shaken[len(seen) - 1]])
 
-    goal = Goal(fast, sharp=True, measure_seam=measure)
+    goal = Goal(fast, sharp=True, measure_seams=measure)
     motions = [method.advance(goal._replace(sharp=tick == 0)) for tick in range(4)]
     assert [motion.jump is not None for motion in motions] == [False, False, False, True]
     assert seen == [(3, *demo_database.poses.shape[1:])] * 4
@@ -285,7 +290,7 @@ def test_no_jump_waits_for_long(demo_database):
     method.reset()
     method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
     fast = make_trajectory(3.0, 0.8, method.trajectory_times)
-    goal = Goal(fast, sharp=True, measure_seam=lambda *_: 1000.0)
+    goal = Goal(fast, sharp=True, measure_seams=shake_hard)
     jumped = [method.advance(goal).jump is not None for _ in range(40)]
     waited = jumped.index(True) / demo_database.fps
     assert 0.1 < waited < 0.2
@@ -298,17 +303,18 @@ def test_a_jump_that_may_wait_no_longer_enters_a_frame_that_pops_less(demo_datab
     method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
     asked: list[np.ndarray] = []
 
-    def measure(jump, following, roots) -> float:
-        asked.append(jump.target_pose)
-        return 1000.0 if len(asked) < 12 else 0.0
+    def measure(seams) -> np.ndarray:
+        first = len(asked) + 1
+        asked.extend(seam.jump.target_pose for seam in seams)
+        return np.array([1000.0 if first + k < 12 else 0.0 for k in range(len(seams))])
 
     fast = make_trajectory(3.0, 0.8, method.trajectory_times)
-    goal = Goal(fast, sharp=True, measure_seam=measure)
+    goal = Goal(fast, sharp=True, measure_seams=measure)
     ticks, jump = 0, None
     while jump is None:
         jump, ticks = method.advance(goal).jump, ticks + 1
     assert ticks < 0.25 * demo_database.fps
-    assert len(asked) == 12, "others are looked at once it has waited"
+    assert 12 <= len(asked) < 20, "others are looked at once it has waited, a few at once"
     assert not np.array_equal(jump.target_pose, asked[ticks - 1]), "the best frame of that tick"
     assert np.array_equal(jump.target_pose, asked[11])
 
@@ -318,7 +324,7 @@ def test_the_end_of_a_range_is_left_even_with_a_pop(demo_database):
     method.reset()
     method._frame = int(demo_database.stops[0]) - 1
     still = make_trajectory(0.0, 0.0, method.trajectory_times)
-    motion = method.advance(Goal(still, measure_seam=lambda *_: 1e6))
+    motion = method.advance(Goal(still, measure_seams=shake_hard))
     assert motion.jump is not None
 
 
