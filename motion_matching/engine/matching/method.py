@@ -252,6 +252,7 @@ class MotionMatching:
         if idle >= 0:
             return self._idle(idle)
         self._tempo.ask(goal.trajectory)
+        goal = goal._replace(trajectory=self._tempo.slow_down(goal.trajectory))
         successor = self._successors.item(frame)
         mask = self._get_tag_mask(goal.tags)
         leave = successor < 0 or goal.jump_to is not None or self._is_held

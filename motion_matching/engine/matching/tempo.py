@@ -28,9 +28,7 @@ class TempoRules:
     change: float = tune(0.5, "1/s", "of the rate: what the director's eases change at most")
     alike: float = tune(0.03, "1", "strides of one walk differ by as much: it is played as it is")
     other: float = tune(0.06, "1", "a speed that differs by as much is another one")
-    along: float = tune(
-        20.0, "°", "motion that goes where it is asked to: it does not turn"
-    )
+    along: float = tune(20.0, "°", "motion that goes where it is asked to: it does not turn")
     astray: float = tune(45.0, "°", "motion that still has to turn: that takes the time it takes")
     steady: float = tune(0.9, "1", "of its fastest, a way's slowest: it is gone at one speed")
     hasty: float = tune(0.7, "1", "the same of a way that starts, stops or changes its gait")
@@ -68,6 +66,16 @@ class Tempo:
         self._asked = ahead[0].vx, ahead[0].vy
         steady = min(speeds) / max(speeds)
         self._steady = _ease(steady, RULES.hasty, RULES.steady)
+
+    def slow_down(self, trajectory: Sequence[TrajectoryPoint]) -> Sequence[TrajectoryPoint]:
+        """Return a trajectory as the data goes it: what is played faster goes slower there."""
+        if self.rate == 1.0:
+            return trajectory
+        by = 1.0 / self.rate
+        return [
+            TrajectoryPoint(by * x, by * y, yaw, by * vx, by * vy, by * rise)
+            for x, y, yaw, vx, vy, rise in trajectory
+        ]
 
     def go_on(self, frame: int) -> None:
         """Bring the rate nearer to what the frame that is played needs."""
