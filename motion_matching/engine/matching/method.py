@@ -34,7 +34,7 @@ from .moments import Moment, Moments
 from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
 from .support import SupportPrice, measure_gone
-from .tempo import Tempo
+from .tempo import LiveTempo
 
 _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
@@ -73,7 +73,7 @@ class MotionMatching:
         self.trajectory_times = schema.trajectory_times
         self._contacts = np.asarray(database.contacts)
         toes = self._measure_toes(database)
-        self._moments, self._tempo = Moments(database, toes), Tempo(database)
+        self._moments, self._tempo = Moments(database, toes), LiveTempo(database)
         self._support = SupportPrice(toes, self._measure_gone(database), self.legs)
         self._footing = _measure_footing(database)
         self.climbs = database.climb_speeds

@@ -28,6 +28,9 @@ class TempoRules:
     change: float = tune(0.5, "1/s", "of the rate: what the director's eases change at most")
     alike: float = tune(0.03, "1", "strides of one walk differ by as much: it is played as it is")
     other: float = tune(0.06, "1", "a speed that differs by as much is another one")
+    beyond: float = tune(
+        0.1, "1", "of a speed that is still missing: other motion is looked for as without a tempo"
+    )
     along: float = tune(20.0, "°", "motion that goes where it is asked to: it does not turn")
     astray: float = tune(45.0, "°", "motion that still has to turn: that takes the time it takes")
     steady: float = tune(0.9, "1", "of its fastest, a way's slowest: it is gone at one speed")
@@ -37,7 +40,7 @@ class TempoRules:
 RULES = TempoRules()
 
 
-class Tempo:
+class LiveTempo:
     """Finds the rates at which frames go as fast as a goal asks for."""
 
     def __init__(self, database: Database) -> None:
@@ -54,7 +57,9 @@ class Tempo:
 
     def reset(self) -> None:
         """Play at the data's own rate."""
-        self.rate, self._steady, self._asked = 1.0, 0.0, (0.0, 0.0)
+        self.rate = self._needed = 1.0
+        self._missing = 0.0  # share of a speed
+        self._steady, self._asked = 0.0, (0.0, 0.0)
 
     def ask(self, trajectory: Sequence[TrajectoryPoint]) -> None:
         """Take what the points ahead of a trajectory ask for."""
@@ -68,10 +73,13 @@ class Tempo:
         self._steady = _ease(steady, RULES.hasty, RULES.steady)
 
     def slow_down(self, trajectory: Sequence[TrajectoryPoint]) -> Sequence[TrajectoryPoint]:
-        """Return a trajectory as the data goes it: what is played faster goes slower there."""
-        if self.rate == 1.0:
+        """Return a trajectory as the data goes it: what is played faster goes slower there.
+
+        Where the rate does not suffice, other motion is nearer to what is asked for as it is.
+        """
+        if self._needed == 1.0:
             return trajectory
-        by = 1.0 / self.rate
+        by = self._needed ** -_ease(self._missing, RULES.beyond, 0.0)
         return [
             TrajectoryPoint(by * x, by * y, yaw, by * vx, by * vy, by * rise)
             for x, y, yaw, vx, vy, rise in trajectory
@@ -79,21 +87,27 @@ class Tempo:
 
     def go_on(self, frame: int) -> None:
         """Bring the rate nearer to what the frame that is played needs."""
-        self.rate = min(max(self.find(frame), self.rate - self._change), self.rate + self._change)
+        self._needed, self._missing = self._find(frame)
+        slowest, fastest = self.rate - self._change, self.rate + self._change
+        self.rate = min(max(self._needed, slowest), fastest)
 
-    def find(self, frame: int) -> float:
-        """Return the rate at which a frame goes as fast as asked: 1 where it does, or rests."""
+    def _find(self, frame: int) -> tuple[float, float]:
+        """Return the rate at which a frame goes as fast as asked, and how much is then missing.
+
+        The rate is 1 where it does, or rests; the rest is a share.
+        """
         if self._steady == 0.0:
-            return 1.0
+            return 1.0, 0.0
         (x, y), (own_x, own_y) = self._asked, self._velocities[frame].tolist()
         asked, own = math.hypot(x, y), math.hypot(own_x, own_y)
         if own <= self._least:
-            return 1.0
+            return 1.0, 0.0
         angle = abs(wrap(math.atan2(own_y, own_x) - math.atan2(y, x)))
         rate = asked / own
+        reached = min(max(rate, 1.0 / self._most), self._most)
         share = self._steady * _ease(math.degrees(angle), RULES.astray, RULES.along)
         share *= _ease(abs(rate - 1.0), RULES.alike, RULES.other)
-        return 1.0 + share * (min(max(rate, 1.0 / self._most), self._most) - 1.0)
+        return 1.0 + share * (reached - 1.0), max(rate / reached, reached / rate) - 1.0
 
 
 def _ease(value: float, none: float, full: float) -> float:
