@@ -50,6 +50,7 @@ NEW_SETTINGS = {
     "prediction": "spring",
     "skip_ahead": False,
     "wait": True,
+    "tempo": 0.0,
     "object_waits": True,
     "labels": [],
     "label_blend": 0.3,

@@ -23,7 +23,7 @@ LARGEST = 1000.0  # without a limit of its own; more is a mistake, and far more 
 class Description:
     """Describe a setting: its label, one sentence of help without a full stop, unit and limits.
 
-    The unit is 's', 'm', 'm/s', 'rad', 'rad/s', 'share' (a part of a whole, 0 to 1) or empty.
+    The unit is 's', 'm', 'm/s', 'rad', 'rad/s', 'share' (a part of a whole, 0 to 1), '%' or empty.
     Values from `least` to `most` are accepted; a slider goes from `soft_least` to `soft_most`.
     `choices` are the values of a text, each with its label and help.
     """

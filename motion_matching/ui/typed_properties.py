@@ -35,6 +35,7 @@ _UNITS: Mapping[str, Mapping[str, Any]] = {
     "rad": {"subtype": "ANGLE", "unit": "ROTATION"},
     "rad/s": {"subtype": "ANGLE", "unit": "ROTATION"},
     "share": {"subtype": "FACTOR", "precision": 2},
+    "%": {"subtype": "PERCENTAGE", "precision": 0},
 }
 _LARGEST = 1000.0  # in panels, of settings without a limit
 _PREFIX = "_PROPERTIES_OF_"  # of the names by which modules hold the properties of classes

@@ -162,6 +162,8 @@ class ContactLock:
                 left, place = find_landing(flight, aim, dt, radius, hardest)
                 if left < played.stays:
                     self._commit(left, place)
+        elif not self._commits and abs(self._left - played.until) > 0.5 * dt:
+            self._left = played.until  # it is played at another rate than when it left
         aim = foresee(played.land_x, played.land_y, played)
         if not self._commits and self._left <= RULES.straight:
             self._commit(*find_landing(flight, aim, max(self._left, dt), radius, hardest))

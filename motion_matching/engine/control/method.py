@@ -89,6 +89,7 @@ class Motion(NamedTuple):
     `labels` have 1 for that of the settings' labels which is played, if any, and 0 for the others.
     `hardest` is how fast a joint accelerates in the data around the frame, in m/s², if known. It
     `holds` a pose that no data moves. `footing` is that of a frame whose ground is not level.
+    What is shown is a `share` of a frame later than it, from -0.5 to 0.5, and played at a `rate`.
     """
 
     pose: np.ndarray
@@ -102,6 +103,8 @@ class Motion(NamedTuple):
     hardest: float = math.inf
     holds: bool = False
     footing: Footing | None = None
+    share: float = 0.0
+    rate: float = 1.0
 
 
 @dataclass(frozen=True)

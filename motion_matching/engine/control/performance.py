@@ -54,6 +54,7 @@ _BEFORE = MappingProxyType(
         "prediction": "spring",
         "skip_ahead": False,
         "wait": True,
+        "tempo": 0.0,
         "object_waits": True,
         "look": 0.0,
         "look_ahead": 0.7,

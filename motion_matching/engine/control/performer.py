@@ -45,7 +45,8 @@ class Frame(NamedTuple):
     `pose` (7, B) is local, with bone 0 the character in the world; `unlocked_pose` is that before
     the feet were locked. `contacts` (L,) are the source frame's, `locked` (L,) the toes locked.
     `apart` is the simulation object's step less the data's. `blocked`: obstacles prevent the
-    desired velocity. `frame`, `jumped` and `cost`: what is played.
+    desired velocity. `frame`, `jumped` and `cost`: what is played, as much as `share` of a frame
+    later, and at a `rate`.
     """
 
     pose: np.ndarray
@@ -61,6 +62,8 @@ class Frame(NamedTuple):
     frame: int
     jumped: bool
     cost: float
+    share: float
+    rate: float
 
 
 class Performer:
@@ -438,7 +441,8 @@ class Performer:
         places = Placement(x, y, yaw), Placement(s.x, s.y, s.yaw), self._apart
         goal = (s.desired_vx, s.desired_vy), s.desired_yaw, s.is_blocked
         played = motion.frame, motion.jump is not None, motion.cost
-        return Frame(pose, unlocked, *places, *goal, motion.contacts, locked, *played)
+        shown = motion.share, motion.rate
+        return Frame(pose, unlocked, *places, *goal, motion.contacts, locked, *played, *shown)
 
 
 def _place(pose: np.ndarray, place: GroundPlace, height: float | None = None) -> np.ndarray:

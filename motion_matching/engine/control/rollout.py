@@ -57,6 +57,8 @@ def solve(
         poses=np.stack(columns["pose"]),
         unlocked_poses=np.stack(columns["unlocked_pose"]),
         frames=np.array(columns["frame"], np.int32),
+        shares=np.array(columns["share"], np.float32),
+        rates=np.array(columns["rate"], np.float32),
         cost=np.array(columns["cost"], np.float32),
         prices=prices,
         simulation=np.array(columns["simulation_object"]),

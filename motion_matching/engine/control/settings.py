@@ -184,6 +184,14 @@ class PerformerSettings:
         "Let a jump wait while the one before fades, and a moment where a joint would pop; off: "
         "jumps as soon as a better frame is found",
     )
+    tempo: float = describe(
+        0.0,
+        "Tempo",
+        "How much faster or slower motion may be played so that it goes as fast as it is asked to; "
+        "higher: reaches more speeds between those of the clips, 0: as captured",
+        "%",
+        most=15.0,
+    )
     continuing_bias: float = describe(
         0.3,
         "Continuing Bias",

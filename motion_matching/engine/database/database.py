@@ -299,6 +299,14 @@ class Database:
         return followers
 
     @cached_property
+    def predecessors(self) -> np.ndarray:
+        """The frame before each (N,): that which it follows; -1 at the beginning of a range."""
+        predecessors = np.full(self.frame_count, -1)
+        before = np.flatnonzero(self.followers >= 0)
+        predecessors[self.followers[before]] = before
+        return predecessors
+
+    @cached_property
     def successors(self) -> np.ndarray:
         """The frame played after each (N,): its follower; -1 at a dead end."""
         successors = self.followers.copy()
@@ -383,7 +391,7 @@ class Database:
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
         kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
-        kept |= {"standing", "followers", "toes", "gaze", "unmended", "stances"}
+        kept |= {"standing", "followers", "predecessors", "toes", "gaze", "unmended", "stances"}
         if np.array_equal(result.playable, self.playable):
             kept |= {"normalization", "successors", "walk_bearing"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})

@@ -13,6 +13,7 @@ from ..control.performance import Performance
 from ..control.settings import PerformerSettings
 from ..control.take import Take
 from ..control.transition_cost import Transition, measure_prices
+from ..maths.component_quat import mix_poses
 from .beam import ShotPlan
 from .closing import Closed
 from .footage import Footage
@@ -36,14 +37,8 @@ class _Sampler:
         between = (shares > _BETWEEN) & (self._left[frames] > 0)
         if not between.any():
             return poses
-        share = shares[between, None, None].astype(np.float32)
-        after = np.array(self._poses[frames[between] + 1])
-        here = poses[between]
-        opposite = np.einsum("kib,kib->kb", here[:, 3:], after[:, 3:]) < 0.0
-        after[:, 3:] *= np.where(opposite, -1.0, 1.0)[:, None].astype(np.float32)
-        mixed = here + share * (after - here)
-        mixed[:, 3:] /= np.linalg.norm(mixed[:, 3:], axis=1, keepdims=True)
-        poses[between] = mixed
+        after = self._poses[frames[between] + 1]
+        poses[between] = mix_poses(poses[between], after, shares[between])
         return poses
 
     def sample_state(self, frame: int, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -97,6 +92,8 @@ def play(
         unlocked_poses=poses.copy(),
         locked=np.zeros((len(poses), len(database.roles.legs)), bool),
         frames=shown.frames.astype(np.int32),
+        shares=np.zeros(len(poses), np.float32),
+        rates=np.ones(len(poses), np.float32),
         jumped=jumped,
         cost=np.zeros(len(poses), np.float32),
         prices=prices,

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
         flips,
         length_search,
         method,
+        moments,
         price_choice,
         search,
         similar_frames,
         support,
+        tempo,
     )
 else:
     __getattr__ = load_on_use(__name__)

@@ -23,7 +23,6 @@ from ..control.method import (
     Seam,
 )
 from ..control.played_labels import PlayedLabels
-from ..control.played_toes import PlayedToes
 from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
@@ -39,9 +38,11 @@ from . import price_choice, similar_frames
 from .cost_terms import CostTerm, TermContext, check_terms, measure_terms
 from .differences import make_differences
 from .fitted_features import FittedFeatures
+from .moments import Moment, Moments
 from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
 from .support import SupportPrice, measure_gone
+from .tempo import LiveTempo
 
 _SEEN = 3  # ticks after a jump that are looked at for joints that pop
 _LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
@@ -79,12 +80,10 @@ class MotionMatching:
         self.acceleration_limits = database.motion_limits.bones
         schema = database.schema
         self.trajectory_times = schema.trajectory_times
-        # plain views: taking a row of a memory-mapped array costs ten times as much
-        self._poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
         self._contacts = np.asarray(database.contacts)
-        self._root_motion = database.root_motion.astype(np.float32)
-        self._toes = database.played_toes
-        self._support = SupportPrice(self._toes, self._measure_gone(database), self.legs)
+        self._moments, self._tempo = Moments(database), LiveTempo(database)
+        gone = self._measure_gone(database)
+        self._support = SupportPrice(database.played_toes, gone, self.legs)
         self._footing = _measure_footing(database)
         self.climbs = database.climb_speeds
         self._successors = database.successors
@@ -132,6 +131,7 @@ class MotionMatching:
         # last, so that refused settings change nothing
         self._settings = settings
         self._labels.apply(settings.labels)
+        self._tempo.apply(settings.tempo / 100.0)
         self._search_ticks = max(round(settings.search_interval * self.fps), 1)
         self._around: dict[str, Any] = {
             "surroundings": round(settings.surroundings * self.fps),
@@ -195,8 +195,9 @@ class MotionMatching:
         One that is not to idle starts at the calmest frame that may be entered.
         """
         allowed = np.flatnonzero(self._allowed)
-        vx, vy, turn = self._root_motion[allowed].T
-        self._frame = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
+        vx, vy, turn = self._moments.root_motion[allowed].T
+        self._frame, self._share = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)]), 0.0
+        self._tempo.reset()
         self._ticks_to_search = 0
         self._waited = 0  # ticks that jumps have waited in a row
         self._idling.reset()
@@ -207,7 +208,7 @@ class MotionMatching:
         self._since_stood = 0.0 if start >= 0 else math.inf  # seconds
         self._last = None
         self.last_cost = 0.0
-        return self._make_motion(self._frame, None)
+        return self._make_motion(self._moments.root_motion[self._frame], None)
 
     def start_from(self, state: MovingPose) -> Motion:
         """Enter the frame whose pose and velocities are nearest, among those that may be entered.
@@ -222,7 +223,8 @@ class MotionMatching:
         self._frame = int(nearest[np.argmin(self._compare_bodies(state, nearest))])
         self._ticks_to_search = self._search_ticks
         source = state.pose, state.velocity, state.root
-        return self._make_motion(self._frame, Jump(*source, *self._get_state(self._frame)))
+        jump = Jump(*source, *self._get_state(self._frame))
+        return self._make_motion(self._moments.root_motion[self._frame], jump)
 
     def find_similar(self, state: MovingPose, count: int, apart: int) -> list[tuple[int, float]]:
         """Return the `count` frames whose bodies are most like a pose in motion, and how different.
@@ -248,10 +250,13 @@ class MotionMatching:
     def advance(self, goal: Goal) -> Motion:
         """Go one frame on, after a search if one is due, or idle."""
         frame = self._frame
-        idle = self._idling.choose(goal, frame, self._root_motion[frame], self._poses[frame])
+        pose, _, root = self._moments.get_state(self._moment)
+        idle = self._idling.choose(goal, frame, root, pose)
         self._since_stood = 0.0 if idle >= 0 or goal.rests else self._since_stood + 1.0 / self.fps
         if idle >= 0:
             return self._idle(idle)
+        self._tempo.ask(goal.trajectory)
+        goal = goal._replace(trajectory=self._tempo.slow_down(goal.trajectory))
         successor = self._successors.item(frame)
         mask = self._get_tag_mask(goal.tags)
         leave = successor < 0 or goal.jump_to is not None or self._is_held
@@ -268,10 +273,17 @@ class MotionMatching:
             best = self._search(goal, frame, mask, leave, chosen)
             if best != frame or self._is_held:
                 jump = self._make_jump(best)
-                frame, successor = best, self._successors.item(best)
-                self._is_held = False
-        self._frame = successor if successor >= 0 else frame
-        return self._make_motion(frame, jump)
+                self._frame, self._share, self._is_held = best, 0.0, False
+        self._tempo.go_on(self._frame)
+        return self._go_on(jump)
+
+    @property
+    def _moment(self) -> Moment:
+        return Moment(self._frame, self._share)
+
+    def _go_on(self, jump: Jump | None) -> Motion:
+        (self._frame, self._share), root = self._moments.go_on(self._moment, self._tempo.rate)
+        return self._make_motion(root, jump)
 
     def _idle(self, frame: int) -> Motion:
         """Play on from a frame at which the character stands."""
@@ -283,24 +295,33 @@ class MotionMatching:
             target = self._get_held_state(frame) if holds else self._get_state(frame)
             jump = Jump(*source, *target)
             self._last, self.last_cost = None, 0.0  # no search led here
-        self._frame = frame if holds else self._successors.item(frame)
+            self._frame, self._share = frame, 0.0
+        self._tempo.reset()
         self._ticks_to_search = 0  # once the goal moves there is one at once
-        return self._make_motion(frame, jump)
+        if holds:
+            return self._make_motion(self._moments.root_motion[frame], jump)
+        return self._go_on(jump)
 
-    def _make_motion(self, played: int, jump: Jump | None) -> Motion:
-        frame, root = self._frame, self._root_motion[played]
-        pose, contacts = self._poses[frame], self._contacts[frame]
+    def _make_motion(self, root: np.ndarray, jump: Jump | None) -> Motion:
+        frame, rate, moments = self._frame, self._tempo.rate, self._moments
+        pose, contacts = moments.get_pose(self._moment), moments.get_contacts(self._moment)
+        toes = footing = None
         if self._is_held:
             root, contacts = np.zeros_like(root), np.ones_like(contacts)
-        toes = None if self._is_held else PlayedToes(self._toes[frame], root, jump is not None)
+        else:
+            toes = moments.get_toes(self._moment, rate, root, jump is not None)
+            footing = self._footing[frame] if self._footing else None
+            footing = footing and moments.get_footing(footing, self._share, rate)
         known = toes, self._labels.get_shares(frame), self._limits.find_peak(frame)
-        footing = self._footing[frame] if self._footing and not self._is_held else None
         played_so_far = frame, self.last_cost, *known
-        return Motion(pose, root, contacts, jump, *played_so_far, self._is_held, footing)
+        more = self._is_held, footing, self._share, rate
+        return Motion(pose, root, contacts, jump, *played_so_far, *more)
 
     def _get_played_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of what is played."""
-        return (self._get_held_state if self._is_held else self._get_state)(self._frame)
+        if self._is_held:
+            return self._get_held_state(self._frame)
+        return self._moments.get_state(self._moment, self._tempo.rate)
 
     def _get_held_state(self, frame: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the same of a frame that is held."""
@@ -309,7 +330,7 @@ class MotionMatching:
 
     def _get_state(self, frame: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of a frame."""
-        return self._poses[frame], self._velocities[frame], self._root_motion[frame]
+        return self._moments.get_state(Moment(frame), self._tempo.rate)
 
     def _find_entry(self, name: str) -> int | None:
         """Return the frame of a name, or None if the database has none that can be played."""
@@ -500,8 +521,8 @@ class MotionMatching:
     def _make_seam(self, entered: int) -> Seam:
         """Return the jump to a frame, with the frames that are played after it."""
         stop = self.database.stops.item(self.database.range_of_frame.item(entered))
-        last = min(entered + _SEEN, stop - 1)
-        following = self._poses[entered + 1 : last + 1], self._root_motion[entered:last]
+        ahead = min(_SEEN, stop - entered - 1)
+        following = self._moments.follow(entered, ahead, self._tempo.rate)
         return Seam(self._make_jump(entered), *following)
 
     def _make_jump(self, entered: int) -> Jump:

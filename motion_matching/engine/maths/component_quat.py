@@ -67,6 +67,16 @@ def unroll(q: Array) -> Array:
     return result
 
 
+def mix_poses(a: Array, b: Array, share: Array) -> Array:
+    """Return poses (..., 7, B) at shares (...) of the shorter ways from poses to others."""
+    opposite = np.einsum("...ib,...ib->...b", a[..., 3:, :], b[..., 3:, :]) < 0.0
+    b = b.copy()
+    b[..., 3:, :] *= np.where(opposite, -1.0, 1.0)[..., None, :].astype(np.float32)
+    mixed = a + share.astype(np.float32)[..., None, None] * (b - a)
+    mixed[..., 3:, :] /= np.linalg.norm(mixed[..., 3:, :], axis=-2, keepdims=True)
+    return mixed
+
+
 def from_scaled_angle_axis(v: Array) -> Array:
     """Return the float32 quaternions (4, B) of axes times angles (3, B) in radians."""
     square, y, z = v * v

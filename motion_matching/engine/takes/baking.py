@@ -17,6 +17,7 @@ from ..database.database import Database, measure_character_legs
 from ..errors import SettingsError
 from ..feet import FeetPlan, ToeMotion, measure_pitches, measure_sides, plant_feet
 from ..maths import planar, quat
+from ..maths.component_quat import mix_poses
 from ..maths.runs import find_runs
 from ..motion.simulation_bone import GroundTrack
 from . import metrics, sizes
@@ -150,7 +151,7 @@ def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
     start = np.minimum(frames, database.stops[database.range_of_frame[frames]] - 2)
     before, after = (compute_toe_positions(database.poses[k], database) for k in (start, start + 1))
     turns = take.character[:, 2] - database.track[start, 2]
-    steps = planar.rotate((after - before)[..., :2], turns[:, None])
+    steps = take.rates[:, None, None] * planar.rotate((after - before)[..., :2], turns[:, None])
     heights = _find_played_heights(take, database)
     stand = _find_standing_toes(take, database)[..., :2]
     pitches = _smooth_jumps(_find_played_pitches(take, database), take)
@@ -161,15 +162,26 @@ def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
     return ToeMotion(steps, _smooth_jumps(heights, take), take.jumped, stand, pitches, sides)
 
 
+def _list_played_poses(take: Take, database: Database) -> np.ndarray:
+    """Return the poses (T, 7, B) played, some of them between two frames."""
+    poses, between = database.poses[take.frames], np.flatnonzero(take.shares)
+    if not len(between):
+        return poses
+    frames, shares = take.frames[between], take.shares[between]
+    others = np.where(shares > 0.0, database.followers[frames], database.predecessors[frames])
+    poses[between] = mix_poses(poses[between], database.poses[others], np.abs(shares))
+    return poses
+
+
 def _find_played_pitches(take: Take, database: Database) -> np.ndarray:
     """Return by which angles (T, L) heels are up in the frames played."""
-    legs, poses = measure_character_legs(database), database.poses[take.frames]
+    legs, poses = measure_character_legs(database), _list_played_poses(take, database)
     return np.column_stack([measure_pitches(leg, database.skeleton, poses) for leg in legs])
 
 
 def _find_played_sides(take: Take, database: Database) -> np.ndarray:
     """Return how far (T, L) ankles are on their own side in the frames played."""
-    positions = quat.compute_world(database.poses[take.frames], database.skeleton.parents)[1]
+    positions = quat.compute_world(_list_played_poses(take, database), database.skeleton.parents)[1]
     return measure_sides(measure_character_legs(database), positions)
 
 
@@ -178,7 +190,7 @@ def _find_played_heights(take: Take, database: Database) -> np.ndarray:
 
     A character without standing motion holds a pose out of a step, with all of its feet planted.
     """
-    heights = compute_toe_positions(database.poses[take.frames], database)[..., 2]
+    heights = compute_toe_positions(_list_played_poses(take, database), database)[..., 2]
     standing = np.array([leg.toe_height for leg in measure_character_legs(database)])
     held = take.contacts & ~np.asarray(database.contacts)[take.frames]
     return np.where(held, np.minimum(heights, standing), heights)

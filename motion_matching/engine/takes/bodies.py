@@ -13,6 +13,8 @@ from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
 from ..retargeting.loose_hips import stiffen_hips
 
+_FASTEST = 2  # frames that a tick goes on by at most
+
 
 @dataclass(frozen=True)
 class BodyMotion:
@@ -109,7 +111,9 @@ class Frames:
     def select(self, frames: np.ndarray) -> Frames:
         """Return some of the frames, by their numbers; those after one another go on."""
         selected = Frames(*(values[frames] for values in vars(self).values()))
-        return replace(selected, begins=np.diff(frames, prepend=-2) != 1)
+        steps = np.diff(frames, prepend=frames[:1] + 1)
+        # motion at another rate plays frames twice, or leaves some out
+        return replace(selected, begins=(steps < 0) | (steps > _FASTEST))
 
 
 def measure_body(

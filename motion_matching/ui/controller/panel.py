@@ -125,6 +125,8 @@ class _SettingsPanel(ArmaturePanel):
 
 def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
     """Tell whether a setting makes a difference with the others as they are."""
+    if name == "tempo":
+        return controller.method == "MATCHING"
     if name in _FOOT_LOCK_SETTINGS:
         return controller.foot_lock
     if name.startswith("look_"):
@@ -161,6 +163,7 @@ class MOTION_MATCHING_PT_speeds(_SettingsPanel, bpy.types.Panel):
         "strafe",
         "stop_factor",
         "turning_speed",
+        "tempo",
         "gait_halflife",
     )
 

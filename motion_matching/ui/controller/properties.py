@@ -103,6 +103,7 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     surroundings: float
     skip_ahead: bool
     wait: bool
+    tempo: float
     continuing_bias: float
     support_weight: float
     price_weight: float

@@ -1,0 +1,131 @@
+"""How fast motion is played, so that it goes as fast as it is asked to: the director's tempo, live.
+
+Clips have some speeds, and a stick asks for others. Motion that is up to some percent too slow or
+too fast is played faster or slower by as much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..control.trajectory import TrajectoryPoint
+from ..database.database import Database
+from ..maths.easing import smoothstep
+from ..maths.planar import wrap
+from ..motion.rest import AT_REST
+from ..settings import tune
+
+
+@dataclass(frozen=True)
+class TempoRules:
+    """How the rate follows what is asked for."""
+
+    step: float = tune(0.5, "s", "of people: a body is faster and slower again in each step")
+    change: float = tune(0.5, "1/s", "of the rate: what the director's eases change at most")
+    alike: float = tune(0.03, "1", "strides of one walk differ by as much: it is played as it is")
+    other: float = tune(0.06, "1", "a speed that differs by as much is another one")
+    beyond: float = tune(
+        0.1, "1", "of a speed that is still missing: other motion is looked for as without a tempo"
+    )
+    along: float = tune(20.0, "°", "motion that goes where it is asked to: it does not turn")
+    astray: float = tune(45.0, "°", "motion that still has to turn: that takes the time it takes")
+    steady: float = tune(0.9, "1", "of its fastest, a way's slowest: it is gone at one speed")
+    hasty: float = tune(0.7, "1", "the same of a way that starts, stops or changes its gait")
+
+
+RULES = TempoRules()
+
+
+class LiveTempo:
+    """Finds the rates at which frames go as fast as a goal asks for."""
+
+    def __init__(self, database: Database) -> None:
+        self._count = sum(time > 0.0 for time in database.schema.trajectory_times)
+        self._least = AT_REST.moving * database.pace
+        self._velocities = measure_velocities(database, RULES.step * database.pace)
+        self._change = RULES.change / database.fps
+        self.apply(0.0)
+        self.reset()
+
+    def apply(self, most: float) -> None:
+        """Play motion up to a share faster, or slower."""
+        self._most = 1.0 + most
+
+    def reset(self) -> None:
+        """Play at the data's own rate."""
+        self.rate = self._needed = 1.0
+        self._missing = 0.0  # share of a speed
+        self._steady, self._asked = 0.0, (0.0, 0.0)
+
+    def ask(self, trajectory: Sequence[TrajectoryPoint]) -> None:
+        """Take what the points ahead of a trajectory ask for."""
+        ahead = trajectory[len(trajectory) - self._count :] if self._most > 1.0 else ()
+        speeds = [math.hypot(point.vx, point.vy) for point in ahead]
+        if not ahead or min(speeds) <= self._least:
+            self._steady = 0.0
+            return
+        self._asked = ahead[0].vx, ahead[0].vy
+        steady = min(speeds) / max(speeds)
+        self._steady = _ease(steady, RULES.hasty, RULES.steady)
+
+    def slow_down(self, trajectory: Sequence[TrajectoryPoint]) -> Sequence[TrajectoryPoint]:
+        """Return a trajectory as the data goes it: what is played faster goes slower there.
+
+        Where the rate does not suffice, other motion is nearer to what is asked for as it is.
+        """
+        if self._needed == 1.0:
+            return trajectory
+        by = self._needed ** -_ease(self._missing, RULES.beyond, 0.0)
+        return [
+            TrajectoryPoint(by * x, by * y, yaw, by * vx, by * vy, by * rise)
+            for x, y, yaw, vx, vy, rise in trajectory
+        ]
+
+    def go_on(self, frame: int) -> None:
+        """Bring the rate nearer to what the frame that is played needs."""
+        self._needed, self._missing = self._find(frame)
+        slowest, fastest = self.rate - self._change, self.rate + self._change
+        self.rate = min(max(self._needed, slowest), fastest)
+
+    def _find(self, frame: int) -> tuple[float, float]:
+        """Return the rate at which a frame goes as fast as asked, and how much is then missing.
+
+        The rate is 1 where it does, or rests; the rest is a share.
+        """
+        if self._steady == 0.0:
+            return 1.0, 0.0
+        (x, y), (own_x, own_y) = self._asked, self._velocities[frame].tolist()
+        asked, own = math.hypot(x, y), math.hypot(own_x, own_y)
+        if own <= self._least:
+            return 1.0, 0.0
+        angle = abs(wrap(math.atan2(own_y, own_x) - math.atan2(y, x)))
+        rate = asked / own
+        reached = min(max(rate, 1.0 / self._most), self._most)
+        share = self._steady * _ease(math.degrees(angle), RULES.astray, RULES.along)
+        share *= _ease(abs(rate - 1.0), RULES.alike, RULES.other)
+        return 1.0 + share * (reached - 1.0), max(rate / reached, reached / rate) - 1.0
+
+
+def _ease(value: float, none: float, full: float) -> float:
+    """Return 0 for a value up to that of none, 1 from that of all on, and smoothly between."""
+    return float(smoothstep((value - none) / (full - none)))
+
+
+def measure_velocities(database: Database, seconds: float) -> np.ndarray:
+    """Return how the root moves (N, 2) in m/s in its own axes, on average around each frame."""
+    reach = max(round(0.5 * seconds * database.fps), 1)
+    result = np.empty((database.frame_count, 2))
+    for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
+        own, count = database.root_motion[start:stop, :2], stop - start
+        first, end = np.arange(count) - reach, np.arange(count) + reach + 1
+        if origin.loop:
+            own = np.take(own, np.arange(-reach, count + reach), axis=0, mode="wrap")
+            first, end = first + reach, end + reach
+        way = np.concatenate([np.zeros((1, 2)), np.cumsum(own, axis=0)])
+        first, end = np.maximum(first, 0), np.minimum(end, len(own))
+        result[start:stop] = (way[end] - way[first]) / (end - first)[:, None]
+    return result
