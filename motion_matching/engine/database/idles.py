@@ -106,10 +106,15 @@ def find_settling_frames(database: Database) -> np.ndarray:
     return result
 
 
-def find_moving_frames(database: Database) -> tuple[np.ndarray, np.ndarray]:
-    """Return the frames (N,) at which the body goes or turns now, and those where in a second."""
+def find_moving_frames(database: Database) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the frames (N,) at which the body moves: now, in half a second, and in a second."""
     moves, last = _find_moves(database), database.stops[database.range_of_frame] - 1
-    return moves, moves[np.minimum(np.arange(len(moves)) + round(_LEAD * database.fps), last)]
+    frames = np.arange(len(moves))
+    soon, later = (
+        moves[np.minimum(frames + round(seconds * database.fps), last)]
+        for seconds in (0.5 * _LEAD, _LEAD)
+    )
+    return moves, soon, later
 
 
 def _find_moves(database: Database) -> np.ndarray:

@@ -93,7 +93,7 @@ class MotionMatching:
         self.features = FittedFeatures(database).fit(settings)
         self._index = self._make_index(settings, self.features)
         self._settles = find_settling_frames(database)
-        self._moves, self._leads = find_moving_frames(database)
+        self._moves, self._soon, self._leads = find_moving_frames(database)
         self._masks: dict[frozenset[str], _TagMask] = {}
         self._own_masks: list[_TagMask | None] = []
         self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
@@ -601,28 +601,34 @@ class MotionMatching:
 
         Where a trajectory ends at rest and without a turn, these are frames that lead to idles:
         others would not come to rest as the data does. Where it goes at its end, so do the frames:
-        they go on, or from standing lead there. Where no clip goes as it is asked to, others would
-        be least wrong, and the character would stop, or start again and again.
+        they go on, or from standing lead there, and from what leads there do so sooner. Where no
+        clip goes as it is asked to, others would be least wrong, and the character would stop, or
+        start again and again.
         """
         if not trajectory or not self._settings.idle:
             return None
         _, _, yaw, vx, vy, _ = trajectory[-1]
         square = vx * vx + vy * vy
-        settling, leading, going = self._get_own_masks()
+        settling, leading, sooner, going = self._get_own_masks()
         if square <= self._at_rest and math.cos(yaw) >= _UNTURNED:
             return Restriction(settling, "leads to no standing") if settling else None
-        if square <= self._moving or not leading or not going:
+        if square <= self._moving or not leading or not sooner or not going:
             return None
-        if self._moves[frame]:
+        if self._moves[frame] or sooner.allowed[frame]:
             return Restriction(going, "does not go on")
-        return Restriction(leading, "leads nowhere", not leading.allowed[frame])
+        if leading.allowed[frame]:
+            return Restriction(sooner, "does not set off sooner")
+        return Restriction(leading, "leads nowhere", True)
 
     def _get_own_masks(self) -> list[_TagMask | None]:
-        """Return masks of frames that lead to idles, that move soon, and that go on; or None."""
+        """Return masks of frames that lead to idles, that move later, sooner, or now; or None."""
         if not self._own_masks:
             self._own_masks = [
                 _TagMask(frames, self._index) if (frames & self._allowed).any() else None
-                for frames in (self._settles, self._leads, self._leads & self._moves)
+                for frames in (
+                    self._settles,
+                    *(self._leads & each for each in (True, self._soon, self._moves)),
+                )
             ]
         return self._own_masks
 
