@@ -10,6 +10,7 @@ import math
 import textwrap
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,12 @@ from .running import add_part_arguments
 from .sets import find_sets
 
 SETS = ("generated", "bandai", "lafan1")
-PRESETS = ("default", "nucl_ai")
+# presets of features, and how their differences add up
+FEATURES = {
+    "default": ("default", "squared"),
+    "nucl_ai": ("nucl_ai", "squared"),
+    "by length": ("nucl_ai", "absolute"),
+}
 NEAREST = 500  # trajectories
 _SPEED, _TURN = 0.25, math.radians(11.0)  # m/s and radians within which inputs are the same
 DOCUMENT = CHECKOUT / "docs" / "articles.md"
@@ -81,11 +87,11 @@ def run(chosen: argparse.Namespace) -> int:
     for name in names:
         motion_set, source = find_sets()[name]
         database = motion_set.build(source)
-        for preset in PRESETS:
-            given = database.with_schema(load_schema(preset))
-            rows.append(
-                list_cells(name, preset, measure(given, 60.0 * chosen.minutes, chosen.seed))
-            )
+        for features, (preset, difference) in FEATURES.items():
+            schema = replace(load_schema(preset), difference=difference)
+            given = database.with_schema(schema)
+            found = measure(given, 60.0 * chosen.minutes, chosen.seed)
+            rows.append(list_cells(name, features, found))
             print(*rows[-1], sep="  ", flush=True)
     part = format_part(rows, chosen.minutes)
     publish(DOCUMENT, "search", part, complete=names == list(SETS))
@@ -149,7 +155,7 @@ def compare_remembered(method: MotionMatching, noted: Sequence[_Query]) -> Measu
 
 def measure_costs(method: MotionMatching, values: np.ndarray, frames: np.ndarray) -> np.ndarray:
     """Return what frames (K,) cost (K,) for the values (D,) of a query."""
-    costs = ((method._rows[frames] - values) ** 2).sum(axis=1)
+    costs = method._differences.split_all(method._rows[frames] - values).sum(axis=1)
     return np.asarray(costs + method._bias[frames])
 
 
@@ -222,6 +228,7 @@ def list_cells(name: str, preset: str, measures: Measures) -> tuple[str, ...]:
 def format_part(rows: Sequence[tuple[str, ...]], minutes: float) -> str:
     """Return what the manual says of the rows."""
     text = (
+        "*by length* adds up lengths of the same differences as `nucl_ai`. "
         f"The searches of a random walk of {minutes:g} min, among the {NEAREST} frames whose paths "
         "are nearest (by scipy's cKDTree) and exactly; *after a change*, each of them asks for the "
         "path of another one. *cost otherwise* is how many times as much a frame costs then that "
