@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from motion_matching.engine.takes import takes
 from tests.demo import load_demo, load_few
 from tests.studies import choices, choices_command, spots
 from tests.studies.choices import FIELDS, TABLES, Cast, ChoiceJob
+from tests.studies.sets import OTHERS
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +109,10 @@ def test_the_notebooks_field_and_the_director_are_among_the_choices():
         cells = choices_command.list_cells(table, row)
         assert len(cells) == len(TABLES[table].columns)
         assert row["odd"] == 0.0
+
+
+@pytest.mark.parametrize("name", sorted({n for t in TABLES.values() for n in t.sets} & set(OTHERS)))
+def test_a_set_of_this_study_alone_is_what_it_says(name):
+    database = OTHERS[name].build(Path())
+    assert not (database.standing & database.playable).any() or name != "moving"
+    assert database.odd_frames.any() == (name == "stumbling")

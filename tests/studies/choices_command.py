@@ -64,17 +64,17 @@ def run(chosen: argparse.Namespace) -> int:
     here = {*find_sets(), *OTHERS}
     sets = [name for name in chosen.sets or list_sets(tables) if name in here]
     rows: dict[str, dict[Row, Measures]] = {table: {} for table in tables}
+    last = {table: [name for name in sets if name in TABLES[table].sets][-1:] for table in tables}
     for name in sets:
         motion_set, source = find_set(name)
         cast = Cast(motion_set.build(source))
-        for table in tables:
-            if name in TABLES[table].sets:
-                rows[table] |= measure_rows(table, name, cast, 60.0 * chosen.minutes, chosen.seeds)
-    for table in tables:
-        complete = set(TABLES[table].sets) <= set(sets)
-        text = describe_table(table, chosen.minutes, chosen.seeds)
-        part = format_part(table, rows[table], f"{machine}\n\n{text}")
-        publish(TABLES[table].document, f"choices {table}", part, complete=complete)
+        for table in (table for table in tables if name in TABLES[table].sets):
+            rows[table] |= measure_rows(table, name, cast, 60.0 * chosen.minutes, chosen.seeds)
+            if last[table] == [name]:
+                text = describe_table(table, chosen.minutes, chosen.seeds)
+                part = format_part(table, rows[table], f"{machine}\n\n{text}")
+                complete = set(TABLES[table].sets) <= set(sets)
+                publish(TABLES[table].document, f"choices {table}", part, complete=complete)
     return 0
 
 

@@ -57,7 +57,7 @@ def _build_climbing(_: Path) -> Database:
 
 def _build_moving(folder: Path) -> Database:
     database = _build_generated(folder)
-    return retagging.exclude(database, np.flatnonzero(database.standing))
+    return retagging.exclude(database, database.standing)
 
 
 def _build_stumbling(_: Path) -> Database:
