@@ -14,6 +14,7 @@ from motion_matching.engine.database import retagging
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source, find_sources
+from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.climbs import generate_climbs
 from motion_matching.engine.maths import quat
@@ -55,8 +56,10 @@ def _build_climbing(_: Path) -> Database:
     return build([Source(clip=clip) for clip in clips], BuildSettings(mirror=True))[0]
 
 
-def _build_moving(folder: Path) -> Database:
-    database = _build_generated(folder)
+def _build_moving(_: Path) -> Database:
+    """Build without standing, with tags of gaits: those that are put on later would replace it."""
+    sources = [Source(clip=clip) for clip in locomotion.generate()]
+    database = build(sources, BuildSettings(mirror=True, auto_tags=AutoTagSettings()))[0]
     return retagging.exclude(database, database.standing)
 
 
