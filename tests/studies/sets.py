@@ -60,7 +60,7 @@ def _build_moving(_: Path) -> Database:
     """Build without standing, with tags of gaits: those that are put on later would replace it."""
     sources = [Source(clip=clip) for clip in locomotion.generate()]
     database = build(sources, BuildSettings(mirror=True, auto_tags=AutoTagSettings()))[0]
-    return retagging.exclude(database, database.standing)
+    return retagging.exclude(database, database.make_tag_mask({"idle"}))
 
 
 def _build_stumbling(_: Path) -> Database:
