@@ -96,13 +96,13 @@ def list_written(name: str, anchor: str = "") -> frozenset[Figure]:
     sections = list_sections(name)
     if is_written(read_page(name)):
         text = next((s.text for s in sections if s.anchor == anchor), sections[0].text)
-        return frozenset(_read_written(text))
+        return frozenset(read_written(text))
     inside = [s.text for s in sections if s.anchor == anchor] if anchor else [sections[0].text]
     parts = (found for text in inside for found in _PART.finditer(text) if found[1] == "study")
-    return frozenset(figure for part in parts for figure in _read_written(part[2]))
+    return frozenset(figure for part in parts for figure in read_written(part[2]))
 
 
-def _read_written(text: str) -> Iterator[Figure]:
+def read_written(text: str) -> Iterator[Figure]:
     """Read the figures of prose and tables; a unit is that of the cell, its column or its row."""
     units: list[str] = []
     lines = _WRITTEN.sub("", text).split("\n")
@@ -155,7 +155,7 @@ def list_passages(page: str) -> Iterator[Passage]:
     if is_written(text):
         return
     prose = _CODE.sub(_blank, _PART.sub(_blank, text))
-    anchor = ""
+    anchor, told = "", frozenset[Figure]()
     for piece in re.split(r"\n\s*\n|\n(?=\s*(?:- |\d+\. |\||#))", prose):
         if heading := re.match(r"#+ (.*)", piece):
             anchor = re.sub(r"[^\w -]", "", heading[1].lower()).strip().replace(" ", "-")
@@ -163,5 +163,9 @@ def list_passages(page: str) -> Iterator[Passage]:
         for name, place in _LINK.findall(piece):
             if name or place:
                 written |= list_written(name or page, place)
+        if piece.lstrip().startswith("- "):  # items are about what the paragraph before links to
+            written |= told
+        else:
+            told = written if piece.rstrip().endswith(":") else frozenset()
         if written or _SETS.search(piece):
             yield Passage(page, " ".join(re.sub(r"\]\([^)]*\)", "]", piece).split()), written)
