@@ -43,3 +43,15 @@ def test_the_path_is_told_from_the_pose():
 def test_the_articles_have_a_place_for_the_study():
     text = two_stages.DOCUMENT.read_text(encoding="utf-8")
     assert text.count("<!-- study: search -->") == 1
+
+
+def test_a_winner_that_is_remembered_is_the_best_again_if_nothing_has_changed():
+    database = load_demo()
+    method = MotionMatching(database, takes.make_default_settings(database))
+    frames = np.flatnonzero(database.find_candidates(0.5))[::2000]
+    noted = [two_stages._Query(method._rows[f], int(f), (k,)) for k, f in enumerate(frames)]
+    found = two_stages.compare_remembered(method, [*noted, *noted])
+    assert found == {"remembered": len(noted), "again": 1.0, "worse": 1.0}
+    # the pose counts too: another frame with the same wish has another winner
+    alike = [query._replace(key=(0,)) for query in noted]
+    assert two_stages.compare_remembered(method, alike)["again"] < 0.5

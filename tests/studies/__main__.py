@@ -13,6 +13,7 @@ from motion_matching.engine.errors import MotionMatchingError
 from tests.benchmarks.report import describe_machine
 
 from . import (
+    choices_command,
     dense,
     directing_command,
     furnished_command,
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "pushes": pushing_command.run,
         "values": planning_command.run,
         "search": two_stages.run,
+        "choices": choices_command.run,
         "stages": stages_command.run,
         "ground": ground_command.run,
     }
@@ -126,6 +128,8 @@ def _make_parser() -> argparse.ArgumentParser:
     planning_command.add_arguments(studies.add_parser("values", help=text, description=text))
     text = "search among the nearest trajectories first, beside the exact search"
     two_stages.add_arguments(studies.add_parser("search", help=text, description=text))
+    text = "measure settings and fields that are chosen otherwise than as shipped"
+    choices_command.add_arguments(studies.add_parser("choices", help=text, description=text))
     text = "measure what jumps cost with several ways to blend, price and compare them"
     transitions_report.add_arguments(studies.add_parser("transitions", help=text, description=text))
     return parser

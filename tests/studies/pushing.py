@@ -14,7 +14,7 @@ from motion_matching.engine.control.take import Take
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.takes import recovery, takes
+from motion_matching.engine.takes import baking, metrics, recovery, takes
 
 from .quality import GAITS, METHODS
 
@@ -54,9 +54,17 @@ def measure_job(
         "speed": found[0].speed,
         "desired": float(np.linalg.norm(take.desired_velocity, axis=1).max()),
         "late": float(np.percentile([each.seconds for each in found], 95, method="higher")),
+        "hardest": measure_hardest(take, database),
         "trace": trace_pushes(take),
         **recovery.summarize_recoveries(found),
     }
+
+
+def measure_hardest(take: Take, database: Database) -> float:
+    """Return the largest acceleration of any joint as a share of that in the frames played."""
+    body = baking.make_body(take.poses, take.character, database)
+    played = metrics.measure_frames(takes.find_played_frames(take, database))
+    return float(body.acceleration.max() / played["acceleration_max"])
 
 
 def scale_pushes(performance: Performance, share: float) -> Performance:
@@ -99,6 +107,7 @@ def list_cells(name: str, results: Mapping[PushJob, Measures]) -> list[tuple[str
                 "" if time is None else f"{time:.2f}",
                 f"{measures['late']:.2f}" if np.isfinite(measures["late"]) else "",
                 "" if distance is None else f"{distance:.2f}",
+                f"{measures['hardest']:.2f}",
             )
         )
     return rows

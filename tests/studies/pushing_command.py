@@ -32,6 +32,7 @@ _HEADINGS = (
     "within, s",
     "95 %, s",
     "pushed by, m",
+    "hardest",
 )
 _LEFT_X, _TOP, _ACROSS, _UP = 60.0, 50.0, 450.0, 360.0
 _COLOURS = ("#3b6ea8", "#e08a1e", "#2a7a3b", "#b03060")
@@ -84,7 +85,8 @@ def format_part(rows: list[tuple[str, ...]], minutes: float) -> str:
         f"`{quality.TRAINING}`. *within* is the median of the seconds from a push until the "
         "velocity is within a tenth of the one asked for, or as near as in the second before; "
         "*pushed by* is how far the character is by then from where it would be. A push that the "
-        "next one interrupts before is not recovered from."
+        "next one interrupts before is not recovered from. *hardest* is the largest acceleration of "
+        "any joint as a share of that in the frames played: above 1.2, the take pops."
     )
     table = format_columns(list(zip(_HEADINGS, *rows, strict=True)), _LEFT)
     return (

@@ -125,16 +125,20 @@ def measure(
     if controller:
         performance = controller.adapt_performance(performance)
     live = takes.perform(database, settings, performance, controller=controller or MotionMatching)
-    played = takes.measure_played(live, database)
+    measures = measure_live(live, loaded)
+    most = measures["played"]["acceleration_max"]
+    return measures | {"baked": _measure_body(baking.bake_feet(live, database), loaded, most)}
+
+
+def measure_live(take: Take, loaded: Loaded) -> Measures:
+    """Measure a take as performed."""
+    played = takes.measure_played(take, loaded.database)
     return {
-        "seconds": live.frame_count / live.fps,
+        "seconds": take.frame_count / take.fps,
         "sources": loaded.sources,
         "played": played,
-        "live": _measure_body(live, loaded, played["acceleration_max"]),
-        "baked": _measure_body(
-            baking.bake_feet(live, database), loaded, played["acceleration_max"]
-        ),
-        **_measure_following(live, loaded),
+        "live": _measure_body(take, loaded, played["acceleration_max"]),
+        **_measure_following(take, loaded),
     }
 
 

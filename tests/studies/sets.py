@@ -10,14 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from motion_matching.engine.database import retagging
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source, find_sources
+from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.climbs import generate_climbs
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from tests.engine import animals
+from tests.engine.stumbles import RUNS, make_stumbling_runs
 
 _SMALL, _SMALL_RATE = 0.6, 48.0
 _STRAIGHT_RATE = 120.0
@@ -51,6 +54,20 @@ def _build_generated(_: Path) -> Database:
 def _build_climbing(_: Path) -> Database:
     clips = [*locomotion.generate(), *generate_climbs()]
     return build([Source(clip=clip) for clip in clips], BuildSettings(mirror=True))[0]
+
+
+def _build_moving(_: Path) -> Database:
+    """Build without standing, with tags of gaits: those that are put on later would replace it."""
+    sources = [Source(clip=clip) for clip in locomotion.generate()]
+    database = build(sources, BuildSettings(mirror=True, auto_tags=AutoTagSettings()))[0]
+    return retagging.exclude(database, database.make_tag_mask({"idle"}))
+
+
+def _build_stumbling(_: Path) -> Database:
+    runs, _stumbles = make_stumbling_runs()
+    others = [clip for clip in locomotion.generate() if clip.name not in RUNS]
+    sources = [Source(clip=clip) for clip in (*runs, *others)]
+    return build(sources, BuildSettings(mirror=True))[0]
 
 
 def _build_dog(_: Path) -> Database:
@@ -155,6 +172,10 @@ SETS = {
 # sets of a single study
 OTHERS = {
     "climbing": MotionSet("the built-in clips with ramps and stairs", "", _build_climbing),
+    "moving": MotionSet("the built-in clips without their standing", "", _build_moving),
+    "stumbling": MotionSet(
+        "the built-in clips, whose runs stumble a third of the time", "", _build_stumbling
+    ),
 }
 
 

@@ -35,9 +35,9 @@ _COLUMNS = (
 )
 _LABEL_COLUMNS = (
     ("slide, cm/s", "slide", 100.0, 1),
-    ("in plants", "slide_plant_and_turn", 100.0, 1),
-    ("in starts and stops", "slide_start_and_stop", 100.0, 1),
-    ("in locomotion", "slide_locomotion", 100.0, 1),
+    ("in plants, cm/s", "slide_plant_and_turn", 100.0, 1),
+    ("in starts and stops, cm/s", "slide_start_and_stop", 100.0, 1),
+    ("in locomotion, cm/s", "slide_locomotion", 100.0, 1),
     ("apart, cm", "apart", 100.0, 1),
     ("path, cm", "path", 100.0, 1),
     ("answer, s", "answer", 1.0, 2),

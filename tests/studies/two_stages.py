@@ -1,11 +1,16 @@
-"""Search as the Nucl.ai talk does, among the nearest trajectories first, beside the exact search."""
+"""Search in ways that the Nucl.ai talk tells of, beside the exact search.
+
+Among the nearest trajectories first, and for the winner that the same input had before.
+"""
 
 from __future__ import annotations
 
 import argparse
+import math
 import textwrap
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +29,14 @@ from .running import add_part_arguments
 from .sets import find_sets
 
 SETS = ("generated", "bandai", "lafan1")
-PRESETS = ("default", "nucl_ai")
+# presets of features, and how their differences add up
+FEATURES = {
+    "default": ("default", "squared"),
+    "nucl_ai": ("nucl_ai", "squared"),
+    "by length": ("nucl_ai", "absolute"),
+}
 NEAREST = 500  # trajectories
+_SPEED, _TURN = 0.25, math.radians(11.0)  # m/s and radians within which inputs are the same
 DOCUMENT = CHECKOUT / "docs" / "articles.md"
 _LEFT = ("set", "features")
 _HEADINGS = (
@@ -36,6 +47,9 @@ _HEADINGS = (
     "cost otherwise",
     "exact, ms",
     "in two stages, ms",
+    "remembered",
+    "best again",
+    "worse than playing on",
 )
 Measures = dict[str, Any]
 
@@ -43,6 +57,7 @@ Measures = dict[str, Any]
 class _Query(NamedTuple):
     values: np.ndarray
     frame: int
+    key: tuple[int, ...] = ()  # what is asked for: the velocity and turn at the end of the path
 
 
 class _WatchedMatching(MotionMatching):
@@ -57,7 +72,7 @@ class _WatchedMatching(MotionMatching):
     def _search(self, goal: Goal, frame: int, *rest: Any) -> int:
         best = super()._search(goal, frame, *rest)
         assert self._last is not None
-        self.noted.append(_Query(self._last.query, frame))
+        self.noted.append(_Query(self._last.query, frame, find_key(goal)))
         return best
 
 
@@ -72,11 +87,11 @@ def run(chosen: argparse.Namespace) -> int:
     for name in names:
         motion_set, source = find_sets()[name]
         database = motion_set.build(source)
-        for preset in PRESETS:
-            given = database.with_schema(load_schema(preset))
-            rows.append(
-                list_cells(name, preset, measure(given, 60.0 * chosen.minutes, chosen.seed))
-            )
+        for features, (preset, difference) in FEATURES.items():
+            schema = replace(load_schema(preset), difference=difference)
+            given = database.with_schema(schema)
+            found = measure(given, 60.0 * chosen.minutes, chosen.seed)
+            rows.append(list_cells(name, features, found))
             print(*rows[-1], sep="  ", flush=True)
     part = format_part(rows, chosen.minutes)
     publish(DOCUMENT, "search", part, complete=names == list(SETS))
@@ -87,7 +102,7 @@ def measure(database: Database, seconds: float, seed: int, nearest: int = NEARES
     """Perform a random walk; search anew for all its queries, in two stages and exactly.
 
     Returns the number of searches, the share of them in which both find the same frame, and the
-    median times of both in seconds. `changed` is the share if each query asks for the path of
+    median times of both in seconds, and what `compare_remembered` does. `changed` is the share if each query asks for the path of
     another one, as if the goal had changed, and `ratio` the median ratio of costs where both differ
     then.
     """
@@ -105,7 +120,43 @@ def measure(database: Database, seconds: float, seed: int, nearest: int = NEARES
     method, noted = made[-1], made[-1].noted
     found = compare_searches(method, noted, nearest)
     changed = compare_searches(method, exchange_paths(method, noted, seed), nearest)
-    return found | {"changed": changed["found"], "ratio": changed["ratio"]}
+    remembered = compare_remembered(method, noted)
+    return found | remembered | {"changed": changed["found"], "ratio": changed["ratio"]}
+
+
+def find_key(goal: Goal) -> tuple[int, ...]:
+    """Return what a goal asks for, in steps of speed and turn."""
+    if not goal.trajectory:
+        return ()
+    end = goal.trajectory[-1]
+    return round(end.vx / _SPEED), round(end.vy / _SPEED), round(end.yaw / _TURN)
+
+
+def compare_remembered(method: MotionMatching, noted: Sequence[_Query]) -> Measures:
+    """Return how the winner that the same input had before does.
+
+    `remembered` is the number of searches whose input was there before, `again` the share of them
+    in which that winner is the best, and `worse` that in which it costs more than playing on.
+    """
+    winners: dict[tuple[int, ...], int] = {}
+    again, worse = [], []
+    for query in noted:
+        best, _ = method._index.find_nearest(query.values, current=query.frame, **method._around)
+        if (winner := winners.get(query.key)) is not None:
+            frames = np.array([winner, query.frame])
+            kept, playing = measure_costs(method, query.values, frames)
+            again.append(winner == best)
+            worse.append(bool(kept > playing))
+        winners[query.key] = best
+    count = len(again)
+    shares = (float(np.mean(each)) if count else 0.0 for each in (again, worse))
+    return dict(zip(("remembered", "again", "worse"), (count, *shares), strict=True))
+
+
+def measure_costs(method: MotionMatching, values: np.ndarray, frames: np.ndarray) -> np.ndarray:
+    """Return what frames (K,) cost (K,) for the values (D,) of a query."""
+    costs = method._differences.split_all(method._rows[frames] - values).sum(axis=1)
+    return np.asarray(costs + method._bias[frames])
 
 
 def exchange_paths(method: MotionMatching, noted: Sequence[_Query], seed: int) -> list[_Query]:
@@ -120,10 +171,9 @@ def exchange_paths(method: MotionMatching, noted: Sequence[_Query], seed: int) -
 
 def compare_searches(method: MotionMatching, noted: Sequence[_Query], nearest: int) -> Measures:
     """Return how searches in two stages compare with exact ones for some queries."""
-    database, rows = method.database, method._rows
-    allowed = np.flatnonzero(database.find_candidates(method._settings.end_guard))
+    allowed = np.flatnonzero(method.database.find_candidates(method._settings.end_guard))
     path = find_path_columns(method)
-    tree = cKDTree(rows[allowed][:, path])
+    tree = cKDTree(method._rows[allowed][:, path])
     same, ratios, exact_times, times = [], [], [], []
     for query in noted:
         began = time.perf_counter()
@@ -132,7 +182,7 @@ def compare_searches(method: MotionMatching, noted: Sequence[_Query], nearest: i
         began = time.perf_counter()
         _, found = tree.query(query.values[path], min(nearest, len(allowed)))
         frames = keep_enterable(method, allowed[found], query.frame)
-        costs = ((rows[frames] - query.values) ** 2).sum(axis=1) + database.bias[frames]
+        costs = measure_costs(method, query.values, frames)
         times.append(time.perf_counter() - began)
         same.append(bool(len(frames)) and int(frames[costs.argmin()]) == best)
         if len(frames) and not same[-1] and cost > 0.0:
@@ -169,16 +219,22 @@ def list_cells(name: str, preset: str, measures: Measures) -> tuple[str, ...]:
         f"{measures['ratio']:.2f}",
         f"{1e3 * measures['exact']:.2f}",
         f"{1e3 * measures['two_stages']:.2f}",
+        f"{measures['remembered']}",
+        f"{100.0 * measures['again']:.0f} %",
+        f"{100.0 * measures['worse']:.0f} %",
     )
 
 
 def format_part(rows: Sequence[tuple[str, ...]], minutes: float) -> str:
     """Return what the manual says of the rows."""
     text = (
+        "*by length* adds up lengths of the same differences as `nucl_ai`. "
         f"The searches of a random walk of {minutes:g} min, among the {NEAREST} frames whose paths "
         "are nearest (by scipy's cKDTree) and exactly; *after a change*, each of them asks for the "
         "path of another one. *cost otherwise* is how many times as much a frame costs then that "
-        "is found instead of the best."
+        "is found instead of the best. *remembered* are searches for a velocity and turn that were "
+        f"asked for before, within {_SPEED:g} m/s and {math.degrees(_TURN):.0f}°: *best again* is how "
+        "often the winner of that time is the best, *worse than playing on* how often it costs more."
     )
     table = format_columns(list(zip(_HEADINGS, *rows, strict=True)), _LEFT)
     origin = f"Written by `python3 build.py study search`.\n{describe_machine()}"

@@ -201,7 +201,7 @@ class MotionField:
             first = int(np.argmin(steps[:, 0] ** 2 + steps[:, 1] ** 2 + 0.1 * steps[:, 2] ** 2))
             frame = int(self.states.frames[first])
         else:
-            first = int(self.states.frames.searchsorted(frame))
+            first = self.states.find_at(frame)
         self.enter(first)
         self._root, contacts = steps[first] * np.float32(self.fps), self._contacts[first] > 0.5
         self._frame = frame
@@ -226,7 +226,7 @@ class MotionField:
     def _idle(self, frame: int) -> Motion:
         """Play on from a frame at which the character stands."""
         states, jump = self.states, None
-        state = int(states.frames.searchsorted(frame))
+        state = states.find_at(frame)
         if self.database.idles.holds:
             return self._hold(frame, state)
         if frame != self._frame or not (self._is_idle or self.decision is None):

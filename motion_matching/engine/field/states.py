@@ -78,6 +78,10 @@ class MotionStates:
         """The steps (S, 3) of the simulation bone: metres in its own axes, radians of turn."""
         return compute_root_step(self.velocities)
 
+    def find_at(self, frame: int) -> int:
+        """Return the state of a frame, or the last before it: the ends of clips have none."""
+        return max(int(self.frames.searchsorted(frame, side="right")) - 1, 0)
+
     def find_followed(self, database: Database) -> np.ndarray:
         """Return which states (S,) are followed by the next state in their clip."""
         result = np.zeros(len(self), bool)

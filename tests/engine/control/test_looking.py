@@ -22,6 +22,7 @@ from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.planar import wrap
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.engine.animals import make_dog_motions
+from tests.engine.heads import find_delays, measure_heads
 from tests.engine.scripted import perform_script
 
 DT = 1 / 60
@@ -42,17 +43,6 @@ def still(demo_database):
     return pose
 
 
-def measure_heads(poses, skeleton, gaze):
-    """Return headings and elevations of the heads, and their turns from the chests, (F,) each."""
-    rotations, _ = quat.compute_world(poses.astype(np.float64), skeleton.parents)
-    head = quat.mul_vec(rotations[:, gaze.chain[-1]], np.array(gaze.head_ahead))
-    front = gaze.chain[gaze.chest - 1] if gaze.chest else 0
-    chest = quat.mul_vec(rotations[:, front], np.array(gaze.chest_ahead))
-    heading, other = (np.arctan2(v[:, 0], -v[:, 1]) for v in (head, chest))
-    turns = np.array([wrap(turn) for turn in heading - other])
-    return heading, np.arcsin(np.clip(head[:, 2], -1, 1)), turns
-
-
 def play(look, still, headings, points=None, settings=FULL):
     """Return the poses (T, 7, B) of a look from a still pose at headings, or at points."""
     poses = []
@@ -61,14 +51,6 @@ def play(look, still, headings, points=None, settings=FULL):
         look.apply(pose, heading, points and points[tick], settings, DT)
         poses.append(pose)
     return np.array(poses)
-
-
-def find_delays(take, database):
-    """Return the seconds after each flip until the head faces within 60 degrees of the new way."""
-    heading, _, _ = measure_heads(take.poses, database.skeleton, database.gaze)
-    flips = np.flatnonzero(np.abs([wrap(d) for d in np.diff(take.desired_yaw)]) > 2.0) + 1
-    off = np.abs([wrap(d) for d in heading - take.desired_yaw])
-    return np.array([np.argmax(off[flip:] < math.radians(60.0)) for flip in flips]) / take.fps
 
 
 def test_the_head_faces_the_new_way_sooner_after_a_flip(demo_database, flips):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motion_matching.engine.database import retagging
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.field.gaits import RUNNING, classify_gaits, find_gait_states
@@ -60,3 +61,17 @@ def test_a_loop_has_no_end(pieces):
     lasting = states.find_lasting(looped, round(pieces.fps))
     assert lasting[:stop].all()
     assert not lasting[stop:].all()
+
+
+def test_a_stance_at_the_end_of_a_clip_is_held_as_it_is(demo_database):
+    """The last frames of clips have no state: nothing but the one just before shows their pose."""
+    moving = retagging.exclude(demo_database, demo_database.standing)
+    field = MotionField(moving, takes.make_default_settings(moving))
+    stances = np.asarray(moving.idles.entries)
+    ends = stances[~np.isin(stances, field.states.frames)]
+    assert moving.idles.holds
+    assert len(ends)
+    for frame in ends.tolist():
+        field.reset()
+        shown = field._idle(frame).pose
+        assert np.abs(shown[:, 1:] - moving.poses[frame][:, 1:]).max() < 0.03
