@@ -142,8 +142,10 @@ _MISSED = (
     "no faster than the data, and runs 1.4 times as fast, while it still turns to where it goes. "
     "*Speed in Turns* of 1.7 answers a little sooner, and keeps less to its path. Sets without a run "
     "of their own are measured at their walk, against the bound of a run.",
-    "**Path of fields.** The task of a field is a heading and a speed, not a place. What is lost "
-    "while it starts or changes its gait stays lost, as the simulation object waits.",
+    "**Path of fields.** A field plays what leads along the object's way within *Look Ahead*. Where no clip near "
+    "its pose does, as at `bandai`'s runs and with the dogs, it strays until the object waits for it.",
+    "**Slips, live.** On sets of people nearly all are landings: a foot that a jump takes off its clip comes down "
+    "later than the clip's, and goes 5 to 15 cm within the two to four ticks before it stands.",
     "**Pops and knees, live.** Toes and ankles move no harder than the clips do around the frames "
     "played, which a take need not play itself: with the landings of `straight` at 120 frames a "
     "second, a jump shortly before a landing moves the foot harder than these frames. What is left "
