@@ -257,7 +257,7 @@ def test_a_full_push_bends_the_spine_and_shifts_the_hips(field, demo_database):
             velocity[:3, roles.hips], moved[:3, roles.hips] - pushed[:3, roles.hips], atol=1e-6
         )
         pushed, ticks = moved, ticks + 1
-    assert ticks == round(0.1 * demo_database.fps)
+    assert ticks == round(0.2 * demo_database.fps)
     np.testing.assert_allclose(
         pushed[:3, roles.hips] - pose[:3, roles.hips], [0.1, 0, 0], atol=1e-5
     )
@@ -275,19 +275,21 @@ def test_a_full_push_bends_the_spine_and_shifts_the_hips(field, demo_database):
 
 
 @pytest.mark.parametrize("strength", [0.25, 0.5, 2.0])
-def test_a_push_bends_in_proportion_to_its_strength(field, demo_database, strength):
+def test_a_push_bends_in_proportion_to_its_strength_up_to_a_full_one(
+    field, demo_database, strength
+):
     roles = demo_database.roles
     shove = push.Shove(demo_database.skeleton, roles, demo_database.fps)
     pose, velocity = field.states.poses[0], field.states.velocities[0]
     shove.push(0.0, strength * push.FULL)
     pushed = pose
-    for _ in range(round(0.1 * demo_database.fps)):
+    for _ in range(round(0.2 * demo_database.fps)):
         pushed, _ = shove.apply(pushed, velocity)
     np.testing.assert_allclose(
-        pushed[:3, roles.hips] - pose[:3, roles.hips], [0, 0.1 * strength, 0], atol=1e-5
+        pushed[:3, roles.hips] - pose[:3, roles.hips], [0, 0.1 * min(strength, 1.0), 0], atol=1e-5
     )
     assert quat.angle_between(pushed[3:].T, pose[3:].T)[roles.spine] == pytest.approx(
-        0.2 * strength, abs=1e-3
+        0.2 * min(strength, 1.0), abs=1e-3
     )
 
 
@@ -301,7 +303,7 @@ def test_a_push_keeps_its_direction_while_the_character_turns(field, demo_databa
     pushed, _ = shove.apply(pose, velocity)
     x, y, _ = (pushed[:3, hips] - pose[:3, hips]).tolist()
     assert abs(x) < 1e-5
-    assert y == pytest.approx(-0.1 / round(0.1 * demo_database.fps), abs=1e-5)
+    assert y == pytest.approx(-0.1 / round(0.2 * demo_database.fps), abs=1e-5)
 
 
 def test_a_push_acts_in_the_direction_given_in_the_world(performer, demo_database):
@@ -325,7 +327,7 @@ def test_a_push_acts_in_the_direction_given_in_the_world(performer, demo_databas
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strength", [0.3, 0.6, 1.0])
+@pytest.mark.parametrize("strength", [0.45, 0.6, 1.0])
 def test_the_character_recovers_from_pushes_through_the_field(field, usual_distance, strength):
     """Within a second, the nearest state is as near as 95 % of the database's states are to
     another.
@@ -341,8 +343,8 @@ def test_the_character_recovers_from_pushes_through_the_field(field, usual_dista
             field.advance(make_goal_ahead(-vy, vx)._replace(push=shove if tick == 0 else None)).cost
             for tick in range(30)
         ]
-        thrown.append(max(costs[:4]))
-        recovered += min(costs[4:]) < usual_distance
+        thrown.append(max(costs[:7]))
+        recovered += min(costs[7:]) < usual_distance
     assert np.median(thrown) > usual_distance
     assert recovered >= 0.95 * 40
 
