@@ -48,11 +48,13 @@ class Choice(NamedTuple):
     """What performs a take, and what differs from the shipped settings.
 
     The method is `matching`, the `director`, or one of FIELDS, whose values count if it is trained.
+    Its full speeds are so many times those of the set.
     """
 
     method: str = "matching"
     trained: bool = True
     changes: tuple[tuple[str, Any], ...] = ()
+    speed: float = 1.0
 
 
 def _choose(method: str = "matching", trained: bool = True, **changes: Any) -> Choice:
@@ -96,6 +98,7 @@ def _list_control() -> dict[str, Choice]:
     }
 
 
+_BETWEEN = 0.87  # of a speed: 1.4 m/s lies between walks of 1.2 and 1.6 m/s
 _PEOPLE = ("generated", "bandai", "lafan1", "small")
 TABLES: Mapping[str, Table] = MappingProxyType(
     {
@@ -115,6 +118,20 @@ TABLES: Mapping[str, Table] = MappingProxyType(
             ("generated", "bandai", "lafan1", "dog"),
             ("head", "hardest"),
             ("flips", "turns", "random"),
+        ),
+        "tempo": Table(
+            "controller.md",
+            "Motion matching with *Tempo* at 0 and at 15 %, at the full speeds of the clips and at "
+            f"{_BETWEEN:g} times these. `two-walks` are two straight walks of 1.2 and 1.6 m/s.",
+            {
+                f"{words}Tempo {percent}": _choose(tempo=float(percent))._replace(speed=speed)
+                for (words, speed), percent in product(
+                    (("", 1.0), (f"{_BETWEEN:g} as fast, ", _BETWEEN)), (0, 15)
+                )
+            },
+            ("two-walks", "generated", "lafan1"),
+            ("speed", "apart", "jumps", "path", "contacts", "pops"),
+            ("stop_and_go",),
         ),
         "fields": Table(
             "motion-fields.md",
@@ -192,7 +209,7 @@ class Cast:
         """Perform the takes of a job, and measure them."""
         choice = TABLES[job.table].choices[job.choice]
         field = self._find_field(choice)
-        settings = self.loaded.settings.with_changes(
+        settings = _slow_down(self.loaded.settings, choice.speed).with_changes(
             dict(choice.changes) | (field.settings if field else {})
         )
         if field and not choice.trained:
@@ -240,6 +257,14 @@ class Cast:
         return self._footage
 
 
+def _slow_down(settings: PerformerSettings, speed: float) -> PerformerSettings:
+    """Return settings whose full speeds are so many times as fast."""
+    gaits = {gait: vars(getattr(settings, gait)) for gait in GAITS}
+    return settings.with_changes(
+        {gait: {way: speed * each for way, each in own.items()} for gait, own in gaits.items()}
+    )
+
+
 def _tag(database: Database) -> Database:
     """Return a database with tags of its gaits, for which the notebook's field is trained."""
     if "walk" in database.tag_names:
@@ -271,6 +296,8 @@ def measure(take: Take, loaded: Loaded, script: str) -> Measures:
         "contacts": live["foot_skate_from_contacts"],
         "pops": 600.0 * live["pops"] / found["seconds"],
         "freezes": found["freezes"],
+        "apart": float(np.linalg.norm(take.apart[:, :2], axis=1).mean() * take.fps),
+        "jumps": float(take.jumped.mean() * take.fps),
         "hardest": live["acceleration_max"] / max(played["acceleration_max"], 1e-9),
         "price": metrics.measure_jump_prices(take)["jump_price_per_second"],
         "odd": float(database.odd_frames[take.frames].mean()),

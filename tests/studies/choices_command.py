@@ -33,6 +33,8 @@ COLUMNS: Mapping[str, _Column] = {
     "waits": _Column("waits, cm", "how far the object is off its way at most, as it waited", 100, 1),
     "speed": _Column("speed", "the share of the speed asked for, where the goal is steady"),
     "heading": _Column("heading, °", "mean angle to the heading asked for", 1, 0),
+    "apart": _Column("apart, cm/s", "how fast the character and its motion drift apart, on average", 100, 1),
+    "jumps": _Column("jumps", "in a second"),
     "contacts": _Column("slide, cm/s", "of toes on contacts", 100, 1),
     "price": _Column("price, cm", "what jumps cost the eye in a second", 100, 2),
     "pops": _Column("pops", "moments in ten minutes at which a joint accelerates by more than 1.2 times the most in the frames played", 1, 1),

@@ -17,6 +17,7 @@ from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.climbs import generate_climbs
+from motion_matching.engine.locomotion.locomotion import Move
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from tests.engine import animals
@@ -26,6 +27,7 @@ _SMALL, _SMALL_RATE = 0.6, 48.0
 _STRAIGHT_RATE = 120.0
 # share of a leg's length that is left, at which a leg that reaches farthest is hardly bent: 3.6°
 _SHORTER = 0.9925
+_TWO_SPEEDS = (1.2, 1.6)  # m/s
 _ABDUCTED = 0.35  # radians by which elbows leave the plane of their limb in each stride
 _OTHER_NAMES = {
     "joint_Root": "Root", "Chest": "Spine2",
@@ -68,6 +70,14 @@ def _build_stumbling(_: Path) -> Database:
     others = [clip for clip in locomotion.generate() if clip.name not in RUNS]
     sources = [Source(clip=clip) for clip in (*runs, *others)]
     return build(sources, BuildSettings(mirror=True))[0]
+
+
+def _build_two_walks(_: Path) -> Database:
+    clips = [
+        locomotion.perform(f"walk at {speed}", [Move(20.0, speed)], 30.0, np.random.default_rng(0))
+        for speed in _TWO_SPEEDS
+    ]
+    return build([Source(clip=clip) for clip in clips], BuildSettings(mirror=True))[0]
 
 
 def _build_dog(_: Path) -> Database:
@@ -172,6 +182,7 @@ SETS = {
 # sets of a single study
 OTHERS = {
     "climbing": MotionSet("the built-in clips with ramps and stairs", "", _build_climbing),
+    "two-walks": MotionSet("two straight walks of 1.2 and 1.6 m/s", "", _build_two_walks),
     "moving": MotionSet("the built-in clips without their standing", "", _build_moving),
     "stumbling": MotionSet(
         "the built-in clips, whose runs stumble a third of the time", "", _build_stumbling
