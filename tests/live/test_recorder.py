@@ -91,12 +91,16 @@ def test_keys_equal_the_ticks_in_every_rotation_mode() -> None:
         bpy.data.objects.remove(obj)
 
 
-def test_a_take_is_performed_again_to_the_byte(tmp_path: Path) -> None:
+SLOW = {"forward": 1.0, "side": 0.8, "back": 0.8}  # m/s, between the speeds of the clips
+
+
+@pytest.mark.parametrize("changes", [{"synchronization": 0.6}, {"tempo": 15.0, "walk": SLOW}])
+def test_a_take_is_performed_again_to_the_byte(tmp_path: Path, changes: dict) -> None:
     stage = Stage(
         ReplayInput(build_performance("figure_eight"), FPS), walls=(((-1.5, -1.75), (1.5, -1.75)),)
     )
     stage.run(40)
-    stage.session.apply(demo_settings().with_changes({"synchronization": 0.6}))
+    stage.session.apply(demo_settings().with_changes(changes))
     poses, _action = record(stage, 120)
     stage.session.stop()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "take.blend"))
@@ -107,6 +111,7 @@ def test_a_take_is_performed_again_to_the_byte(tmp_path: Path) -> None:
     take = rollout.solve(make_performer(again.ground), again)
     assert take.blocked[part["lead_in"] :].any()
     assert take.poses[part["lead_in"] :].tobytes() == poses.tobytes()
+    assert np.ptp(take.rates) > 0.05 or "tempo" not in changes
 
 
 @pytest.mark.slow
