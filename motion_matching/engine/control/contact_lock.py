@@ -101,11 +101,11 @@ class ContactLock:
                     *(before[0] + bx, before[1] + by, before[2] + bz - height),
                     *(vx + bu, vy + bv, vz + bw),
                 )
-                flight = self._fly(flight, played, contact, settings, dt, hardest)
-                if self._commits or not played.blends:
-                    ox, oy, ux, uy = flight.x - x, flight.y - y, flight.vx - vx, flight.vy - vy
-                if self._commits:
-                    oz, uz = flight.z + height - z, flight.vz - vz
+                after = self._fly(flight, played, contact, settings, dt, hardest)
+                if after:
+                    ox, oy, ux, uy = after.x - x, after.y - y, after.vx - vx, after.vy - vy
+                if after and self._commits:
+                    oz, uz = after.z + height - z, after.vz - vz
                 lands = contact and self._left < 0.5 * dt
             else:
                 self._left, self._commits = _UNKNOWN, False
@@ -149,8 +149,11 @@ class ContactLock:
         settings: PerformerSettings,
         dt: float,
         hardest: float,
-    ) -> Flight:
-        """Return the flight of a toe a tick later; its height counts where it goes straight."""
+    ) -> Flight | None:
+        """Return the flight of a toe a tick later; its height counts where it goes straight.
+
+        It is None where the toe moves with its blend.
+        """
         radius = RULES.near * settings.unlock_radius
         arrives = 0.0 <= self._left < 0.5 * dt
         missed = arrives and not contact and played.until > 1.5 * dt
@@ -171,7 +174,7 @@ class ContactLock:
         self._left = max(left - dt, 0.0)
         if self._commits:
             return flight.approach(self.plant, left, dt)
-        return flight if played.blends else self._follow(flight, aim, played, settings, dt)
+        return None if played.blends else self._follow(flight, aim, played, settings, dt)
 
     def _still_lands(self, played: PlayedToe, radius: float) -> bool:
         """Return whether a toe that goes to its landing may do so in the motion that is entered."""

@@ -14,6 +14,8 @@ import numpy as np
 from ..maths import planar
 from ..maths.runs import find_runs
 
+# columns of the rows of `PlayedToes`
+PLACE, MOVING, STAYS, UNTIL, LAND = slice(2), slice(4), 4, 5, slice(6, 8)
 _ROUNDING = 1e-6  # of sums of weights
 NEVER = 1e3  # seconds until a landing that the frames do not have
 
@@ -105,15 +107,15 @@ def blend_toes(
     A foot `stands` (L,) while it does so in that `share` of the blend. It lands, and leaves, as
     soon as this begins and ends, at the mean place of the frames in which it has landed by then.
     """
-    stays, until = rows[..., 4], rows[..., 5]
+    stays, until = rows[..., STAYS], rows[..., UNTIL]
     waits = stands | (stays <= 0.0)  # or else it has landed already
     lands = np.where(waits, until, 0.0)
     result = np.einsum("k,klc->lc", weights, rows)
-    result[:, 4] = -_find_quantile(-stays, weights, share)
-    result[:, 5] = when = _find_quantile(lands, weights, share)
+    result[:, STAYS] = -_find_quantile(-stays, weights, share)
+    result[:, UNTIL] = when = _find_quantile(lands, weights, share)
     counted = weights[:, None] * (lands <= when)
-    places = np.where(waits[..., None], rows[..., 6:], rows[..., :2])
-    result[:, 6:] = np.einsum("kl,klc->lc", counted / counted.sum(axis=0), places)
+    places = np.where(waits[..., None], rows[..., LAND], rows[..., PLACE])
+    result[:, LAND] = np.einsum("kl,klc->lc", counted / counted.sum(axis=0), places)
     return result
 
 

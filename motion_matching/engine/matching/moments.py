@@ -11,15 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..control.method import Footing
-from ..control.played_toes import NEVER, PlayedToes
+from ..control.played_toes import LAND, MOVING, NEVER, PLACE, STAYS, UNTIL, PlayedToes
 from ..database.database import Database
 from ..maths.component_quat import mix_poses
 from ..maths.planar import rotate_xy
 
 _EVEN = 1e-4  # of a tick: seconds of frames are rounded
 _WHOLE = 1.0 - 1e-9  # share from which the next frame is reached: shares are added up
-# columns of toes: places and velocities, and seconds that it stays and until it lands, and where
-_MOVING, _STAYS, _UNTIL, _LAND = slice(4), 4, 5, slice(6, 8)
 
 State = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -138,19 +136,19 @@ class Moments:
             return PlayedToes(rows, root, jumped)
         rows = rows.copy()
         stands = self.get_contacts(moment)
-        touches = (rows[:, _STAYS] > 0.0) & ~stands & (share < 0.0)
-        ticks = (self._fps * rows[:, [_STAYS, _UNTIL]] - (1.0 + share, share)) / rate
+        touches = (rows[:, STAYS] > 0.0) & ~stands & (share < 0.0)
+        ticks = (self._fps * rows[:, [STAYS, UNTIL]] - (1.0 + share, share)) / rate
         ticks[:, 0] = np.where(stands, np.floor(ticks[:, 0] + _EVEN) + 1.0, 0.0)
         ticks[:, 1] = np.ceil(np.where(touches, -share / rate, ticks[:, 1]) - _EVEN)
-        lands = touches | (rows[:, _UNTIL] < NEVER)
-        rows[touches, _LAND] = rows[touches, :2]
+        lands = touches | (rows[:, UNTIL] < NEVER)
+        rows[touches, LAND] = rows[touches, PLACE]
         if share != 0.0:
-            other = self._toes[self._find_neighbour(moment), :, _MOVING]
-            rows[:, _MOVING] += np.float32(abs(share)) * (other - rows[:, _MOVING])
-            rows[:, _LAND] = self._see_later(rows[:, _LAND], moment)
+            other = self._toes[self._find_neighbour(moment), :, MOVING]
+            rows[:, MOVING] += np.float32(abs(share)) * (other - rows[:, MOVING])
+            rows[:, LAND] = self._see_later(rows[:, LAND], moment)
         rows[:, 2:4] *= rate
-        rows[:, _STAYS] = ticks[:, 0] / self._fps
-        rows[:, _UNTIL] = np.where(lands, ticks[:, 1] / self._fps, NEVER)
+        rows[:, STAYS] = ticks[:, 0] / self._fps
+        rows[:, UNTIL] = np.where(lands, ticks[:, 1] / self._fps, NEVER)
         return PlayedToes(rows, root, jumped)
 
     def _see_later(self, places: np.ndarray, moment: Moment) -> np.ndarray:

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..control.legs import LegGeometry
+from ..control.played_toes import PLACE, STAYS, UNTIL
 from ..settings import tune
-
-# columns of toes as `PlayedToes` has them
-_PLACE, _STAYS, _UNTIL = slice(0, 2), 4, 5
 
 
 @dataclass(frozen=True)
@@ -48,12 +46,12 @@ class SupportPrice:
         self._size, slowness = (legs[0].size, legs[0].slowness) if legs else (1.0, 1.0)
         self._free, self._over = RULES.stands * self._size, RULES.gone * self._size
         speed = RULES.reaches * self._size / slowness
-        stands = toes[..., _STAYS] > 0.0
+        stands = toes[..., STAYS] > 0.0
         # of each foot (N, L, 4): where it is, how far the rest of its swing brings it, and how far
         # the body has gone over it, infinitely in the air, where no stance begins again
         self._feet = np.empty((*stands.shape, 4))
-        self._feet[..., :2] = toes[..., _PLACE]
-        self._feet[..., 2] = np.where(stands, 0.0, speed * toes[..., _UNTIL])
+        self._feet[..., :2] = toes[..., PLACE]
+        self._feet[..., 2] = np.where(stands, 0.0, speed * toes[..., UNTIL])
         self._feet[..., 3] = np.where(stands, gone, np.inf)
 
     def measure(self, frames: np.ndarray, feet: np.ndarray) -> np.ndarray:
