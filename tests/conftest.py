@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -209,6 +210,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # may change from one time to the next, and tests compare bits
     os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", " ".join(UNSTEADY))
     get_run_folder()  # before workers start, which inherit it
+    # a shell lets what runs in the background ignore Ctrl-C, as would what tests start and interrupt
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(
             SkipGuard(read_allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8")))

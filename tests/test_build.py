@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -293,16 +294,17 @@ def test_four(): pass
 
 
 def run_pytest_on(
-    source: str, folder: Path, *options: str, ci: str = ""
+    source: str, folder: Path, *options: str, ci: str = "", before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess:
-    """Run a file of tests in a folder, with this checkout's `conftest.py`."""
+    """Run a file of tests in a folder, with this checkout's `conftest.py`; words go before it."""
     tests = folder / "tests"
     tests.mkdir()
     for name in ("conftest.py", "blender.py", "processes.py", "run_files.py"):
         shutil.copy(CHECKOUT / "tests" / name, tests)
     (tests / "test_given.py").write_text(source)
+    words = [*before, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", *options],
+        [*words, *options],
         cwd=folder,
         env={**os.environ, "CI": ci},
         capture_output=True,
@@ -358,3 +360,23 @@ def test_the_extension_runs_no_code_from_texts(tmp_path):
         )
         names = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
         assert not names & {"exec", "eval", "compile"}, file
+
+
+INTERRUPTED = """
+import signal, subprocess, sys
+import pytest
+def test_here():
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+def test_in_a_process():
+    code = "import signal; signal.raise_signal(signal.SIGINT)"
+    assert subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL).returncode == -signal.SIGINT
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="writes a shell script that ignores Ctrl-C")
+def test_tests_that_press_ctrl_c_run_where_the_shell_ignores_it(tmp_path):
+    """Shells let processes in the background ignore Ctrl-C, which is inherited."""
+    words = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+    done = run_pytest_on(INTERRUPTED, tmp_path, before=words)
+    assert done.returncode == 0, done.stdout
