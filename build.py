@@ -3,6 +3,7 @@
 
     python3 build.py demo           build and solve the demo, say where the results lie
     python3 build.py test [...]     run the tests, two at a time; what follows goes to pytest
+    python3 build.py test --slow    run those that are left out unless files or names are given
     python3 build.py test --fast    run those that need no Blender, in about a minute
     python3 build.py lint [--fast]  ruff, mypy and the manual; --fast runs ruff alone, --types mypy
     python3 build.py docs           write the manual's tables, build it as a site in `build/site`
@@ -68,11 +69,20 @@ def demo(environment: Environment) -> int:
 # Two workers: with more, tests that measure time fail on small machines. One that crashes fails its
 # test and is replaced.
 WORKERS = ("--numprocesses=2", "--dist=worksteal")
-FAST = ("-m", "not blender and not slow")
+KINDS = {"--fast": ("-m", "not blender and not slow"), "--slow": ("-m", "slow")}
+CHOICES = ("--lf", "--last-failed", "--ff", "--failed-first")
+
+
+def chooses_tests(word: str) -> bool:
+    """Return whether an argument for pytest says which tests run: a path, words, marks."""
+    named = (ROOT / word.partition("::")[0]).exists()
+    return named or word in KINDS or word in CHOICES or word[:2] in ("-k", "-m")
 
 
 def test(environment: Environment, *arguments: str) -> int:
-    chosen = [part for word in arguments for part in (FAST if word == "--fast" else (word,))]
+    chosen = [part for word in arguments for part in KINDS.get(word, (word,))]
+    if not any(chooses_tests(word) for word in arguments):
+        chosen = ["-m", "not slow", *chosen]
     # workers fill the cores: threads of their own would wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return environment.run("pytest", "--ignore=tests/benchmarks", *WORKERS, *chosen)

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from tests.run_files import get_run_folder
 
 if TYPE_CHECKING:
     from hosts import Host
+    from xdist.workermanage import WorkerController
 
     from motion_matching.engine.database.database import Database
 
@@ -179,6 +180,31 @@ class SkipGuard:
                 terminalreporter.line(line)
 
 
+class LeftOut:
+    """Tell in the last line how many slow tests `-m "not slow"` has left out, as workers count."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        self.count += sum(item.get_closest_marker("slow") is not None for item in items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: WorkerController) -> None:
+        # one that crashed has told nothing
+        self.count = max(self.count, getattr(node, "workeroutput", {}).get("left_out", 0))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["left_out"] = self.count
+            return (yield)
+        result = yield
+        if self.count:
+            print(f"{self.count} slow tests were left out: 'build.py test --slow' runs them.")
+        return result
+
+
 def read_allowed_skips(text: str) -> list[str]:
     """Return the reasons listed in `.ci/allowed_skips`; entries that do not say why are ignored."""
     entries = [line.partition(" — ") for line in text.splitlines() if not line.startswith("#")]
@@ -217,6 +243,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(
             SkipGuard(read_allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8")))
         )
+    if "not slow" in config.option.markexpr:
+        config.pluginmanager.register(LeftOut())
 
 
 @pytest.hookimpl(trylast=True)  # after those that `-m` and `-k` deselect

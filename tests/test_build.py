@@ -133,6 +133,29 @@ def test_lint_runs_the_parts_that_are_asked_for(arguments, parts, monkeypatch):
     assert set(ran) == parts
 
 
+@pytest.mark.parametrize(
+    ("arguments", "passed"),
+    [
+        ((), ("-m", "not slow")),
+        (("-n0", "--durations", "5"), ("-m", "not slow", "-n0", "--durations", "5")),
+        (("--slow",), ("-m", "slow")),
+        (("--fast", "tests/live"), ("-m", "not blender and not slow", "tests/live")),
+        (("tests/live",), ("tests/live",)),
+        (("tests/test_build.py::test_it",), ("tests/test_build.py::test_it",)),
+        (("-k", "legs"), ("-k", "legs")),
+        (("-klegs",), ("-klegs",)),
+        (("-m", "blender"), ("-m", "blender")),
+        (("--last-failed",), ("--last-failed",)),
+    ],
+)
+def test_slow_tests_are_left_out_unless_they_are_asked_for(arguments, passed, monkeypatch):
+    ran = []
+    monkeypatch.setattr(Environment, "run", lambda _, *words: ran.extend(words) or 0)
+    assert build.test(Environment(CHECKOUT), *arguments) == 0
+    assert tuple(ran[-len(passed) :]) == passed
+    assert ran.count("-m") == passed.count("-m")
+
+
 def test_workflow_matrices_match_the_pins_without_a_set_up(tmp_path):
     done = run_as((3, 8), "blenders", path=str(tmp_path))
     assert done.returncode == 0
@@ -347,6 +370,22 @@ def test_first_cases_are_chosen_among_those_selected_and_where_no_blender_is_nee
     done = run_pytest_on(CASES, tmp_path, "--first-cases", "-vv", "-k", "not numbers or not 1")
     ran = [line.split("::")[1].split()[0] for line in done.stdout.splitlines() if "::" in line]
     assert ran == ["test_numbers[2]", "test_in_blender[1]", "test_in_blender[2]", "test_alone"]
+
+
+SLOW = """
+import pytest
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [1, 2, 3])
+def test_slowly(case): pass
+def test_fast(): pass
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_the_last_line_tells_how_many_slow_tests_were_left_out(workers, tmp_path):
+    done = run_pytest_on(SLOW, tmp_path, "-m", "not slow", "-n", workers)
+    assert "1 passed" in done.stdout.splitlines()[-2]
+    assert done.stdout.splitlines()[-1].startswith("3 slow tests were left out")
 
 
 @pytest.mark.slow
