@@ -41,11 +41,9 @@ def run_as(
     )
 
 
-@pytest.mark.parametrize(
-    "file", [BUILD, *(CHECKOUT / "building").glob("*.py")], ids=lambda file: file.name
-)
-def test_an_old_python_can_read_build(file):
-    ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 8))
+def test_an_old_python_can_read_build():
+    for file in (BUILD, *(CHECKOUT / "building").glob("*.py")):
+        ast.parse(file.read_text(encoding="utf-8"), str(file), feature_version=(3, 8))
 
 
 @pytest.mark.parametrize("version", [(3, 8), (3, 12), (3, 14)])
