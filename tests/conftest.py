@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import Phase, settings
 
 from tests.blender import reset_blender
 from tests.processes import run_process
@@ -25,6 +26,17 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 ALLOWED_SKIPS = CHECKOUT / ".ci" / "allowed_skips"
+
+# Properties are tested with the same few examples in every run. What explains a failure takes minutes.
+settings.register_profile(
+    "few",
+    max_examples=25,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=set(Phase) - {Phase.explain},
+)
+settings.load_profile("few")
 
 # numpy's name for the instructions of some processors
 UNSTEADY = ("AVX512F", "AVX512CD", "AVX512_SKX", "AVX512_CLX", "AVX512_CNL", "AVX512_ICL")
