@@ -85,7 +85,7 @@ def test(environment: Environment, *arguments: str) -> int:
         chosen = ["-m", "not slow", *chosen]
     # workers fill the cores: threads of their own would wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    return environment.run("pytest", "--ignore=tests/benchmarks", *WORKERS, *chosen)
+    return environment.run("pytest", *WORKERS, *chosen)
 
 
 def lint(environment: Environment, *arguments: str) -> int:
@@ -113,11 +113,11 @@ def docs(environment: Environment, *arguments: str) -> int:
 
 
 def bench(environment: Environment, *names: str) -> int:
-    return environment.run("tests.benchmarks", *names)
+    return environment.run("building.benchmarks", *names)
 
 
 def study(environment: Environment, *arguments: str) -> int:
-    return environment.run("tests.studies", *arguments)
+    return environment.run("building.studies", *arguments)
 
 
 def package(environment: Environment, *arguments: str) -> int:

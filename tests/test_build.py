@@ -285,14 +285,14 @@ def test_exit_codes_are_forwarded(empty_environment, monkeypatch):
     monkeypatch.setattr(
         Environment, "set_up", lambda environment: setattr(environment, "python", sys.executable)
     )
-    (empty_environment.root / "tests").mkdir()
-    (empty_environment.root / "tests" / "benchmarks.py").write_text(
+    (empty_environment.root / "building").mkdir()
+    (empty_environment.root / "building" / "benchmarks.py").write_text(
         "import sys; sys.exit(len(sys.argv))"
     )
     assert build.main(["bench"]) == 1
     assert build.main(["bench", "search", "tick"]) == 3
     if os.name != "nt":
-        (empty_environment.root / "tests" / "benchmarks.py").write_text(
+        (empty_environment.root / "building" / "benchmarks.py").write_text(
             "import os; os.kill(os.getpid(), 9)"
         )
         assert build.main(["bench"]) == 137

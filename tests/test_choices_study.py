@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from building.studies import choices, choices_command, spots
+from building.studies.choices import FIELDS, TABLES, Cast, ChoiceJob
+from building.studies.sets import OTHERS
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
 from tests.demo import load_demo, load_few
-from tests.studies import choices, choices_command, spots
-from tests.studies.choices import FIELDS, TABLES, Cast, ChoiceJob
-from tests.studies.sets import OTHERS
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from building.studies.furnished import make_scene, measure_scene
 from motion_matching.engine.control.ground import Box
 from motion_matching.engine.direct.hands_clear import keep_hands_out
 from motion_matching.engine.direct.limb_marks import reach_marks
@@ -14,7 +15,6 @@ from motion_matching.engine.direct.limbs import find_limbs
 from motion_matching.engine.direct.obstruction import Obstruction
 from motion_matching.engine.direct.shot import Mark, Shot
 from motion_matching.engine.direct.sketch import compute_way
-from tests.studies.furnished import make_scene, measure_scene
 
 TABLE = Box((0.0, -3.3), (1.2, 0.6), height=0.9)
 STAND = Mark(4.0, (0.0, -3.0), 0.0, 2.0)
