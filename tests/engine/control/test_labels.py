@@ -295,6 +295,7 @@ def find_differences(one: Take, other: Take) -> np.ndarray:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["matching", "field"])
 def test_without_a_label_that_is_played_a_take_is_the_same_to_the_bit(method):
     plain = perform_turns("[]", method, 6.0)

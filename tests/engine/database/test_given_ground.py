@@ -55,6 +55,7 @@ def test_the_true_ground_is_what_is_found(name):
     assert kinds[0] == kinds[1] == [(name, "slope")]
 
 
+@pytest.mark.slow
 def test_a_clip_that_lies_elsewhere_is_on_ground_that_lies_there():
     clip = get_climb("stairs_up_17")
     moved = clip.positions.copy()
@@ -96,6 +97,7 @@ def test_ground_away_from_the_feet_is_told():
     assert note.text.endswith("move that ground below its feet, or have it found.")
 
 
+@pytest.mark.slow
 def test_ground_goes_along_with_motion_that_is_retargeted():
     """A child climbs a ground as much smaller as its steps are."""
     clip = get_climb("stairs_up_17")

@@ -172,6 +172,7 @@ def test_a_pose_that_turns_over_from_one_frame_to_the_next_is_a_leap():
 # ---------------------------------------------------------------- what is not
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fps", RATES)
 def test_nothing_is_found_in_the_demo(fps):
     for clip in generate_clips(fps=fps):

@@ -15,6 +15,7 @@ from motion_matching.engine.direct.side_steps import is_short_of_side_steps
 from motion_matching.engine.locomotion import locomotion
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.3, 0.5])
 @pytest.mark.parametrize("turn", [np.pi, -2.6])
 def test_of_two_marks_in_conflict_one_is_met(director, seconds, turn):
@@ -43,6 +44,7 @@ def forward():
     return Director(footage, build_table(footage))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aside", [np.pi / 2.0, -np.pi / 2.0])
 def test_a_circle_that_is_strafed_says_that_side_steps_are_missing(forward, aside):
     path = make_circle(1.5, 0.8, aside)
@@ -53,6 +55,7 @@ def test_a_circle_that_is_strafed_says_that_side_steps_are_missing(forward, asid
     assert "add clips of them" in told["reason"]
 
 
+@pytest.mark.slow
 def test_a_circle_that_is_walked_ahead_needs_no_side_steps(forward):
     assert not is_short_of_side_steps(make_circle(1.5, 0.8, 0.0), forward.footage)
 

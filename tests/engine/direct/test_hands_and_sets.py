@@ -42,6 +42,7 @@ def reach(director, goal, part="left_hand"):
     return done, hand, done.report["marks"][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deep", [0.05, 0.2])
 @pytest.mark.parametrize("facing", [0.0, None])
 def test_the_body_stays_before_a_table_and_the_hand_reaches_over_it(director, deep, facing):
@@ -150,6 +151,7 @@ def test_a_mark_inside_an_obstacle_is_told_and_the_hand_stays_at_its_surface(dir
     assert "inside an obstacle, which the left hand does not enter" in told["reason"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(4))
 def test_nothing_is_entered_in_seeded_scenes(director, number):
     """One of each kind: a table, a rail, a door and a shelf."""
@@ -180,6 +182,7 @@ def test_a_hand_just_beyond_a_rail_is_lifted_over_it_and_not_pulled_back(directo
     assert (b - a)[:, 2].max() < 0.03
 
 
+@pytest.mark.slow
 def test_a_hand_that_is_left_because_the_body_goes_on_is_told_so(director):
     """The obstacle beside it is not the reason."""
     shot = make_table_shot(0.1, hold=3.0)

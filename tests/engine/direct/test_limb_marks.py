@@ -68,6 +68,7 @@ def check_seeded(director, part, seeds, least):
     assert reached >= least * asked, (part, reached, asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_seeded_marks_are_reached_to_the_centimetre(director, part):
     check_seeded(director, part, 4, 1.0)
@@ -186,6 +187,7 @@ def test_a_height_beyond_reach_is_told(director):
     assert "another height" in told["reason"]
 
 
+@pytest.mark.slow
 def test_another_piece_and_other_seeds_keep_the_mark(director, railing, walking):
     shot = railing.shot
     again = director.direct_again(railing, 2.0, 6.0, shot.with_seed(4))
@@ -203,6 +205,7 @@ def test_a_preview_tells_that_the_mark_is_met(director):
     assert math.dist(way.at[0], RAILING.position) < 0.1
 
 
+@pytest.mark.slow
 def test_a_hand_may_be_on_an_obstacle(director):
     box = Box((0.4, -3.9), (1.0, 1.0))
     mark = Mark(5.0, (0.3, -3.45), 0.0, 1.0, part="left_hand", height=1.1)

@@ -54,11 +54,13 @@ def measure_share_low(director, shot):
     return director.footage.database.make_tag_mask({"crouch"})[directed.take.frames].mean()
 
 
+@pytest.mark.slow
 def test_a_shot_that_begins_low_rises_to_the_usual_height(crouching):
     for seed in range(3):
         assert measure_share_low(crouching, SHOT.with_seed(seed)) < 0.1
 
 
+@pytest.mark.slow
 def test_a_mark_may_ask_for_a_crouch(crouching):
     marks = (Mark(0.0, tags=("crouch",)), *SHOT.marks)
     directed = crouching.direct(replace(SHOT, marks=marks))

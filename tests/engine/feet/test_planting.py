@@ -316,6 +316,7 @@ def test_editing_a_range_moves_the_plant(demo_database, take):
     assert not without.locked[r.start : r.stop, r.leg].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 5])
 def test_a_bake_makes_no_joint_leap(demo_database, seed):
     """At times a foot has to come down, or leave, within a moment."""
@@ -358,6 +359,7 @@ def test_contacts_saved_as_json_give_the_same_bake(demo_database, take, tmp_path
     )
 
 
+@pytest.mark.slow
 def test_knees_never_bend_backwards(demo_database):
     """Include knees that a blend of two poses has overstretched."""
     for script, gait in (("random", "walk"), ("strafe_circle", "run")):

@@ -232,6 +232,7 @@ def test_a_take_written_as_bvh_moves_like_the_take(demo_database, tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_bone_names_that_bvh_cannot_hold_do_not_change_a_report(demo_database):
     """Whitespace becomes '_' in the measured file, where two names may become one and are numbered."""
     bare = demo_database.skeleton.names[1:]
@@ -387,6 +388,7 @@ def test_later_takes_replace_parts_of_earlier_ones(demo_database):
     assert np.array_equal(apart.poses[count + 5 :], flips.poses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 120.0])
 def test_a_direction_in_which_an_animal_only_drifts_is_as_fast_as_its_fastest(fps):
     sources = [Source(clip=motion.clip) for motion in animals.make_dog_motions()]
