@@ -12,7 +12,7 @@ from motion_matching.engine.direct.footage import make_footage
 from motion_matching.engine.direct.jump_table import build_table
 from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
 from motion_matching.engine.direct.side_steps import is_short_of_side_steps
-from motion_matching.engine.locomotion import locomotion
+from tests.demo import generate_clips
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def make_circle(radius, speed, aside):
 @pytest.fixture(scope="module")
 def forward():
     """A director of clips that only walk ahead."""
-    clips = [clip for clip in locomotion.generate() if clip.name in ("walk_speeds", "walk_curves")]
+    clips = [clip for clip in generate_clips() if clip.name in ("walk_speeds", "walk_curves")]
     footage = make_footage(build([Source(clip=clip) for clip in clips], BuildSettings())[0])
     return Director(footage, build_table(footage))
 

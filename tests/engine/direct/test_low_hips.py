@@ -14,7 +14,7 @@ from motion_matching.engine.direct.director import Director
 from motion_matching.engine.direct.footage import compute_places, make_footage
 from motion_matching.engine.direct.jump_table import build_table
 from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
-from motion_matching.engine.locomotion import locomotion
+from tests.demo import generate_clips
 
 WALKS = ("walk_speeds", "walk_curves", "walk_bends")
 LOW = 0.6  # of the usual height of the hips
@@ -32,7 +32,7 @@ SHOT = Shot(
 @pytest.fixture(scope="module")
 def crouching():
     """A director of clips that walk, and of those again, and of a stand, with low hips and a tag."""
-    clips = {clip.name: clip for clip in locomotion.generate()}
+    clips = {clip.name: clip for clip in generate_clips()}
     sources = [Source(clip=clips[name]) for name in WALKS]
     tags = (TagRange("crouch", 0, 10**6),)
     sources += [Source(clip=make_low(clips[name]), tags=tags) for name in ("idle", *WALKS[1:])]
