@@ -134,6 +134,7 @@ def test_settings_may_be_numpy_numbers_and_arrays(database):
     assert len(api.train(database, quality="draft", settings=quick).function.residuals) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [

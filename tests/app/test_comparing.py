@@ -47,6 +47,7 @@ def measure_joined(hero, take):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("root", "rate", "lead_back"),
     [

@@ -112,6 +112,7 @@ def import_anyhow(rng: np.random.Generator, file: Path) -> bpy.types.Object:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [range(3), pytest.param(range(3, 25), marks=pytest.mark.slow)],

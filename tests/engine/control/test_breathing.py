@@ -124,6 +124,7 @@ def check_feet_stay_planted(database, stops, seed=0):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.parametrize("fps", [30.0, 60.0, pytest.param(120.0, marks=pytest.mark.slow)])
 def test_toes_stay_planted_out_of_any_stop(fps):
     check_feet_stay_planted(build_restless(fps), 4)
@@ -175,6 +176,7 @@ def test_it_can_be_switched_off(restless):
     assert np.ptp(compute_joints(take)[holds[0]], axis=0).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_motion_that_stands_itself_is_left_alone(demo_database, settings):
     intents = tuple([STAND] * 60 + [WALK] * 60 + [STAND] * 120)
     on, off = (

@@ -307,6 +307,7 @@ def test_without_a_label_that_is_played_a_take_is_the_same_to_the_bit(method):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["matching", "field"])
 def test_labels_change_a_take_from_the_first_frame_on_that_carries_them(method):
     plain = perform_turns("[]", method, 6.0)
@@ -318,6 +319,7 @@ def test_labels_change_a_take_from_the_first_frame_on_that_carries_them(method):
     assert changed[0] >= np.flatnonzero(carried[plain.frames])[0] - (method == "field") * 15
 
 
+@pytest.mark.slow
 def test_ready_labels_pop_no_more():
     database = load_tagged_demo()
     for labels in ("[]", '"ready"'):

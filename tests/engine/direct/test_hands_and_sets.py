@@ -68,6 +68,7 @@ def test_the_preview_stays_before_the_table_as_well(director):
     assert np.linalg.norm(away, axis=1).min() >= 0.29
 
 
+@pytest.mark.slow
 def test_what_is_too_far_over_a_table_is_told_with_how_much(director):
     wide = TABLE._replace(center=(0.0, -4.5), size=(3.0, 3.0))
     hand = Mark(4.0, (0.0, -3.8), 0.0, 1.0, part="left_hand", height=0.93)
@@ -92,6 +93,7 @@ def test_what_the_arm_does_not_reach_is_reached_by_the_trunk(director, goal, mir
     assert measure_hand(done, hand) < 0.01
 
 
+@pytest.mark.slow
 def test_feet_stay_where_they_are_while_the_body_leans(director):
     done, _, _ = reach(director, (0.1, -3.9, 0.9))
     before = director.direct(done.shot, 80)
@@ -142,6 +144,7 @@ def test_both_hands_reach_at_once_though_the_character_has_a_mark_as_well(direct
     assert max(measure_hand(done, hand) for hand in hands) < 0.01
 
 
+@pytest.mark.slow
 def test_a_mark_inside_an_obstacle_is_told_and_the_hand_stays_at_its_surface(director):
     shot = make_table_shot(0.1)
     low = replace(shot.marks[0], height=0.7)

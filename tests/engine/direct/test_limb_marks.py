@@ -168,6 +168,7 @@ def test_a_hand_bends_to_its_mark_where_the_character_has_a_mark_of_its_own(dire
     assert math.dist((x, y), place.position) < 0.01
 
 
+@pytest.mark.slow
 def test_a_mark_far_away_is_missed_in_a_sentence_and_the_rest_is_met(director):
     far = Mark(2.0, (9.0, -9.0), part="left_hand")
     done = director.make(Shot(8.0, marks=(far, Mark(6.0, (0.0, -6.0)))))
@@ -179,6 +180,7 @@ def test_a_mark_far_away_is_missed_in_a_sentence_and_the_rest_is_met(director):
     assert missed["reason"].endswith(".")
 
 
+@pytest.mark.slow
 def test_a_height_beyond_reach_is_told(director):
     done = director.make(Shot(8.0, marks=(replace(RAILING, height=2.4),)))
     [told] = done.report["marks"]

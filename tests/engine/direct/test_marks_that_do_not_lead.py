@@ -115,6 +115,7 @@ def test_it_may_contradict_marks_that_lead_and_comes_on_top(director):
     assert np.array_equal(done.take.poses[:, :, others], before.take.poses[:, :, others])
 
 
+@pytest.mark.slow
 def test_a_range_that_is_directed_anew_has_it_too(director, made):
     point = find_near(made, "left_hand", 4.5)
     shot = add(SHOT, Mark.from_pin("left_hand", 4.2, 4.8, point))

@@ -299,6 +299,7 @@ def test_a_foot_that_a_held_pose_has_in_the_air_stands_on_the_ground(demo_databa
     np.testing.assert_allclose(toe, leg.toe_height, atol=5e-3)
 
 
+@pytest.mark.slow
 def test_editing_a_range_moves_the_plant(demo_database, take):
     ranges = baking.find_contact_ranges(take, demo_database)
     chosen = next(i for i, r in enumerate(ranges) if r.start > 60 and r.stop - r.start > 8)

@@ -182,6 +182,7 @@ def test_a_take_measures_the_same_anywhere_and_facing_anywhere(demo_database):
     assert before["foot_skate_from_height"] > 0
 
 
+@pytest.mark.slow
 def test_the_summary_shows_the_take_beside_the_live_one_and_the_frames_played(demo_database):
     live = perform_script(demo_database, "turns", "walk", 20)
     report = takes.report(baking.bake_feet(live, demo_database), demo_database, live=live)
@@ -206,6 +207,7 @@ def test_speeds_that_are_steady_nowhere_are_not_zero_but_unknown(demo_database):
     assert "of the desired" not in takes.summarize(report)
 
 
+@pytest.mark.slow
 def test_a_turn_is_answered_at_the_speed_of_the_data_if_more_is_desired(demo_database):
     usual = perform_script(demo_database, "flips", "walk", 20)
     wish = {"walk": {"forward": 9.0, "side": 9.0, "back": 9.0}}

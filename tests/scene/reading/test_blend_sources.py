@@ -101,6 +101,7 @@ def check_same_take(folder, *options):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [pytest.param([], marks=pytest.mark.slow), ["--mirror"]],

@@ -298,6 +298,7 @@ def perform_live(obj, leader, *, record=True):
     return live, obj.motion_matching.takes[-1].action
 
 
+@pytest.mark.slow
 def test_a_bake_along_a_curve_is_the_live_take(obj):
     settings = obj.motion_matching
     settings.play.curve = add_curve([(1.0, 1.0), (1.0, -3.0), (4.0, -5.0)])
