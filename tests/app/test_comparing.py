@@ -47,12 +47,11 @@ def measure_joined(hero, take):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("root", "rate", "lead_back"),
     [
         ("OBJECT", 30, 2.0),
-        pytest.param("HIPS", 30, 0.0, marks=pytest.mark.slow),
+        ("HIPS", 30, 0.0),
         ("OBJECT", 24, 0.0),
     ],
 )

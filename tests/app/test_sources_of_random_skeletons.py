@@ -112,10 +112,9 @@ def import_anyhow(rng: np.random.Generator, file: Path) -> bpy.types.Object:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
-    [range(3), pytest.param(range(3, 25), marks=pytest.mark.slow)],
+    [range(3), range(3, 25)],
     ids=["few", "many"],
 )
 def test_a_take_of_any_skeleton_holds_the_body_together(tmp_path: Path, seeds: range):

@@ -124,8 +124,7 @@ def check_feet_stay_planted(database, stops, seed=0):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
-@pytest.mark.parametrize("fps", [30.0, 60.0, pytest.param(120.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
 def test_toes_stay_planted_out_of_any_stop(fps):
     check_feet_stay_planted(build_restless(fps), 4)
 

@@ -101,10 +101,9 @@ def check_same_take(folder, *options):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
-    [pytest.param([], marks=pytest.mark.slow), ["--mirror"]],
+    [[], ["--mirror"]],
     ids=["as they are", "mirrored too"],
 )
 def test_actions_and_their_files_give_the_same_take(tmp_path: Path, options: list[str]) -> None:
