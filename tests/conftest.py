@@ -40,6 +40,9 @@ settings.load_profile("few")
 
 # numpy's name for the instructions of some processors
 UNSTEADY = ("AVX512F", "AVX512CD", "AVX512_SKX", "AVX512_CLX", "AVX512_CNL", "AVX512_ICL")
+# Set before numpy is loaded, which conftests of folders do: with these, the last bits of the same
+# computation may change from one time to the next, and tests compare bits.
+os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", " ".join(UNSTEADY))
 
 # Tests in these folders use Blender, unless their file imports nothing of it. The second kind
 # installs the extension and is slow too.
@@ -244,9 +247,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # before numpy is loaded, here and in workers: with these, the last bits of the same computation
-    # may change from one time to the next, and tests compare bits
-    os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", " ".join(UNSTEADY))
     get_run_folder()  # before workers start, which inherit it
     # a shell lets what runs in the background ignore Ctrl-C, as would what tests start and interrupt
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
