@@ -455,6 +455,7 @@ def test_docstrings_name_every_parameter():
         assert ("Returns" in sections) == (signature.return_annotation != "None"), name
 
 
+@pytest.mark.slow
 def test_examples_of_docstrings_run(folder, clips, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(folder / "clips", tmp_path / "clips")

@@ -522,6 +522,7 @@ sys.meta_path.insert(0, Blocked())
 """
 
 
+@pytest.mark.slow
 def test_package_engine_and_command_line_import_without_blender():
     without_blender = {"", "api", "cli", "commands", "engine", *ENGINE}
     modules = [
@@ -566,6 +567,7 @@ assert {name for name in new if name.startswith("motion_matching.engine.")} <= {
 FEET = PACKAGE / "engine" / "feet"
 
 
+@pytest.mark.slow
 def test_the_room_of_feet_has_a_small_face(found):
     """Other rooms import at most seven names of it, and none of its files."""
     assert len(feet.__all__) <= 7

@@ -364,6 +364,7 @@ def test_alone(): pass
 """
 
 
+@pytest.mark.slow
 def test_first_cases_are_chosen_among_those_selected_and_where_no_blender_is_needed(tmp_path):
     done = run_pytest_on(CASES, tmp_path, "--first-cases", "-vv", "-k", "not numbers or not 1")
     ran = [line.split("::")[1].split()[0] for line in done.stdout.splitlines() if "::" in line]
@@ -379,6 +380,7 @@ def test_fast(): pass
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["0", "1"])
 def test_the_last_line_tells_how_many_slow_tests_were_left_out(workers, tmp_path):
     done = run_pytest_on(SLOW, tmp_path, "-m", "not slow", "-n", workers)
@@ -411,6 +413,7 @@ def test_in_a_process():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="writes a shell script that ignores Ctrl-C")
 def test_tests_that_press_ctrl_c_run_where_the_shell_ignores_it(tmp_path):
     """Shells let processes in the background ignore Ctrl-C, which is inherited."""

@@ -43,6 +43,7 @@ def test_a_set_without_runs_walks_and_what_is_for_runs_only_runs(cast):
     assert find_gaits("control", walker) == find_gaits("postures", walker) == {"walk"}
 
 
+@pytest.mark.slow
 def test_an_object_that_does_not_wait_is_never_off_its_way(cast):
     [waits, goes_on] = (
         cast.measure(ChoiceJob("control", "run", choice, "turns", 0), 12.0)[0]["waits"]
@@ -111,6 +112,7 @@ def test_the_notebooks_field_and_the_director_are_among_the_choices():
         assert row["odd"] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "stands", "stumbles"), [("moving", 0, 0), ("stumbling", 1, 1)])
 def test_a_set_of_this_study_alone_is_what_it_says(name, stands, stumbles):
     database = Cast(OTHERS[name].build(Path())).loaded.database
