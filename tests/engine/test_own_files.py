@@ -263,6 +263,7 @@ def _is_listed(module: str, listed: object) -> bool:
     return any(each in listed for each in folders)
 
 
+@pytest.mark.slow
 def test_files_are_removed_and_written_where_the_rule_allows_it():
     """Only the rule removes them, but for those that say why; what nobody named follows it."""
     removing, saving = set(), set()
