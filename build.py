@@ -3,7 +3,8 @@
 
     python3 build.py demo           build and solve the demo, say where the results lie
     python3 build.py test [...]     run the tests, two at a time; what follows goes to pytest
-    python3 build.py test --fast    run those that need no Blender, in about a minute
+    python3 build.py test --slow    run those that are left out unless files or names are given
+    python3 build.py test --fast    run those of them that need no Blender, in two minutes
     python3 build.py lint [--fast]  ruff, mypy and the manual; --fast runs ruff alone, --types mypy
     python3 build.py docs           write the manual's tables, build it as a site in `build/site`
     python3 build.py bench [names]  measure building, searching and the tick; all, or those named
@@ -68,14 +69,23 @@ def demo(environment: Environment) -> int:
 # Two workers: with more, tests that measure time fail on small machines. One that crashes fails its
 # test and is replaced.
 WORKERS = ("--numprocesses=2", "--dist=worksteal")
-FAST = ("-m", "not blender and not slow")
+KINDS = {"--fast": ("-m", "not blender and not slow"), "--slow": ("-m", "slow")}
+CHOICES = ("--lf", "--last-failed", "--ff", "--failed-first")
+
+
+def chooses_tests(word: str) -> bool:
+    """Return whether an argument for pytest says which tests run: a path, words, marks."""
+    named = (ROOT / word.partition("::")[0]).exists()
+    return named or word in KINDS or word in CHOICES or word[:2] in ("-k", "-m")
 
 
 def test(environment: Environment, *arguments: str) -> int:
-    chosen = [part for word in arguments for part in (FAST if word == "--fast" else (word,))]
+    chosen = [part for word in arguments for part in KINDS.get(word, (word,))]
+    if not any(chooses_tests(word) for word in arguments):
+        chosen = ["-m", "not slow", *chosen]
     # workers fill the cores: threads of their own would wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    return environment.run("pytest", "--ignore=tests/benchmarks", *WORKERS, *chosen)
+    return environment.run("pytest", *WORKERS, *chosen)
 
 
 def lint(environment: Environment, *arguments: str) -> int:
@@ -103,11 +113,11 @@ def docs(environment: Environment, *arguments: str) -> int:
 
 
 def bench(environment: Environment, *names: str) -> int:
-    return environment.run("tests.benchmarks", *names)
+    return environment.run("building.benchmarks", *names)
 
 
 def study(environment: Environment, *arguments: str) -> int:
-    return environment.run("tests.studies", *arguments)
+    return environment.run("building.studies", *arguments)
 
 
 def package(environment: Environment, *arguments: str) -> int:

@@ -31,6 +31,8 @@ PINS = (
         dict.fromkeys(BLENDERS, "3.8.0"),
         "test: two at a time, and a crash ends one test alone",
     ),
+    ("hypothesis", dict.fromkeys(BLENDERS, "6.170.15"), "test: examples of properties"),
+    ("sortedcontainers", dict.fromkeys(BLENDERS, "2.4.0"), "what hypothesis needs"),
     ("ruff", dict.fromkeys(LINTED, "0.17.5"), "lint"),
     ("mypy", dict.fromkeys(LINTED, "2.4.1"), "lint"),
     ("mkdocs-material", dict.fromkeys(LINTED, "9.8.1"), "lint: the manual as a site, with MkDocs"),

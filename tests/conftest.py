@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import Phase, settings
 
 from tests.blender import reset_blender
 from tests.processes import run_process
@@ -18,14 +20,29 @@ from tests.run_files import get_run_folder
 
 if TYPE_CHECKING:
     from hosts import Host
+    from xdist.workermanage import WorkerController
 
     from motion_matching.engine.database.database import Database
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 ALLOWED_SKIPS = CHECKOUT / ".ci" / "allowed_skips"
 
+# Properties are tested with the same few examples in every run. What explains a failure takes minutes.
+settings.register_profile(
+    "few",
+    max_examples=25,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=set(Phase) - {Phase.explain},
+)
+settings.load_profile("few")
+
 # numpy's name for the instructions of some processors
 UNSTEADY = ("AVX512F", "AVX512CD", "AVX512_SKX", "AVX512_CLX", "AVX512_CNL", "AVX512_ICL")
+# Set before numpy is loaded, which conftests of folders do: with these, the last bits of the same
+# computation may change from one time to the next, and tests compare bits.
+os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", " ".join(UNSTEADY))
 
 # Tests in these folders use Blender, unless their file imports nothing of it. The second kind
 # installs the extension and is slow too.
@@ -178,6 +195,31 @@ class SkipGuard:
                 terminalreporter.line(line)
 
 
+class LeftOut:
+    """Tell in the last line how many slow tests `-m "not slow"` has left out, as workers count."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        self.count += sum(item.get_closest_marker("slow") is not None for item in items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: WorkerController) -> None:
+        # one that crashed has told nothing
+        self.count = max(self.count, getattr(node, "workeroutput", {}).get("left_out", 0))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["left_out"] = self.count
+            return (yield)
+        result = yield
+        if self.count:
+            print(f"{self.count} slow tests were left out: 'build.py test --slow' runs them.")
+        return result
+
+
 def read_allowed_skips(text: str) -> list[str]:
     """Return the reasons listed in `.ci/allowed_skips`; entries that do not say why are ignored."""
     entries = [line.partition(" — ") for line in text.splitlines() if not line.startswith("#")]
@@ -205,14 +247,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # before numpy is loaded, here and in workers: with these, the last bits of the same computation
-    # may change from one time to the next, and tests compare bits
-    os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", " ".join(UNSTEADY))
     get_run_folder()  # before workers start, which inherit it
+    # a shell lets what runs in the background ignore Ctrl-C, as would what tests start and interrupt
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(
             SkipGuard(read_allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8")))
         )
+    if "not slow" in config.option.markexpr:
+        config.pluginmanager.register(LeftOut())
 
 
 @pytest.hookimpl(trylast=True)  # after those that `-m` and `-k` deselect

@@ -140,12 +140,15 @@ def parse(file: Path) -> ast.Module:
 class Found(NamedTuple):
     """What rules of the structure look at in a file, of which each is parsed once."""
 
+    targets: list[tuple[tuple[str, ...], bool]]
     imports: list[str]
     rooms: list[str]
     state: list[str]
     classes: list[str]
     modules: set[tuple[str, ...]]
     checks_version: bool
+    declared: set[str]
+    drawn: list[str]
 
 
 @pytest.fixture(scope="module")
@@ -156,12 +159,15 @@ def found() -> dict[Path, Found]:
 
 def look_into(file: Path, tree: ast.Module) -> Found:
     return Found(
+        targets=list(list_imports(file, tree)),
         imports=find_wrong_imports(file, tree),
         rooms=find_wrong_rooms(file, tree),
         state=find_mutable_state(tree),
         classes=[node.name for node in tree.body if isinstance(node, ast.ClassDef)],
         modules=find_module_imports(file, tree),
         checks_version=checks_version(tree),
+        declared=find_declared_properties(tree),
+        drawn=find_drawn_properties(tree),
     )
 
 
@@ -446,9 +452,9 @@ def test_class_names_are_unique(found):
     assert {name: files for name, files in owners.items() if len(files) > 1} == {}
 
 
-def find_unknown_properties(tree: ast.Module, declared: set[str]) -> list[str]:
-    """Return the property names in layouts that no class declares."""
-    drawn = [
+def find_drawn_properties(tree: ast.Module) -> list[str]:
+    """Return the property names in layouts."""
+    return [
         node.args[1].value
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
@@ -457,24 +463,28 @@ def find_unknown_properties(tree: ast.Module, declared: set[str]) -> list[str]:
         and len(node.args) > 1
         and isinstance(node.args[1], ast.Constant)
     ]
-    return [name for name in drawn if name not in declared]
 
 
-def test_panels_draw_properties_that_exist():
-    trees = {file: parse(file) for file in FILES if get_station(get_module(file)) == "ui"}
-    declared = {
+def find_declared_properties(tree: ast.Module) -> set[str]:
+    """Return the names that classes annotate, as properties are."""
+    return {
         node.target.id
-        for tree in trees.values()
         for cls in ast.walk(tree)
         if isinstance(cls, ast.ClassDef)
         for node in cls.body
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    } | {"name", "active", "type"}  # Blender's own, the last two of keymap items
-    unknown = {file.name: find_unknown_properties(tree, declared) for file, tree in trees.items()}
+    }
+
+
+def test_panels_draw_properties_that_exist(found):
+    drawing = {file: each for file, each in found.items() if get_station(get_module(file)) == "ui"}
+    # Blender's own, the last two of keymap items
+    declared = {"name", "active", "type"}.union(*(each.declared for each in drawing.values()))
+    assert "steer" in declared
+    unknown = {file.name: set(each.drawn) - declared for file, each in drawing.items()}
     assert {name: names for name, names in unknown.items() if names} == {}
-    assert find_unknown_properties(ast.parse("layout.prop(controller, 'metod')"), declared) == [
-        "metod"
-    ]
+    assert sum(len(each.drawn) for each in drawing.values()) > 50
+    assert find_drawn_properties(ast.parse("layout.prop(controller, 'metod')")) == ["metod"]
 
 
 def checks_version(tree: ast.AST) -> bool:
@@ -512,6 +522,7 @@ sys.meta_path.insert(0, Blocked())
 """
 
 
+@pytest.mark.slow
 def test_package_engine_and_command_line_import_without_blender():
     without_blender = {"", "api", "cli", "commands", "engine", *ENGINE}
     modules = [
@@ -556,15 +567,16 @@ assert {name for name in new if name.startswith("motion_matching.engine.")} <= {
 FEET = PACKAGE / "engine" / "feet"
 
 
-def test_the_room_of_feet_has_a_small_face():
+@pytest.mark.slow
+def test_the_room_of_feet_has_a_small_face(found):
     """Other rooms import at most seven names of it, and none of its files."""
     assert len(feet.__all__) <= 7
     names = {(), *((name,) for name in feet.__all__)}
     wrong = [
         f"{file.relative_to(PACKAGE)}: {'.'.join(target)}"
-        for file in PACKAGE.rglob("*.py")
+        for file, each in found.items()
         if FEET not in file.parents
-        for target, inside in list_imports(file, ast.parse(file.read_text("utf-8")))
+        for target, inside in each.targets
         if inside and target[:2] == ("engine", "feet") and target[2:3] not in names
     ]
     assert not wrong

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,9 @@ def run_as(
     )
 
 
-@pytest.mark.parametrize(
-    "file", [BUILD, *(CHECKOUT / "building").glob("*.py")], ids=lambda file: file.name
-)
-def test_an_old_python_can_read_build(file):
-    ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 8))
+def test_an_old_python_can_read_build():
+    for file in (BUILD, *(CHECKOUT / "building").glob("*.py")):
+        ast.parse(file.read_text(encoding="utf-8"), str(file), feature_version=(3, 8))
 
 
 @pytest.mark.parametrize("version", [(3, 8), (3, 12), (3, 14)])
@@ -130,6 +129,29 @@ def test_lint_runs_the_parts_that_are_asked_for(arguments, parts, monkeypatch):
     monkeypatch.setattr(Environment, "run", lambda _, *words: ran.append(words[0]) or len(ran) % 2)
     assert build.lint(Environment(CHECKOUT), *arguments) == 1
     assert set(ran) == parts
+
+
+@pytest.mark.parametrize(
+    ("arguments", "passed"),
+    [
+        ((), ("-m", "not slow")),
+        (("-n0", "--durations", "5"), ("-m", "not slow", "-n0", "--durations", "5")),
+        (("--slow",), ("-m", "slow")),
+        (("--fast", "tests/live"), ("-m", "not blender and not slow", "tests/live")),
+        (("tests/live",), ("tests/live",)),
+        (("tests/test_build.py::test_it",), ("tests/test_build.py::test_it",)),
+        (("-k", "legs"), ("-k", "legs")),
+        (("-klegs",), ("-klegs",)),
+        (("-m", "blender"), ("-m", "blender")),
+        (("--last-failed",), ("--last-failed",)),
+    ],
+)
+def test_slow_tests_are_left_out_unless_they_are_asked_for(arguments, passed, monkeypatch):
+    ran = []
+    monkeypatch.setattr(Environment, "run", lambda _, *words: ran.extend(words) or 0)
+    assert build.test(Environment(CHECKOUT), *arguments) == 0
+    assert tuple(ran[-len(passed) :]) == passed
+    assert ran.count("-m") == passed.count("-m")
 
 
 def test_workflow_matrices_match_the_pins_without_a_set_up(tmp_path):
@@ -263,14 +285,14 @@ def test_exit_codes_are_forwarded(empty_environment, monkeypatch):
     monkeypatch.setattr(
         Environment, "set_up", lambda environment: setattr(environment, "python", sys.executable)
     )
-    (empty_environment.root / "tests").mkdir()
-    (empty_environment.root / "tests" / "benchmarks.py").write_text(
+    (empty_environment.root / "building").mkdir()
+    (empty_environment.root / "building" / "benchmarks.py").write_text(
         "import sys; sys.exit(len(sys.argv))"
     )
     assert build.main(["bench"]) == 1
     assert build.main(["bench", "search", "tick"]) == 3
     if os.name != "nt":
-        (empty_environment.root / "tests" / "benchmarks.py").write_text(
+        (empty_environment.root / "building" / "benchmarks.py").write_text(
             "import os; os.kill(os.getpid(), 9)"
         )
         assert build.main(["bench"]) == 137
@@ -293,16 +315,17 @@ def test_four(): pass
 
 
 def run_pytest_on(
-    source: str, folder: Path, *options: str, ci: str = ""
+    source: str, folder: Path, *options: str, ci: str = "", before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess:
-    """Run a file of tests in a folder, with this checkout's `conftest.py`."""
+    """Run a file of tests in a folder, with this checkout's `conftest.py`; words go before it."""
     tests = folder / "tests"
     tests.mkdir()
     for name in ("conftest.py", "blender.py", "processes.py", "run_files.py"):
         shutil.copy(CHECKOUT / "tests" / name, tests)
     (tests / "test_given.py").write_text(source)
+    words = [*before, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", *options],
+        [*words, *options],
         cwd=folder,
         env={**os.environ, "CI": ci},
         capture_output=True,
@@ -341,10 +364,28 @@ def test_alone(): pass
 """
 
 
+@pytest.mark.slow
 def test_first_cases_are_chosen_among_those_selected_and_where_no_blender_is_needed(tmp_path):
     done = run_pytest_on(CASES, tmp_path, "--first-cases", "-vv", "-k", "not numbers or not 1")
     ran = [line.split("::")[1].split()[0] for line in done.stdout.splitlines() if "::" in line]
     assert ran == ["test_numbers[2]", "test_in_blender[1]", "test_in_blender[2]", "test_alone"]
+
+
+SLOW = """
+import pytest
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [1, 2, 3])
+def test_slowly(case): pass
+def test_fast(): pass
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_the_last_line_tells_how_many_slow_tests_were_left_out(workers, tmp_path):
+    done = run_pytest_on(SLOW, tmp_path, "-m", "not slow", "-n", workers)
+    assert "1 passed" in done.stdout.splitlines()[-2]
+    assert done.stdout.splitlines()[-1].startswith("3 slow tests were left out")
 
 
 @pytest.mark.slow
@@ -358,3 +399,24 @@ def test_the_extension_runs_no_code_from_texts(tmp_path):
         )
         names = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
         assert not names & {"exec", "eval", "compile"}, file
+
+
+INTERRUPTED = """
+import signal, subprocess, sys
+import pytest
+def test_here():
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+def test_in_a_process():
+    code = "import signal; signal.raise_signal(signal.SIGINT)"
+    assert subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL).returncode == -signal.SIGINT
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="writes a shell script that ignores Ctrl-C")
+def test_tests_that_press_ctrl_c_run_where_the_shell_ignores_it(tmp_path):
+    """Shells let processes in the background ignore Ctrl-C, which is inherited."""
+    words = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+    done = run_pytest_on(INTERRUPTED, tmp_path, before=words)
+    assert done.returncode == 0, done.stdout

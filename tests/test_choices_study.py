@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from building.studies import choices, choices_command, spots
+from building.studies.choices import FIELDS, TABLES, Cast, ChoiceJob
+from building.studies.sets import OTHERS
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
 from tests.demo import load_demo, load_few
-from tests.studies import choices, choices_command, spots
-from tests.studies.choices import FIELDS, TABLES, Cast, ChoiceJob
-from tests.studies.sets import OTHERS
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,7 @@ def test_a_set_without_runs_walks_and_what_is_for_runs_only_runs(cast):
     assert find_gaits("control", walker) == find_gaits("postures", walker) == {"walk"}
 
 
+@pytest.mark.slow
 def test_an_object_that_does_not_wait_is_never_off_its_way(cast):
     [waits, goes_on] = (
         cast.measure(ChoiceJob("control", "run", choice, "turns", 0), 12.0)[0]["waits"]
@@ -111,6 +112,7 @@ def test_the_notebooks_field_and_the_director_are_among_the_choices():
         assert row["odd"] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "stands", "stumbles"), [("moving", 0, 0), ("stumbling", 1, 1)])
 def test_a_set_of_this_study_alone_is_what_it_says(name, stands, stumbles):
     database = Cast(OTHERS[name].build(Path())).loaded.database

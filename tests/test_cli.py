@@ -458,6 +458,7 @@ def test_foot_modes_change_how_far_feet_slide(walk: Path, tmp_path: Path) -> Non
     assert measured["leg_correction_max"] == 0.0
 
 
+@pytest.mark.slow
 def test_speeds_can_be_given_as_one_or_three(walk: Path, tmp_path: Path) -> None:
     speeds = []
     for number, given in enumerate(("walk=0.9", "walk=[0.9, 0.8, 0.7]", "run=2")):
@@ -473,6 +474,7 @@ def test_speeds_can_be_given_as_one_or_three(walk: Path, tmp_path: Path) -> None
     assert speeds[2]["run"]["forward"] == 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gait", ["walk", "run"])
 def test_full_synchronization_puts_both_at_the_simulation_object(
     walk: Path, tmp_path: Path, gait: str
@@ -876,6 +878,7 @@ runpy.run_module("motion_matching", run_name="__main__")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking it")
 def test_a_terminated_command_cleans_up(one_clip: Path, tmp_path: Path) -> None:
     folder = tmp_path / "written"

@@ -130,6 +130,7 @@ def test_a_take_requests_tags(
     assert "'fast'; its tags are: slow" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_take_follows_labels(
     clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,6 +71,7 @@ def test_the_table_of_jumps_is_kept_and_gives_the_same_take(folder, tmp_path):
     assert takes[0] == takes[1]
 
 
+@pytest.mark.slow
 def test_the_api_directs_the_same_take(folder, tmp_path):
     run(
         "direct", folder / "walk.npz", folder / "scene.json", "--bvh", tmp_path / "a.bvh", "--quiet"
@@ -139,6 +140,7 @@ def test_a_file_of_the_name_of_the_table_is_not_written_over(kind, folder, tmp_p
     assert there.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_ctrl_c_on_a_terminal_writes_the_best_so_far(folder, tmp_path, monkeypatch, capsys):
     """Before there is a take, nothing is written."""
     words = "direct", folder / "walk.npz", folder / "scene.json", "--bvh", tmp_path / "take.bvh"

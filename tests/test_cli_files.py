@@ -227,6 +227,7 @@ def test_ctrl_c_while_modules_are_loaded_is_one_sentence(folder: Path, delay: fl
         assert "cancelled" in said
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_a_library_loads_is_one_sentence(folder: Path):
     words = [sys.executable, str(CHECKOUT / "tests" / "interrupted_command.py"), *BUILD]
     environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}

@@ -49,6 +49,7 @@ def test_coverage_holes_are_plotted_and_listed_with_their_speeds(
         assert 0.3 < table["overlap"] <= 1.0
 
 
+@pytest.mark.slow
 def test_slopes_are_told_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, report = tmp_path / "climbs.npz", tmp_path / "report.json"
     databases.save(load_climbing(), file)
@@ -151,6 +152,7 @@ def test_a_recorded_performance_replaces_the_scripts(
         assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_frame_is_inspected_for_a_desired_velocity(
     walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from building.studies import dense, manual_parts
 from tests.demo import generate_clips, load_demo
-from tests.studies import dense, manual_parts
 
 
 def test_copies_differ_a_little_and_are_always_the_same():

@@ -268,6 +268,7 @@ def check_is_same_database(now: databases.Database, before: databases.Database) 
             assert list(map(dataclasses.astuple, one)) == list(map(dataclasses.astuple, other))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "use_markers", "first", "again"), PERFORMER["takes"])
 def test_takes_are_performed_again_as_before(performer, method, use_markers, first, again):
     action = perform_again(performer, method, use_markers, first)

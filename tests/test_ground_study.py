@@ -9,6 +9,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from building.studies import climbing, ground_command, quality
+from building.studies.climbing import Traces
+from building.studies.ground_pictures import GROUND, View, draw_views
+from building.studies.grounds import BEGIN, GROUNDS, STEPS, Terrain, make_performance, make_shot
+from building.studies.sheets import COLOURS
 from motion_matching.engine.control.ground import FLAT
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
@@ -16,11 +21,6 @@ from motion_matching.engine.control.take import Take
 from motion_matching.engine.maths import planar, quat
 from motion_matching.engine.takes import baking, takes
 from tests.demo import load_climbing
-from tests.studies import climbing, ground_command, quality
-from tests.studies.climbing import Traces
-from tests.studies.ground_pictures import GROUND, View, draw_views
-from tests.studies.grounds import BEGIN, GROUNDS, STEPS, Terrain, make_performance, make_shot
-from tests.studies.sheets import COLOURS
 
 
 @cache

@@ -72,6 +72,7 @@ for name in ("build", "bake_script", "direct", "train", "measure_coverage", "add
 """
 
 
+@pytest.mark.slow
 @pytest.mark.blender
 def test_an_operator_says_that_scipy_is_missing(run_in_blender: Callable[..., str]) -> None:
     run_in_blender(OPERATORS)

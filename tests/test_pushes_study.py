@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from building.studies import dense, pushing, pushing_command
+from building.studies.pushing import PushJob
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.takes import takes
 from tests.demo import load_demo
-from tests.studies import dense, pushing, pushing_command
-from tests.studies.pushing import PushJob
 
 
 @pytest.fixture(scope="module")

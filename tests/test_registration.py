@@ -126,6 +126,7 @@ def watch_traces():
     give_back()
 
 
+@pytest.mark.slow
 def test_the_comparison_finds_every_trace(run_in_blender):
     assert "seen" in run_in_blender(LEFT_BEHIND)
 
@@ -134,6 +135,7 @@ def test_registering_loads_neither_scipy_nor_sdl(run_in_blender):
     assert "registered without" in run_in_blender(WITHOUT_SCIPY_AND_SDL)
 
 
+@pytest.mark.slow
 def test_registering_twice_leaves_no_trace(run_in_blender):
     before, _, after = run_in_blender(TWICE_AND_NO_TRACE).partition("the name was free")
     assert "duplicate" not in before

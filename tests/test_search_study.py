@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from building.studies import two_stages
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
 from tests.demo import load_demo
-from tests.studies import two_stages
 
 
 def test_among_all_trajectories_the_best_frame_is_always_found():

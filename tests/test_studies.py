@@ -9,10 +9,8 @@ import zlib
 import numpy as np
 import pytest
 
-from tests import benchmarks, studies
-from tests.demo import generate_clips
-from tests.engine import characters
-from tests.studies import (
+from building import benchmarks, studies
+from building.studies import (
     bodies,
     peers,
     quality,
@@ -24,8 +22,10 @@ from tests.studies import (
     stages_command,
     stand_ins,
 )
-from tests.studies.figures import BY_KEY
-from tests.studies.quality import Job
+from building.studies.figures import BY_KEY
+from building.studies.quality import Job
+from tests.demo import generate_clips
+from tests.engine import characters
 
 PERFORMER = bodies.make_performer()
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from building.studies import quality, transitions, transitions_report
+from building.studies.transitions import TABLES, TransitionJob
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import load_schema
 from motion_matching.engine.matching.method import MotionMatching
-from tests.studies import quality, transitions, transitions_report
-from tests.studies.transitions import TABLES, TransitionJob
 
 
 @pytest.fixture(scope="module")

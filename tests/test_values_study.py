@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from building.studies import planning, planning_command
+from building.studies.planning import PlanJob
 from motion_matching.engine.control.take import Take
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.field.neighbours import Metric
@@ -14,8 +16,6 @@ from motion_matching.engine.field.quality import TrainingSettings
 from motion_matching.engine.field.tasks import TaskGoal, Tasks
 from motion_matching.engine.field.training import Training
 from tests.demo import load_demo
-from tests.studies import planning, planning_command
-from tests.studies.planning import PlanJob
 
 TASKS = Tasks(speeds=(0.0, 2.0))
 FPS = 30.0

@@ -44,6 +44,7 @@ def read_paws(obj: bpy.types.Object) -> np.ndarray:
     return np.array(paws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["actions", "files"])
 def test_a_dog_of_files_walks_on_four_paws(tmp_path: Path, kind: str):
     files = write_dog(tmp_path)

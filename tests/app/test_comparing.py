@@ -46,11 +46,12 @@ def measure_joined(hero, take):
     return engine_takes.report(joined, hero.database)["take"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("root", "rate", "lead_back"),
     [
         ("OBJECT", 30, 2.0),
-        pytest.param("HIPS", 30, 0.0, marks=pytest.mark.slow),
+        ("HIPS", 30, 0.0),
         ("OBJECT", 24, 0.0),
     ],
 )
@@ -90,6 +91,7 @@ def test_a_take_that_was_overwritten_and_appended_to_is_measured_like_plain_ones
         assert found[name] == pytest.approx(joined[name], abs=furthest), name
 
 
+@pytest.mark.slow
 def test_a_take_that_was_made_with_cost_terms_is_said_to_need_them():
     """Blender has no functions of scripts, so it performs such a take without them."""
     hero = create_hero("OBJECT")

@@ -8,6 +8,7 @@ import math
 
 import bpy
 import numpy as np
+import pytest
 
 from motion_matching import api
 from motion_matching.app import comparing, inspector, status
@@ -70,6 +71,7 @@ def is_same_motion(one, other):
     )
 
 
+@pytest.mark.slow
 def test_the_panel_trains_the_field_of_the_notebook_as_scripts_do():
     """All states, the notebook's metric and directions alone, whatever the panel has beside it."""
     obj = create_field_character()
@@ -90,6 +92,7 @@ def test_the_panel_trains_the_field_of_the_notebook_as_scripts_do():
     assert field_training.get_training_state(obj) == "stale"
 
 
+@pytest.mark.slow
 def test_a_motion_field_plays_live_and_in_takes():
     obj = create_field_character()
     settings = obj.motion_matching
@@ -166,6 +169,7 @@ def test_a_motion_field_plays_live_and_in_takes():
     assert isinstance(run_steps(performing.prepare_steps(obj))[1], MotionMatching)
 
 
+@pytest.mark.slow
 def test_training_can_be_stopped_and_resumed():
     obj = create_field_character("walk_curves", "run_curves")
     settings = obj.motion_matching
@@ -292,6 +296,7 @@ def test_training_can_be_stopped_and_resumed():
     )
 
 
+@pytest.mark.slow
 def test_a_gait_requests_its_tag_and_untrained_tasks_are_reported():
     obj = create_field_character("walk_curves", "run_curves")
     settings = obj.motion_matching
@@ -377,6 +382,7 @@ def test_a_push_while_live_reaches_the_field():
         )
 
 
+@pytest.mark.slow
 def test_takes_know_the_method_that_made_them():
     obj = create_field_character("walk_curves", "run_curves")
     settings = obj.motion_matching

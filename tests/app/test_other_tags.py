@@ -65,6 +65,7 @@ def check_same(now, expected):
             assert one == other, field.name
 
 
+@pytest.mark.slow
 def test_other_tags_leave_a_database_fresh_and_as_a_build_makes_it(tmp_path):
     obj = create_mixed_character(tmp_path)
     settings = obj.motion_matching
@@ -114,6 +115,7 @@ def test_other_tags_leave_a_database_fresh_and_as_a_build_makes_it(tmp_path):
     assert len(list(get_library().folder.glob("*.npz"))) == 1
 
 
+@pytest.mark.slow
 def test_tags_that_add_motion_or_cannot_be_used_are_told(tmp_path):
     obj = create_mixed_character(tmp_path)
     source = obj.motion_matching.sources[0]
@@ -176,6 +178,7 @@ def test_files_of_other_tags_go_with_the_cache(tmp_path):
     assert status.refresh(obj).kind == "stale"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("MOTION_MATCHING_MOCAP" not in os.environ, reason="needs motion capture")
 def test_other_tags_of_motion_capture_take_a_small_part_of_its_build():
     obj = create_character(clips=("walk_curves",))

@@ -109,6 +109,7 @@ def test_work_that_is_cancelled_in_any_stage_changes_nothing(walk):
         assert len(stages) > 2, stages
 
 
+@pytest.mark.slow
 def test_writing_onto_a_control_rig_goes_on_in_short_steps(tmp_path):
     """Blender redraws between two of them, and until the last, nothing is left if it is ended."""
     for name in ("first", "second"):

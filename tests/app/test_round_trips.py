@@ -131,6 +131,7 @@ print("opened in", bpy.app.version_string)
 """
 
 
+@pytest.mark.slow
 def test_newer_blenders_read_every_setting(run_in_blender, tmp_path):
     pythons = wheels.find_newer_pythons()
     if not pythons:

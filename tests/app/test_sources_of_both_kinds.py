@@ -176,6 +176,7 @@ def assert_same_motion(database) -> None:
         np.testing.assert_allclose(bodies[0], bodies[1], rtol=0, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("mirror", [False, True], ids=["", "mirrored"])
 def test_a_take_of_actions_and_files_holds_the_body_together(
@@ -203,6 +204,7 @@ def test_options_of_the_importer_do_not_matter(tmp_path: Path, options: dict[str
     assert_take_holds_together(obj)
 
 
+@pytest.mark.slow
 def test_a_turned_and_scaled_armature_takes_files_too(tmp_path: Path):
     files = write_files(tmp_path, "bones anyhow")
     obj = import_with_blender(*files[:2], global_scale=1.0)
@@ -214,6 +216,7 @@ def test_a_turned_and_scaled_armature_takes_files_too(tmp_path: Path):
     assert_take_holds_together(obj)
 
 
+@pytest.mark.slow
 def test_connected_bones_take_files_too(tmp_path: Path):
     files = write_files(tmp_path)
     obj = import_with_blender(*files[:2], global_scale=0.01)
@@ -231,6 +234,7 @@ def test_connected_bones_take_files_too(tmp_path: Path):
     assert_take_holds_together(obj)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("mirror", [False, True], ids=["", "mirrored"])
 def test_actions_imported_on_a_character_of_files_go_with_its_files(
@@ -249,6 +253,7 @@ def test_actions_imported_on_a_character_of_files_go_with_its_files(
     assert_take_holds_together(obj, "Hips" if layout == "under a root" else "")
 
 
+@pytest.mark.slow
 def test_the_order_of_sources_does_not_matter(tmp_path: Path):
     files = write_files(tmp_path, "bones anyhow")
     obj = import_with_blender(*files[:2], **IMPORTS["as it is"])
@@ -259,6 +264,7 @@ def test_the_order_of_sources_does_not_matter(tmp_path: Path):
     assert_take_holds_together(obj)
 
 
+@pytest.mark.slow
 def test_performers_of_nearly_one_size_share_the_armatures_bones(tmp_path: Path):
     (tmp_path / "other").mkdir()
     files = write_files(tmp_path, "bones anyhow")
@@ -270,6 +276,7 @@ def test_performers_of_nearly_one_size_share_the_armatures_bones(tmp_path: Path)
     assert_take_holds_together(obj)
 
 
+@pytest.mark.slow
 def test_a_file_with_another_rest_pose_is_mapped(tmp_path: Path):
     files = write_files(tmp_path)
     (tmp_path / "anyhow").mkdir()
@@ -294,6 +301,7 @@ def test_files_of_another_size_than_the_armature_are_mapped(tmp_path: Path):
     assert_take_holds_together(obj)
 
 
+@pytest.mark.slow
 def test_files_of_two_exports_with_other_bone_frames_are_mixed(tmp_path: Path):
     files = write_files(tmp_path)
     (tmp_path / "anyhow").mkdir()

@@ -111,9 +111,10 @@ def import_anyhow(rng: np.random.Generator, file: Path) -> bpy.types.Object:
     return obj
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
-    [range(3), pytest.param(range(3, 25), marks=pytest.mark.slow)],
+    [range(3), range(3, 25)],
     ids=["few", "many"],
 )
 def test_a_take_of_any_skeleton_holds_the_body_together(tmp_path: Path, seeds: range):
@@ -176,6 +177,7 @@ def push_down(obj: bpy.types.Object) -> None:
     track.strips.new("below", 1, bpy.data.actions["walk_curves"]).blend_type = "ADD"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prepare", [put_into_second_slot, constrain, drive, push_down])
 def test_actions_of_rigs_with_more_than_curves_go_with_files(tmp_path: Path, prepare):
     files = write_files(tmp_path, "bones anyhow")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+import pytest
 
 from motion_matching.app import status
 from motion_matching.app.build import load_or_build_steps
@@ -14,6 +15,7 @@ from tests.demo import generate_clips
 from tests.ui.characters import create_character
 
 
+@pytest.mark.slow
 def test_the_panel_names_what_changed_since_the_build(tmp_path):
     ops, obj = bpy.ops.motion_matching, create_character()
     settings, sources = obj.motion_matching, obj.motion_matching.sources

@@ -89,6 +89,7 @@ def test_work_in_a_thread_that_is_ended_early_returns_what_it_has_unless_ended_t
         steps.throw(EndedEarly())
 
 
+@pytest.mark.slow
 def test_progress_never_goes_backwards(tmp_path):
     ops, obj = bpy.ops.motion_matching, create_character()
     ops.add_actions()

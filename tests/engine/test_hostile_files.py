@@ -329,6 +329,7 @@ def read_damaged_files(name: str, seeds: range, folder: Path) -> tuple[int, int]
     return accepted, refused
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux says how much memory")
 @pytest.mark.parametrize("name", KINDS)
 def test_damaged_files_are_read_or_refused_in_a_sentence(name: str, tmp_path: Path):

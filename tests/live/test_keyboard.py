@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from motion_matching.engine.control.performer import Placement
 from motion_matching.engine.errors import SettingsError
@@ -37,23 +39,24 @@ def compute_heading(move) -> float:
     return math.atan2(move[0], -move[1])
 
 
-@pytest.mark.parametrize("heading", HEADINGS)
-@pytest.mark.parametrize(
-    ("keys", "turn"),
-    [
-        ("W", 0.0),
-        ("UP_ARROW", 0.0),
-        ("A", math.pi / 2),
-        ("LEFT_ARROW", math.pi / 2),
-        ("S", math.pi),
-        ("D", -math.pi / 2),
-        ("W A", math.pi / 4),
-        ("S D", -3 * math.pi / 4),
-        ("UP_ARROW RIGHT_ARROW", -math.pi / 4),
-        ("W A D", 0.0),
-    ],
-)
-def test_keys_move_relative_to_the_view_at_full_speed(heading, keys, turn):
+TURNS = [
+    ("W", 0.0),
+    ("UP_ARROW", 0.0),
+    ("A", math.pi / 2),
+    ("LEFT_ARROW", math.pi / 2),
+    ("S", math.pi),
+    ("D", -math.pi / 2),
+    ("W A", math.pi / 4),
+    ("S D", -3 * math.pi / 4),
+    ("UP_ARROW RIGHT_ARROW", -math.pi / 4),
+    ("W A D", 0.0),
+]
+
+
+@given(st.floats(-10.0, 10.0), st.sampled_from(TURNS))
+@settings(max_examples=50)
+def test_keys_move_relative_to_the_view_at_full_speed(heading, keys_and_turn):
+    keys, turn = keys_and_turn
     move = get_intent(press(*keys.split()), heading).move
     assert math.hypot(*move) == pytest.approx(1.0)
     assert math.cos(compute_heading(move) - heading - turn) == pytest.approx(1.0)

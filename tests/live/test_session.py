@@ -239,6 +239,7 @@ def test_deleting_the_armature_ends_the_session() -> None:
     stage.session.stop()
 
 
+@pytest.mark.slow
 def test_a_session_loads_scipy_and_sdl_only_when_needed(
     run_in_blender: Callable[..., str],
 ) -> None:

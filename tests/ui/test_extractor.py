@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 UI = Path(__file__).resolve().parents[2] / "motion_matching" / "ui"
 
 EXTRACTED = """
@@ -66,5 +68,6 @@ if bpy.app.version < (5, 0, 0):  # these crash or hang at exit after the extract
 """
 
 
+@pytest.mark.slow
 def test_all_texts_obey_blenders_message_extractor(run_in_blender):
     run_in_blender(EXTRACTED, UI)

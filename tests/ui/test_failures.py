@@ -25,6 +25,7 @@ def list_notes(settings):
     return [(note.source, note.kind) for note in warnings.parse_notes(settings.built_notes)]
 
 
+@pytest.mark.slow
 def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     ops = bpy.ops.motion_matching
     folder = tmp_path
@@ -125,6 +126,7 @@ def test_failures_say_what_to_do_and_change_nothing(tmp_path):
     assert ops.bake_script(seconds=2.0) == {"FINISHED"}
 
 
+@pytest.mark.slow
 def test_cancelling_leaves_nothing_behind(monkeypatch):
     obj = create_character()
     bpy.ops.motion_matching.add_actions()

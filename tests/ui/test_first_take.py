@@ -19,6 +19,7 @@ from tests.demo import generate_clips
 from tests.ui.characters import CLIPS, create_character, expect_refusal, read_state
 
 
+@pytest.mark.slow
 def test_operators_alone_make_a_take_from_an_empty_file():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     ops = bpy.ops.motion_matching
@@ -90,6 +91,7 @@ def test_operators_alone_make_a_take_from_an_empty_file():
     assert len(settings.sources) == count
 
 
+@pytest.mark.slow
 def test_bake_again_uses_moved_contact_markers():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     ops = bpy.ops.motion_matching
@@ -184,6 +186,7 @@ def test_every_operator_is_one_step_of_undo():
     assert count_sources() == 3
 
 
+@pytest.mark.slow
 def test_changes_during_a_build_do_not_affect_it():
     obj = create_character()
     bpy.ops.motion_matching.add_actions()

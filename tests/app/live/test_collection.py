@@ -56,7 +56,8 @@ def get_basis_matrices(obj, *names):
     return np.array([np.array(obj.pose.bones[name].matrix_basis) for name in names])
 
 
-@pytest.mark.parametrize("part", ["legs", pytest.param("trunk", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["legs", "trunk"])
 def test_a_take_of_a_collection_bakes_again_for_its_bones_only(part: str) -> None:
     BONES = {"legs": ("Hips", *LEGS), "trunk": ("Spine", "Head")}[part]
     hero, own = create_hero(*BONES)

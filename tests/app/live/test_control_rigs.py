@@ -178,6 +178,7 @@ def test_the_pose_that_is_performed_is_shown() -> None:
     assert standing.describe_driven(hero.obj) == "Controls of Rigify (basic human)"
 
 
+@pytest.mark.slow
 def test_stopping_restores_pose_switches_and_action() -> None:
     hero = RigHero()
     obj, rig = hero.obj, match_control_rig(hero.obj)

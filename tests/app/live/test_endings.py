@@ -112,6 +112,7 @@ def find_hero():
     return bpy.data.objects.get("Hero")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "what",
     [
@@ -284,6 +285,7 @@ def test_a_recording_can_be_recovered_after_its_file_is_closed(tmp_path: Path) -
         assert len(find_hero().motion_matching.takes) == 1
 
 
+@pytest.mark.slow
 def test_recover_prefers_recordings_of_the_open_file(tmp_path: Path) -> None:
     operators = ops.motion_matching
     files = {name: f"{tmp_path}/{name}.blend" for name in ("first", "second", "third")}
@@ -371,6 +373,7 @@ def test_saving_while_live_writes_the_state_before_the_session(tmp_path: Path) -
     c.check_given_back(find_hero())
 
 
+@pytest.mark.slow
 def test_bake_again_starts_where_the_recording_started() -> None:
     obj = create_character()
     bpy.ops.motion_matching.add_actions()

@@ -35,6 +35,7 @@ def get_rings():
     return [line for line in runtime.get_cache(drawing.HudCache).snapshot.lines if line.width == 4]
 
 
+@pytest.mark.slow
 def test_the_character_goes_where_one_clicks():
     hero = start_hero(steer="click")
     live = hero.live

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+import pytest
 
 from motion_matching.app import recordings, takes
 from motion_matching.app.live import host
@@ -50,6 +51,7 @@ def count_ticks(*names):
     ]
 
 
+@pytest.mark.slow
 def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
     hero, _ = create_hero_with_action()
     hero.start()
@@ -113,6 +115,7 @@ def test_finished_takes_survive_an_undo_that_ends_the_session() -> None:
         assert len(runtime.interrupted) == (0 if end is host.end else 2)
 
 
+@pytest.mark.slow
 def test_undo_steps_made_while_live_hold_the_restored_character() -> None:
     def check(obj, step):
         data = obj.animation_data

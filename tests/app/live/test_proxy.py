@@ -237,6 +237,7 @@ def test_a_recording_that_was_cut_off_is_recovered_on_the_controls() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_recording_along_the_timeline_has_a_key_per_frame() -> None:
     takes = []
     for drive in ("controls", "proxy"):
@@ -264,6 +265,7 @@ def test_a_recording_along_the_timeline_has_a_key_per_frame() -> None:
         np.testing.assert_array_equal(values, takes[1][channel])
 
 
+@pytest.mark.slow
 def test_a_library_override_has_a_proxy_too(tmp_path: Path) -> None:
     hero, path = ProxyHero(), str(tmp_path / "rig.blend")
     bpy.ops.object.mode_set(mode="OBJECT")

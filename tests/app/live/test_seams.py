@@ -326,6 +326,7 @@ def test_a_take_with_several_parts_is_baked_again_without_a_seam(lead_back):
     np.testing.assert_allclose(once_more, again, atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("root", ["OBJECT", "HIPS"])
 def test_nothing_turns_the_long_way_around_between_two_frames_of_a_seam(root):
     hero = create_hero(root)
@@ -363,6 +364,7 @@ def test_a_session_starts_from_what_the_nla_plays():
     np.testing.assert_allclose(play(hero.obj, range(57, 61)), before, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fps", [30, 24])
 def test_recordings_along_the_timeline_have_no_seams(fps):
     hero = create_hero(timeline=True)

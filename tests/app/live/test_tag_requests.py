@@ -77,6 +77,7 @@ def test_unknown_tags_are_reported(demo_database: Database) -> None:
     assert [intent._replace(tags=frozenset()) for intent in asked.intents] == list(wanted.intents)
 
 
+@pytest.mark.slow
 def test_tag_requests_act_live_and_in_recordings(demo_database: Database) -> None:
     database = add_tags(demo_database)
     ops = bpy.ops.motion_matching

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+import pytest
 
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
@@ -188,6 +189,7 @@ def test_takes_are_overwritten_and_appended_to_along_the_timeline() -> None:
     host.end()
 
 
+@pytest.mark.slow
 def test_every_ending_stops_the_playback_that_recording_started(tmp_path: Path) -> None:
     # every ending stops the playback that the recording started, and keeps the take
     for end in (

@@ -210,6 +210,7 @@ def test_a_steered_path_is_saved_and_steers_again(tmp_path: Path) -> None:
     host.end()
 
 
+@pytest.mark.slow
 def test_a_take_replays_from_its_start_with_any_features() -> None:
     count = len(load_demo().schema.features)
     weights = tuple(1.0 + 0.1 * k for k in range(count))
@@ -443,6 +444,7 @@ def test_an_interrupted_steered_path_is_recovered(tmp_path: Path) -> None:
     assert not find_marker()
 
 
+@pytest.mark.slow
 def test_curves_and_targets_steer() -> None:
     hero = Hero(steer="curve")
     obj, play = hero.obj, hero.obj.motion_matching.play

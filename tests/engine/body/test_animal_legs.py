@@ -47,6 +47,7 @@ def measure_contacts(motion: animals.Motion, roles: Roles, fps: float) -> np.nda
     return find_contacts(toes, fps, ContactSettings(), lengths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "fps", "slowly"), SIZES)
 def test_a_dog_with_arms_by_name_has_four_legs_that_stand_where_they_do(
     size: float, fps: float, slowly: bool

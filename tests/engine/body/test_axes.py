@@ -45,6 +45,7 @@ def find(clip: Clip, read_with: FileAxes | None = None) -> FileAxes | None:
     return find_all_better_axes([clip], read_with or FileAxes())[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read_with", [FileAxes(), FileAxes("Z", "-Y"), FileAxes("-X", "Z")])
 def test_the_axes_that_a_file_was_written_with_are_named(tmp_path, read_with):
     for number, (up, forward) in enumerate(PAIRS):

@@ -53,6 +53,7 @@ def test_parts_are_found_on_characters_named_or_not(name: str) -> None:
         assert list_wrong(named, find_body_roles(named.skeleton)) == []
 
 
+@pytest.mark.slow
 def test_shape_alone_finds_the_parts_of_people_of_any_proportions() -> None:
     rng = np.random.default_rng(5)
     least = np.array([0.4, 0.55, 0.8, 0.8, 0.8, 0.7, 0.7])

@@ -123,7 +123,8 @@ def check_feet_stay_planted(database, stops, seed=0):
                 assert np.abs(joints[hold][..., 2] - heights).max() < 0.003, "a foot floats"
 
 
-@pytest.mark.parametrize("fps", [30.0, 60.0, pytest.param(120.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
 def test_toes_stay_planted_out_of_any_stop(fps):
     check_feet_stay_planted(build_restless(fps), 4)
 
@@ -162,6 +163,7 @@ def test_breaths_and_shifts_take_two_to_six_seconds(held, restless):
             assert 1.0 < np.median(halves) < 3.0
 
 
+@pytest.mark.slow
 def test_it_is_performed_again_to_the_byte_and_by_seed(restless):
     first, again, other = (perform(restless, holds=2, seed=seed)[0] for seed in (3, 3, 4))
     assert first.poses.tobytes() == again.poses.tobytes()
@@ -173,6 +175,7 @@ def test_it_can_be_switched_off(restless):
     assert np.ptp(compute_joints(take)[holds[0]], axis=0).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_motion_that_stands_itself_is_left_alone(demo_database, settings):
     intents = tuple([STAND] * 60 + [WALK] * 60 + [STAND] * 120)
     on, off = (

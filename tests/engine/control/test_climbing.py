@@ -78,6 +78,7 @@ def find_climbing_frames(take: Take, data: Database) -> np.ndarray:
     return np.abs(np.gradient(data.ground)[take.frames] * data.fps) > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clips", ["level", "climbing"])
 def test_a_character_gets_over_a_steep_ramp(clips):
     """A walk takes steps of 0.3 m of height on it, more than a foot steps up at once."""
@@ -92,6 +93,7 @@ def test_a_character_gets_over_a_steep_ramp(clips):
         assert np.abs(height).max() < 0.25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clips", ["level", "climbing"])
 def test_no_foot_passes_far_through_a_stair(clips):
     for take in walk_over("stairs", clips):

@@ -166,6 +166,7 @@ def test_plain_adjustment_turns_by_a_share_of_the_own_turn_however_late(away):
         assert x <= 0.5 * 1.0 * DT + 1e-12
 
 
+@pytest.mark.slow
 def test_the_object_goes_exactly_as_steered_if_it_does_not_wait(demo_database, settings):
     script = {"gait": "run", "seconds": 20.0, "seed": 0}
     ways = []

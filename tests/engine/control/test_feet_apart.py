@@ -184,6 +184,7 @@ def test_a_foot_stands_where_an_animator_wants_it(demo_database, legs):
     np.testing.assert_allclose(*toes, atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feet", ["live", "baked"])
 @pytest.mark.parametrize("gait", ["walk", "run"])
 def test_legs_hardly_cross_more_than_in_the_clips(demo_database, legs, gait, feet):

@@ -540,6 +540,7 @@ def test_the_knee_of_a_leg_that_bends_does_not_leap_as_its_plane_is_known():
     assert np.linalg.norm(np.diff(knees, axis=0), axis=-1).max() < 0.01
 
 
+@pytest.mark.slow
 def test_a_leg_reaches_its_target_and_keeps_the_rotation_of_its_foot(demo_database, legs):
     """Hold toes in place while the body moves on, without stretching bones."""
     parents, roles = demo_database.skeleton.parents, demo_database.roles
@@ -758,6 +759,7 @@ def test_four_legs_are_locked_like_two():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gait", ["walk", "run"])
 def test_locked_feet_slide_much_less_and_knees_do_not_snap(demo_database, gait):
     results = []
@@ -788,6 +790,7 @@ def test_locked_feet_slide_much_less_and_knees_do_not_snap(demo_database, gait):
     assert knee_steps(results[1]).max() < 1.5 * knee_steps(results[0]).max()
 
 
+@pytest.mark.slow
 def test_locking_accelerates_no_bone_much_harder_than_the_data(demo_database):
     """Accelerations stay near the data's, except for a few ticks in a thousand."""
     limits = np.maximum(demo_database.limits, [[1.0], [10.0]])[1, 1:] / demo_database.fps

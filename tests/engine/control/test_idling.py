@@ -128,6 +128,7 @@ def test_it_breathes_on_without_a_frozen_moment(long_stands, demo_database, name
     assert (np.diff(take.frames[settled]) != 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_no_idle_is_repeated_within_a_minute(long_stands, demo_database, name):
     runs = find_idles_played(long_stands[name], demo_database, len(AWAY) + 2 * FPS)
@@ -140,6 +141,7 @@ def test_no_idle_is_repeated_within_a_minute(long_stands, demo_database, name):
     assert len(last) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_it_stays_where_it_stands(long_stands, name):
     settled = long_stands[name].character[len(AWAY) + 4 * FPS :]
@@ -178,6 +180,7 @@ def test_nothing_pops_where_it_begins_and_leaves(stops, demo_database, name):
     assert metrics.measure_pops(body.acceleration, hardest["acceleration_max"], FPS)["pops"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_it_is_performed_again_to_the_byte(demo_database, settings, controllers, name):
     performance = Performance("again", FPS, tuple(AWAY + [STAND] * (8 * FPS) + [WALK] * FPS))
@@ -240,6 +243,7 @@ def test_what_holds_a_pose_starts_with_it(restless_database, settings):
     assert len(np.unique(moving.frames)) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0.0, 1.1])
 def test_a_character_whose_clips_only_run_sets_off_at_a_walk_to_all_sides(first):
     """Standing is least wrong for a search, and so is starting again and again, but no answer."""
@@ -281,6 +285,7 @@ def test_a_single_idle_goes_on_from_another_part_of_itself(settings):
     assert body.acceleration.max() < 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_it_can_be_switched_off(demo_database, settings, controllers, name):
     performance = Performance("off", FPS, tuple(AWAY + [STAND] * (4 * FPS)))

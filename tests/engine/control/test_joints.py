@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from motion_matching.engine.control.joints import Joints, compute_accelerations
 from motion_matching.engine.maths import quat
+from tests.strategies import make_generators
 
 
 def make_poses(rng: np.random.Generator, frames: int, bones: int, dtype: type) -> np.ndarray:
@@ -16,11 +19,10 @@ def make_poses(rng: np.random.Generator, frames: int, bones: int, dtype: type) -
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("bones", [1, 2, 5, 12, 30])
-@pytest.mark.parametrize("seed", range(4))
-def test_joints_and_their_accelerations_are_those_from_bone_to_bone(dtype, bones, seed):
+@given(st.integers(1, 30), st.integers(1, 4), make_generators())
+def test_joints_and_their_accelerations_are_those_from_bone_to_bone(dtype, bones, runs, rng):
     """Whatever the order of bones, however deep they lie, and of several roots."""
-    rng, fps, runs = np.random.default_rng(seed), 30.0, seed + 1
+    fps = 30.0
     parents = np.array([rng.integers(-1, bone) for bone in range(bones)])
     poses = make_poses(rng, 4 * runs, bones, dtype)
     places = quat.compute_world(poses.astype(float), parents)[1]

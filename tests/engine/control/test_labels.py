@@ -6,11 +6,13 @@ import json
 import math
 from dataclasses import replace
 from functools import cache
-from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import settings as options
+from hypothesis import strategies as st
 
 from motion_matching.engine.control import displacement, performance
 from motion_matching.engine.control.intent import Intent
@@ -138,14 +140,14 @@ def test_between_labels_of_equal_numbers_the_character_is_placed_as_by_one(chang
         np.testing.assert_allclose((one.x, one.y, one.yaw), (other.x, other.y, other.yaw))
 
 
-@pytest.mark.parametrize(("own", "other"), tuple(permutations(MODES, 2)))
-@pytest.mark.parametrize("seconds", [(0.4,), (0.12, 0.12, 0.12, 0.4)])
-def test_nothing_snaps_at_the_edge_of_a_label(own, other, seconds):
+@given(st.permutations(MODES), st.sampled_from([(0.4,), (0.12, 0.12, 0.12, 0.4)]))
+@options(max_examples=30)
+def test_nothing_snaps_at_the_edge_of_a_label(modes, seconds):
     """Whatever the two modes, and even if the change is interrupted: in a 960th of a second, the
     speed changes by no more than a tenth of that with which they would meet evenly in the time,
     and the 0.25 m/s at which they part, which clamping ends. A jump of a millimetre would be 1 m/s.
     """
-    fps, time = 960.0, 0.3
+    (own, other, *_), fps, time = modes, 960.0, 0.3
     walk = Walk(make_settings(own, other, label_blend=time), fps)
     walk.play((0.0,), 1.0)
     x, y, yaw, *(object_x, object_y, object_yaw) = walk.places[-1]
@@ -295,6 +297,7 @@ def find_differences(one: Take, other: Take) -> np.ndarray:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["matching", "field"])
 def test_without_a_label_that_is_played_a_take_is_the_same_to_the_bit(method):
     plain = perform_turns("[]", method, 6.0)
@@ -306,6 +309,7 @@ def test_without_a_label_that_is_played_a_take_is_the_same_to_the_bit(method):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["matching", "field"])
 def test_labels_change_a_take_from_the_first_frame_on_that_carries_them(method):
     plain = perform_turns("[]", method, 6.0)
@@ -317,6 +321,7 @@ def test_labels_change_a_take_from_the_first_frame_on_that_carries_them(method):
     assert changed[0] >= np.flatnonzero(carried[plain.frames])[0] - (method == "field") * 15
 
 
+@pytest.mark.slow
 def test_ready_labels_pop_no_more():
     database = load_tagged_demo()
     for labels in ("[]", '"ready"'):

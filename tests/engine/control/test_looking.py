@@ -70,6 +70,7 @@ def test_only_bones_from_spine_to_head_turn_and_feet_stay(demo_database, flips):
     np.testing.assert_allclose(*toes, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("script", "gait"), [("flips", "walk"), ("random", "walk")])
 def test_a_neck_stays_within_its_limits_and_nothing_pops(demo_database, script, gait):
     take = perform_script(demo_database, script, gait, seconds=40.0, look=1.0)
@@ -87,6 +88,7 @@ def test_a_neck_stays_within_its_limits_and_nothing_pops(demo_database, script, 
     assert hardest <= 1.2 * played["acceleration_max"]
 
 
+@pytest.mark.slow
 def test_a_bake_contains_the_look_and_a_second_take_is_the_same(demo_database, flips):
     take = flips[1]
     baked = baking.bake_feet(take, demo_database)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from motion_matching.engine.control import performance as performances
 from motion_matching.engine.control.ground import FLAT, Box, Boxes, Ground, Wall, Walls
@@ -21,6 +23,7 @@ from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.maths.planar import rotate_xy
 from motion_matching.engine.takes import takes
+from tests.strategies import make_generators
 
 RADIUS = 0.3
 DT = 1 / 60
@@ -82,26 +85,22 @@ def find_free_place(
 # ---------------------------------------------------------------- sliding
 
 
-def test_a_disc_never_enters_walls():
+@given(make_generators(), st.floats(0.05, 0.7))
+def test_a_disc_never_enters_walls(rng, radius):
     """Take short and long steps at walls, around their ends and into corners; none goes further
     than asked.
     """
-    rng = np.random.default_rng(0)
-    touched = 0
-    for _ in range(15):
-        walls, radius = make_random_walls(rng), float(rng.choice([0.1, 0.3, 0.6]))
-        ground, place = Walls(walls), find_free_place(walls, radius, rng)
-        for step in range(600):
-            if step % 20 == 0 or max(map(abs, place)) > 5:
-                angle = math.atan2(-place[1], -place[0]) + rng.uniform(-1.5, 1.5)
-            length = rng.choice([0.02, 0.06, 0.06, 0.5, 3.0])
-            wanted = place[0] + length * math.cos(angle), place[1] + length * math.sin(angle)
-            stop = ground.slide(place, wanted, radius)
-            assert measure_depth_in_walls(stop, walls, radius) < 1e-9
-            assert math.dist(place, stop) <= length + 1e-9
-            touched += stop != wanted
-            place = stop
-    assert touched > 1000
+    walls = make_random_walls(rng)
+    ground, place = Walls(walls), find_free_place(walls, radius, rng)
+    for step in range(300):
+        if step % 20 == 0 or max(map(abs, place)) > 5:
+            angle = math.atan2(-place[1], -place[0]) + rng.uniform(-1.5, 1.5)
+        length = rng.choice([0.02, 0.06, 0.06, 0.5, 3.0])
+        wanted = place[0] + length * math.cos(angle), place[1] + length * math.sin(angle)
+        stop = ground.slide(place, wanted, radius)
+        assert measure_depth_in_walls(stop, walls, radius) < 1e-9
+        assert math.dist(place, stop) <= length + 1e-9
+        place = stop
 
 
 def test_no_step_leaves_a_closed_room_however_long():
@@ -130,7 +129,7 @@ def test_an_unobstructed_step_ends_exactly_at_its_target():
     assert ground.slide((-1.4, 0.0), (-1.4, -9.0), RADIUS) == (-1.4, -9.0)
 
 
-@pytest.mark.parametrize("yaw", [0.0, 0.7, 2.0])
+@given(st.floats(-3.2, 3.2))
 def test_a_disc_slides_by_the_part_of_its_step_along_the_wall(yaw):
     ground = Walls([(rotate_xy(-10, 0, yaw), rotate_xy(10, 0, yaw))])
     stop = ground.slide(rotate_xy(0, 1, yaw), rotate_xy(3, -1, yaw), RADIUS)
@@ -139,7 +138,7 @@ def test_a_disc_slides_by_the_part_of_its_step_along_the_wall(yaw):
     np.testing.assert_allclose(rotate_xy(*head_on, -yaw), (0, RADIUS), atol=1e-4)
 
 
-@pytest.mark.parametrize("opening", [0.3, 1.0, math.pi / 2])
+@given(st.floats(0.3, math.pi / 2))
 def test_a_corner_between_two_walls_stops_a_disc(opening):
     """The disc comes to touch both walls and stays there."""
     ground = Walls([((0, 0), (9, 0)), ((0, 0), (9 * math.cos(opening), 9 * math.sin(opening)))])
@@ -162,28 +161,36 @@ def test_a_disc_keeps_its_distance_around_the_end_of_a_wall():
     assert min(math.hypot(*p) for p in passed) == pytest.approx(RADIUS, abs=1e-3)
 
 
-def test_a_disc_that_starts_inside_is_moved_out():
-    boxes = (Box((0, 0), (4, 2), 0.3), Box((1.5, 0), (2, 2), 1.0))
-    ground, rng = Boxes(boxes), np.random.default_rng(2)
-    for place in rng.uniform(-3, 3, (500, 2)).tolist():
-        out = ground.slide(tuple(place), tuple(place), RADIUS)
-        assert measure_depth_in_boxes([out], boxes, RADIUS) < 1e-9
-        if measure_depth_in_boxes([place], boxes, RADIUS) <= 0:
-            assert out == tuple(place)
+PLACES = st.tuples(st.floats(-3.0, 3.0), st.floats(-3.0, 3.0))
+SIZES = st.floats(0.3, 4.0)
+BOXES = st.builds(Box, PLACES, st.tuples(SIZES, SIZES), st.floats(-3.2, 3.2), SIZES)
+
+
+@given(BOXES, BOXES, st.lists(PLACES, min_size=20, max_size=20))
+def test_a_disc_that_starts_inside_is_moved_out(one, other, places):
+    ground = Boxes((one, other))
+    for place in places:
+        out = ground.slide(place, place, RADIUS)
+        assert measure_depth_in_boxes([out], (one, other), RADIUS) < 1e-9
+        if measure_depth_in_boxes([place], (one, other), RADIUS) <= 0:
+            assert out == place
+
+
+def test_a_disc_on_a_wall_is_moved_to_its_nearer_side():
     wall = Walls([((-5, 0), (5, 0))])
     assert wall.slide((1, 0.1), (1, 0.1), RADIUS)[1] == pytest.approx(RADIUS, abs=1e-4)
     assert wall.slide((1, -0.1), (1, -0.1), RADIUS)[1] == pytest.approx(-RADIUS, abs=1e-4)
 
 
-def test_sliding_does_not_depend_on_position_and_heading():
-    rng = np.random.default_rng(5)
-    walls, yaw, away = make_random_walls(rng), 2.2, np.array([130.3, -71.9])
+@given(make_generators(), st.floats(-3.2, 3.2))
+def test_sliding_does_not_depend_on_position_and_heading(rng, yaw):
+    walls, away = make_random_walls(rng), np.array([130.3, -71.9])
 
     def there(place: tuple[float, float]) -> tuple[float, float]:
         return tuple((rotate_xy(*place, yaw) + away).tolist())
 
     here, elsewhere = Walls(walls), Walls([(there(a), there(b)) for a, b in walls])
-    for _ in range(500):
+    for _ in range(20):
         start = find_free_place(walls, RADIUS, rng)
         stop = tuple((start + rng.normal(size=2)).tolist())
         result = elsewhere.slide(there(start), there(stop), RADIUS)

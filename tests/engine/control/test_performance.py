@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from motion_matching.engine.control import performance, rollout, scripts
+from motion_matching.engine.control.ground import Box
 from motion_matching.engine.control.intent import FuturePath, Intent
 from motion_matching.engine.control.performance import LONGEST_TAKE, Performance
 from motion_matching.engine.control.performer import Performer
@@ -23,27 +28,67 @@ from tests.demo import demo_settings, load_demo
 SPEEDS = PerformerSettings().walk
 
 
-def test_performances_survive_saving_and_loading(tmp_path):
-    path = FuturePath((0.0, 1.0), ((0.0, 0.0), (1.0, 2.0)), (0.0, 0.5))
-    intents = (
-        Intent(),
-        Intent(),
-        Intent(move=(0.5, -0.5), gait=1.0),
-        Intent(velocity=(1.0, 0.0), facing=0.3),
-        Intent(path=path, tags=frozenset({"b", "a"}), jump_to="wave", push=(0.5, -1.0)),
-    )
-    before = Performance(
-        "mine",
-        60.0,
-        intents,
-        (1.0, 2.0),
-        0.5,
-        7,
-        {"synchronization": 0.5},
-        ((2, {"weights": [1.0]}),),
-    )
-    performance.save(before, tmp_path / "mine.json")
-    assert performance.load(tmp_path / "mine.json") == before
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the files of all examples of a property."""
+    return tmp_path_factory.mktemp("performances")
+
+
+NUMBERS = st.floats(-5.0, 5.0)
+PAIRS = st.tuples(NUMBERS, NUMBERS)
+NAMES = st.text("abcdefgh_-ü 1", min_size=1, max_size=8)
+
+
+@st.composite
+def draw_path(draw: st.DrawFn) -> FuturePath:
+    times = tuple(sorted(draw(st.sets(st.floats(0.0, 3.0), min_size=1, max_size=4))))
+    count = len(times)
+    places = draw(st.lists(PAIRS, min_size=count, max_size=count))
+    return FuturePath(times, tuple(places), draw(st.tuples(*[NUMBERS] * count)))
+
+
+INTENTS = st.builds(
+    Intent,
+    move=PAIRS,
+    velocity=st.none() | PAIRS,
+    facing=st.none() | NUMBERS,
+    gait=st.floats(0.0, 1.0),
+    path=st.none() | draw_path(),
+    tags=st.frozensets(NAMES, max_size=3),
+    jump_to=st.none() | NAMES,
+    push=st.none() | PAIRS,
+    enter=st.none() | NAMES,
+    look_at=st.none() | st.tuples(NUMBERS, NUMBERS, NUMBERS),
+)
+CHANGES = st.fixed_dictionaries(
+    {},
+    optional={"synchronization": st.floats(0.0, 1.0), "weights": st.lists(st.floats(0.5, 2.0))},
+)
+SIZES = st.floats(0.1, 5.0)
+BOXES = st.builds(Box, PAIRS, st.tuples(SIZES, SIZES), NUMBERS, SIZES)
+
+
+@given(
+    st.lists(st.tuples(INTENTS, st.integers(1, 4)), min_size=1, max_size=4),
+    st.floats(1.0, 144.0),
+    st.builds(
+        partial,
+        st.just(Performance),
+        name=NAMES,
+        position=PAIRS,
+        facing=NUMBERS,
+        seed=st.integers(0, 2**32),
+        settings=CHANGES,
+        changes=st.lists(st.tuples(st.integers(0, 9), CHANGES), max_size=3).map(tuple),
+        obstacles=st.lists(BOXES, max_size=2).map(tuple),
+        walls=st.lists(st.tuples(PAIRS, PAIRS), max_size=2).map(tuple),
+    ),
+)
+def test_performances_survive_saving_and_loading(folder, runs, fps, make):
+    intents = tuple(intent for intent, ticks in runs for _ in range(ticks))
+    before = make(fps=fps, intents=intents)
+    performance.save(before, folder / "mine.json")
+    assert performance.load(folder / "mine.json") == before
 
 
 def test_resampling_keeps_the_duration_of_a_performance():
@@ -53,8 +98,7 @@ def test_resampling_keeps_the_duration_of_a_performance():
     assert faster.intents[::2] == wanted.intents
 
 
-@pytest.mark.parametrize("fps", [20.0, 24.0, 30.0, 45.0, 59.94, 60.0, 144.0])
-@pytest.mark.parametrize("tick", [0, 1, 37, 88, 118, 119])
+@given(st.sampled_from([24.0, 59.94, 60.0]) | st.floats(20.0, 144.0), st.integers(0, 119))
 def test_a_jump_or_push_is_requested_once_at_any_frame_rate(fps, tick):
     once = Intent(move=(0.0, -1.0), jump_to="wave", push=(1.0, 0.0))
     intents = tuple(once if i == tick else Intent(move=(0.0, -1.0)) for i in range(120))

@@ -88,6 +88,7 @@ def test_with_full_synchronization_both_follow_the_simulation(demo_database, set
         np.testing.assert_allclose((alone.x, alone.y), take.character[tick, :2], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["flips", "random"])
 def test_a_clamped_character_stays_near_the_simulation_object(demo_database, settings, script):
     for changes in (
@@ -205,6 +206,7 @@ def test_a_path_is_followed(demo_database, settings):
     assert frame.character.y == pytest.approx(-speed * 240 * dt, abs=0.5)
 
 
+@pytest.mark.slow
 def test_past_features_use_the_characters_own_past(demo_database, settings):
     database = demo_database.with_schema(load_schema("nucl_ai"))
     take = perform(database, settings, "figure_eight", seconds=15)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from motion_matching.engine.control.take import Take
 from motion_matching.engine.database.database import Database
@@ -32,6 +33,7 @@ def measure_slide(take: Take, database: Database) -> float:
     return float(speed[soon[:, None] & take.contacts[1:] & take.contacts[:-1]].mean())
 
 
+@pytest.mark.slow
 def test_standing_feet_slide_less_soon_after_jumps(demo_database):
     slides = [
         measure_slide(perform(demo_database, root_halflife=halflife), demo_database)
@@ -40,6 +42,7 @@ def test_standing_feet_slide_less_soon_after_jumps(demo_database):
     assert slides[1] < 0.9 * slides[0]
 
 
+@pytest.mark.slow
 def test_a_root_that_moves_at_once_is_left_as_it_is(demo_database):
     one, other = (
         perform(demo_database, root_halflife=halflife, blend_root=False) for halflife in (0.0, 0.06)

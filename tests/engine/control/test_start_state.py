@@ -66,6 +66,7 @@ def continue_at(performer, base, tick, intents, **options):
     return rollout.solve(performer, performed), performed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("root", ["carried", "placed", "free"])
 def test_a_performance_goes_on_from_any_pose_of_a_take_without_a_seam(
     demo_database, settings, performer, root
@@ -128,6 +129,7 @@ def test_steady_motion_goes_on_as_it_would_have(demo_database, settings, perform
         assert speed == pytest.approx(settings.walk.forward, rel=0.15)
 
 
+@pytest.mark.slow
 def test_planted_feet_stay_where_they_are_or_lift_off(demo_database, settings):
     performer = Performer(MotionMatching(demo_database, settings), settings)
     fps, toes = demo_database.fps, [leg.toe - 1 for leg in demo_database.roles.legs]

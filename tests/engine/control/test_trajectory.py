@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from building.benchmarks import naive_springs
 from motion_matching.engine.control.ground import Box, Boxes
 from motion_matching.engine.control.intent import FuturePath, Intent
 from motion_matching.engine.control.settings import PerformerSettings, Speeds
@@ -20,7 +21,6 @@ from motion_matching.engine.control.trajectory import (
 )
 from motion_matching.engine.maths import springs
 from motion_matching.engine.maths.planar import rotate_xy, wrap
-from tests.benchmarks import naive_springs
 
 SETTINGS = PerformerSettings(walk=Speeds(2.0, 1.5, 1.0), run=Speeds(4.0, 3.0, 2.0))
 DT = 1 / 60

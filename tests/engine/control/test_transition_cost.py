@@ -35,6 +35,7 @@ def make_jumps(database, count, seed=0):
     return [Jump(*get_state(database, a), *get_state(database, b)) for a, b in frames.tolist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fade", [{}, {"inertialization": "cubic"}], ids=["spring", "cubic"])
 @pytest.mark.parametrize("script", ["random", "turns"])
 def test_the_price_of_a_jump_is_how_far_the_performed_motion_is_from_the_entered_one(script, fade):

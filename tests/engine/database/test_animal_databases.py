@@ -138,6 +138,7 @@ def test_mirrored_legs_change_sides(motions):
     assert (left[:, [1, 0, 3, 2]] == right).mean() > 0.995
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "slowly"), [(0.08, True), (1.0, True), (10.0, False)])
 def test_gaits_are_parted_between_the_speeds_of_walking_and_trotting(size, slowly):
     motions = animals.make_dog_motions(size, fps=60.0 if size >= 1.0 else 200.0, slowly=slowly)
@@ -202,6 +203,7 @@ def build_giant(*, slowly: bool) -> Database:
     return build(sources, BuildSettings(mirror=True))[0]
 
 
+@pytest.mark.slow
 def test_a_giant_is_slow_unless_it_goes_up_and_down_harder_than_things_fall():
     for slowly, slowness in ((True, np.sqrt(10.0)), (False, 1.0)):
         legs = build_giant(slowly=slowly).character_legs

@@ -58,6 +58,7 @@ def test_mirror_images_and_what_leads_there_are_avoided_too(stumbling):
     assert avoided.sum() <= odd.sum() + len(find_runs(odd)) * (lead + 1)
 
 
+@pytest.mark.slow
 def test_they_cost_by_the_setting_and_the_search_stays_exact(stumbling):
     assert np.array_equal(price_frames(stumbling, 0.0), stumbling.bias)
     expected = stumbling.bias + WEIGHT * stumbling.avoided_frames
@@ -94,6 +95,7 @@ def test_takes_hardly_play_them_and_are_otherwise_as_good(stumbling, seed):
     assert careful["response_time_median"] < free["response_time_median"] + 0.1
 
 
+@pytest.mark.slow
 def test_a_database_without_any_plays_the_same_to_the_bit(demo_database):
     assert not demo_database.odd_frames.any()
     assert np.array_equal(price_frames(demo_database, WEIGHT), demo_database.bias)
@@ -111,6 +113,7 @@ def test_a_database_without_any_plays_the_same_to_the_bit(demo_database):
         assert one.poses.tobytes() == two.poses.tobytes()
 
 
+@pytest.mark.slow
 def test_a_field_blends_none_of_them(stumbling):
     states = MotionStates.from_database(stumbling)
     odd = stumbling.odd_frames[states.frames]
@@ -159,6 +162,7 @@ def test_a_gait_with_hardly_anything_else_keeps_them():
     assert not database.odd_frames.any()
 
 
+@pytest.mark.slow
 def test_a_tag_that_prefers_them_comes_before_the_default(clips):
     clip = clips[0]
     settings = BuildSettings(keep_frames=True)
@@ -173,6 +177,7 @@ def test_a_tag_that_prefers_them_comes_before_the_default(clips):
         assert clip.name not in {one.clip for one in find_odd_postures(database)}
 
 
+@pytest.mark.slow
 def test_a_build_leaves_them_out(clips, tmp_path, capsys):
     folder, file, tags = tmp_path / "clips", tmp_path / "runs.npz", tmp_path / "tags.json"
     folder.mkdir()

@@ -109,6 +109,7 @@ def test_clips_on_level_ground_bring_no_heights():
     assert not [note for note in report.warnings if note.kind == "slope"]
 
 
+@pytest.mark.slow
 def test_a_floor_that_is_kept_is_no_slope():
     clips = [clip for clip in generate_climbs() if clip.name == "ramp_up_20"]
     found, report = build([Source(clip=clip, keep_floor=True) for clip in clips], BuildSettings())
@@ -116,6 +117,7 @@ def test_a_floor_that_is_kept_is_no_slope():
     assert "kept as it is" in report.warnings[0].text
 
 
+@pytest.mark.slow
 def test_a_mirrored_climb_has_the_ground_of_the_other_feet():
     clips = [clip for clip in generate_climbs() if clip.name == "stairs_up_17"]
     found, _ = build([Source(clip=clip) for clip in clips], BuildSettings(mirror=True))

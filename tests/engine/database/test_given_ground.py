@@ -43,6 +43,7 @@ def build_with(clip: Clip, **use) -> tuple[Database, BuildReport]:
     return build([Source(clip=walk), Source(clip=clip, **use)], BuildSettings())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stairs_up_17", "ramp_down_20"])
 def test_the_true_ground_is_what_is_found(name):
     clip = get_climb(name)
@@ -55,6 +56,7 @@ def test_the_true_ground_is_what_is_found(name):
     assert kinds[0] == kinds[1] == [(name, "slope")]
 
 
+@pytest.mark.slow
 def test_a_clip_that_lies_elsewhere_is_on_ground_that_lies_there():
     clip = get_climb("stairs_up_17")
     moved = clip.positions.copy()
@@ -67,6 +69,7 @@ def test_a_clip_that_lies_elsewhere_is_on_ground_that_lies_there():
     np.testing.assert_allclose(found.ground[climbs] + 3.0, given.ground[climbs], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_single_low_step_counts_if_it_is_given():
     """By itself it is taken for feet that hover by turns."""
     clip = get_climb("stairs_up_15")
@@ -80,6 +83,7 @@ def test_a_single_low_step_counts_if_it_is_given():
     assert (given.ground[:, None] + given.footing).max() == pytest.approx(0.15, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_on_level_ground_nothing_climbs():
     clip = get_climb("ramp_up_20")
     given, report = build_with(clip, ground=FLAT)
@@ -88,6 +92,7 @@ def test_on_level_ground_nothing_climbs():
     assert not [note for note in report.warnings if note.kind in ("slope", "ground")]
 
 
+@pytest.mark.slow
 def test_ground_away_from_the_feet_is_told():
     clip = get_climb("ramp_up_20")
     _, report = build_with(clip, ground=TrueGround(clip.name, (0.0, 3.0, 0.0)))
@@ -96,6 +101,7 @@ def test_ground_away_from_the_feet_is_told():
     assert note.text.endswith("move that ground below its feet, or have it found.")
 
 
+@pytest.mark.slow
 def test_ground_goes_along_with_motion_that_is_retargeted():
     """A child climbs a ground as much smaller as its steps are."""
     clip = get_climb("stairs_up_17")
@@ -114,6 +120,7 @@ def test_ground_goes_along_with_motion_that_is_retargeted():
     assert not [note for note in report.warnings if note.kind == "ground"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "told"),
     [

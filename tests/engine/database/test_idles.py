@@ -109,6 +109,7 @@ def test_settling_frames_lead_to_idles_within_their_clip(demo_database):
             assert idle[start + frame : min(start + frame + lead + 1, stop)].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0.2, 1.0, 4.0])
 def test_animals_of_any_size_have_idles(size):
     motions = animals.make_dog_motions(size)

@@ -93,6 +93,7 @@ def test_bones_of_other_names_parents_and_lengths_become_the_most_common_ones(wa
     assert np.abs(from_hips[0] - from_hips[1]).max() < 0.06
 
 
+@pytest.mark.slow
 def test_a_retargeted_clip_brought_back_is_the_same_motion(walks):
     """From a skeleton of other names and rest pose, the same walk has the same features."""
     there, _ = build(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from motion_matching.engine.database import mending
 from motion_matching.engine.database.body_steps import measure_steps
@@ -78,11 +80,10 @@ def move(clip: Clip, frames: slice, way: tuple[float, float, float]) -> Clip:
 # ---------------------------------------------------------------- what is found
 
 
-@pytest.mark.parametrize(("body", "fps"), of_bodies_and_rates)
-@pytest.mark.parametrize("count", [1, 3])
-@pytest.mark.parametrize("at_end", [False, True])
-@pytest.mark.parametrize("in_place", [False, True])
-def test_rest_poses_at_the_ends_are_left_out(body, fps, count, at_end, in_place):
+@given(st.sampled_from(of_bodies_and_rates), st.integers(1, 3), st.booleans(), st.booleans())
+@settings(max_examples=16)
+def test_rest_poses_at_the_ends_are_left_out(body_and_rate, count, at_end, in_place):
+    body, fps = body_and_rate
     clip = BODIES[body](fps)
     posed = add_rest_pose(clip, count, at_end, in_place)
     [finding] = found = examine(posed)
@@ -172,6 +173,7 @@ def test_a_pose_that_turns_over_from_one_frame_to_the_next_is_a_leap():
 # ---------------------------------------------------------------- what is not
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fps", RATES)
 def test_nothing_is_found_in_the_demo(fps):
     for clip in generate_clips(fps=fps):

@@ -120,6 +120,7 @@ def test_the_size_of_a_body_hardly_matters(size, standing):
     np.testing.assert_allclose(scaled, own, atol=0.1)
 
 
+@pytest.mark.slow
 def test_a_body_without_arms_and_one_with_four_legs_have_stances():
     dog = build([Source(clip=m.clip) for m in animals.make_dog_motions()], BuildSettings())[0]
     walk = cut(get_clip("walk_curves"))

@@ -13,7 +13,8 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.direct.director import Director
 from motion_matching.engine.direct.footage import Footage, make_footage
 from motion_matching.engine.direct.jump_table import JumpTable, build_table
-from motion_matching.engine.locomotion import locomotion
+from tests.demo import generate_clips
+from tests.run_files import pickle_once
 
 _CLIPS = (
     *("idle", "idle_and_turns_in_place", "walk_starts_and_stops", "starts_in_all_directions"),
@@ -24,8 +25,8 @@ _CLIPS = (
 @pytest.fixture(scope="session")
 def walking() -> Database:
     """The database of these clips."""
-    sources = [Source(clip=clip) for clip in locomotion.generate() if clip.name in _CLIPS]
-    return build(sources, BuildSettings(mirror=True))[0]
+    sources = [Source(clip=clip) for clip in generate_clips() if clip.name in _CLIPS]
+    return pickle_once("walking", lambda: build(sources, BuildSettings(mirror=True))[0])
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +36,7 @@ def footage(walking: Database) -> Footage:
 
 @pytest.fixture(scope="session")
 def table(footage: Footage) -> JumpTable:
-    return build_table(footage)
+    return pickle_once("walking_table", lambda: build_table(footage))
 
 
 @pytest.fixture(scope="session")

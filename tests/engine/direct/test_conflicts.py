@@ -12,9 +12,10 @@ from motion_matching.engine.direct.footage import make_footage
 from motion_matching.engine.direct.jump_table import build_table
 from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
 from motion_matching.engine.direct.side_steps import is_short_of_side_steps
-from motion_matching.engine.locomotion import locomotion
+from tests.demo import generate_clips
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.3, 0.5])
 @pytest.mark.parametrize("turn", [np.pi, -2.6])
 def test_of_two_marks_in_conflict_one_is_met(director, seconds, turn):
@@ -38,11 +39,12 @@ def make_circle(radius, speed, aside):
 @pytest.fixture(scope="module")
 def forward():
     """A director of clips that only walk ahead."""
-    clips = [clip for clip in locomotion.generate() if clip.name in ("walk_speeds", "walk_curves")]
+    clips = [clip for clip in generate_clips() if clip.name in ("walk_speeds", "walk_curves")]
     footage = make_footage(build([Source(clip=clip) for clip in clips], BuildSettings())[0])
     return Director(footage, build_table(footage))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aside", [np.pi / 2.0, -np.pi / 2.0])
 def test_a_circle_that_is_strafed_says_that_side_steps_are_missing(forward, aside):
     path = make_circle(1.5, 0.8, aside)
@@ -53,6 +55,7 @@ def test_a_circle_that_is_strafed_says_that_side_steps_are_missing(forward, asid
     assert "add clips of them" in told["reason"]
 
 
+@pytest.mark.slow
 def test_a_circle_that_is_walked_ahead_needs_no_side_steps(forward):
     assert not is_short_of_side_steps(make_circle(1.5, 0.8, 0.0), forward.footage)
 

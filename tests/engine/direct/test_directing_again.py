@@ -124,6 +124,7 @@ def test_a_shot_of_another_length_is_refused(director, done):
     check_sentence(error, "18 s")
 
 
+@pytest.mark.slow
 def test_a_take_with_its_pieces_is_made_again_to_the_byte(director, again):
     assert len(again.shot.pieces) == 1
     read = shot_file.from_json(shot_file.to_json(again.shot), "here")

@@ -219,6 +219,7 @@ def test_forbidden_jumps_do_not_happen(director, directed, walking):
         assert not near.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1.0, 1.0), (4.0, 0.5)])
 def test_marks_behind_a_wall_are_reached_without_entering_it(director, size):
     box = Box((0.0, -3.0), size)

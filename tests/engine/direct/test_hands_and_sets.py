@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from building.studies.furnished import make_scene, measure_scene
 from motion_matching.engine.control.ground import Box
 from motion_matching.engine.direct.hands_clear import keep_hands_out
 from motion_matching.engine.direct.limb_marks import reach_marks
@@ -14,7 +15,6 @@ from motion_matching.engine.direct.limbs import find_limbs
 from motion_matching.engine.direct.obstruction import Obstruction
 from motion_matching.engine.direct.shot import Mark, Shot
 from motion_matching.engine.direct.sketch import compute_way
-from tests.studies.furnished import make_scene, measure_scene
 
 TABLE = Box((0.0, -3.3), (1.2, 0.6), height=0.9)
 STAND = Mark(4.0, (0.0, -3.0), 0.0, 2.0)
@@ -42,6 +42,7 @@ def reach(director, goal, part="left_hand"):
     return done, hand, done.report["marks"][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deep", [0.05, 0.2])
 @pytest.mark.parametrize("facing", [0.0, None])
 def test_the_body_stays_before_a_table_and_the_hand_reaches_over_it(director, deep, facing):
@@ -67,6 +68,7 @@ def test_the_preview_stays_before_the_table_as_well(director):
     assert np.linalg.norm(away, axis=1).min() >= 0.29
 
 
+@pytest.mark.slow
 def test_what_is_too_far_over_a_table_is_told_with_how_much(director):
     wide = TABLE._replace(center=(0.0, -4.5), size=(3.0, 3.0))
     hand = Mark(4.0, (0.0, -3.8), 0.0, 1.0, part="left_hand", height=0.93)
@@ -91,6 +93,7 @@ def test_what_the_arm_does_not_reach_is_reached_by_the_trunk(director, goal, mir
     assert measure_hand(done, hand) < 0.01
 
 
+@pytest.mark.slow
 def test_feet_stay_where_they_are_while_the_body_leans(director):
     done, _, _ = reach(director, (0.1, -3.9, 0.9))
     before = director.direct(done.shot, 80)
@@ -141,6 +144,7 @@ def test_both_hands_reach_at_once_though_the_character_has_a_mark_as_well(direct
     assert max(measure_hand(done, hand) for hand in hands) < 0.01
 
 
+@pytest.mark.slow
 def test_a_mark_inside_an_obstacle_is_told_and_the_hand_stays_at_its_surface(director):
     shot = make_table_shot(0.1)
     low = replace(shot.marks[0], height=0.7)
@@ -150,6 +154,7 @@ def test_a_mark_inside_an_obstacle_is_told_and_the_hand_stays_at_its_surface(dir
     assert "inside an obstacle, which the left hand does not enter" in told["reason"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(4))
 def test_nothing_is_entered_in_seeded_scenes(director, number):
     """One of each kind: a table, a rail, a door and a shelf."""
@@ -180,6 +185,7 @@ def test_a_hand_just_beyond_a_rail_is_lifted_over_it_and_not_pulled_back(directo
     assert (b - a)[:, 2].max() < 0.03
 
 
+@pytest.mark.slow
 def test_a_hand_that_is_left_because_the_body_goes_on_is_told_so(director):
     """The obstacle beside it is not the reason."""
     shot = make_table_shot(0.1, hold=3.0)

@@ -83,6 +83,7 @@ def test_the_body_climbs_as_high_as_the_ground_and_smoothly(climbed):
     assert np.abs(np.diff(height, 2)).max() * fps**2 < 5.0
 
 
+@pytest.mark.slow
 def test_a_piece_on_uneven_ground_leaves_the_rest_and_has_no_step_at_its_seams(director, climbed):
     again = director.direct_again(climbed, 2.0, 4.0, Shot(6.0, marks=SHOT.marks, seed=3))
     take, before = again.take, climbed.take
@@ -95,6 +96,7 @@ def test_a_piece_on_uneven_ground_leaves_the_rest_and_has_no_step_at_its_seams(d
     assert np.array_equal(made.take.poses, take.poses)
 
 
+@pytest.mark.slow
 def test_a_hand_is_pinned_on_a_slope_as_on_level_ground(director, walking):
     hand, slope = find_limbs(walking.skeleton)["left_hand"].end, Slope()
     stand = Shot(7.0, marks=(Mark(4.5, (0.0, -4.0), 0.0, hold=2.5),))
@@ -110,6 +112,7 @@ def test_a_hand_is_pinned_on_a_slope_as_on_level_ground(director, walking):
         assert told["place_error"] < 0.01
 
 
+@pytest.mark.slow
 def test_variations_on_a_slope_stand_on_it(director, level, walking):
     shot = Shot(SHOT.seconds, marks=SHOT.marks, floor=Slope())
     first, second = find_variations(director, shot, 2)

@@ -16,6 +16,7 @@ class Stop(Exception):  # noqa: N818
     """Ends the work."""
 
 
+@pytest.mark.slow
 def test_a_preview_comes_before_the_take_of_the_whole_search(director):
     shares: list[float] = []
     preview, best = improve(director, SHOT, progress=shares.append)

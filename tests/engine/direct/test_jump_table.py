@@ -81,6 +81,7 @@ def test_playing_on_leads_where_the_clip_goes(footage):
     assert np.allclose(ahead[:, 2], moved[:, 2], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_table_is_kept_beside_its_database(footage, table, tmp_path):
     path = tmp_path / "walk.jumps.npz"
     assert load_table(footage, path) is None
@@ -137,6 +138,7 @@ def save_wrong_table(footage, table, folder, wrong):
     return path
 
 
+@pytest.mark.slow
 def test_a_table_of_wrong_content_is_made_anew(footage, table, tmp_path):
     found = load_or_build_table(footage, save_wrong_table(footage, table, tmp_path, "texts"))
     assert np.array_equal(found.targets, table.targets)

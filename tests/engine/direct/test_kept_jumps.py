@@ -49,6 +49,7 @@ def find_times(report, kept):
     return [j["second"] for j in listed if (j["from"], j["to"]) == (kept.source, kept.target)]
 
 
+@pytest.mark.slow
 def test_a_kept_jump_stays_with_another_seed(director, kept):
     shot = replace(SHOT, kept=(kept,))
     for seed in (5, 6):
@@ -58,6 +59,7 @@ def test_a_kept_jump_stays_with_another_seed(director, kept):
         assert report["kept"][0]["reached"]
 
 
+@pytest.mark.slow
 def test_a_kept_jump_stays_in_a_range_that_is_directed_anew(director, done, kept):
     start, stop = max(kept.time - 2.5, 0.0), kept.time + 2.5
     other = next(each for each in done.report["jumps"] if kept.time < each["second"] < stop)
@@ -70,6 +72,7 @@ def test_a_kept_jump_stays_in_a_range_that_is_directed_anew(director, done, kept
     assert made.take.poses.tobytes() == again.take.poses.tobytes()
 
 
+@pytest.mark.slow
 def test_a_jump_forbidden_for_a_while_may_be_made_later(director, done, kept, walking):
     there = ForbiddenJump(kept.source, kept.target, kept.time - 0.5, kept.time + 0.5)
     frames, fps = done.plan.frames, done.take.fps

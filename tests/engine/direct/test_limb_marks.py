@@ -68,6 +68,7 @@ def check_seeded(director, part, seeds, least):
     assert reached >= least * asked, (part, reached, asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_seeded_marks_are_reached_to_the_centimetre(director, part):
     check_seeded(director, part, 4, 1.0)
@@ -167,6 +168,7 @@ def test_a_hand_bends_to_its_mark_where_the_character_has_a_mark_of_its_own(dire
     assert math.dist((x, y), place.position) < 0.01
 
 
+@pytest.mark.slow
 def test_a_mark_far_away_is_missed_in_a_sentence_and_the_rest_is_met(director):
     far = Mark(2.0, (9.0, -9.0), part="left_hand")
     done = director.make(Shot(8.0, marks=(far, Mark(6.0, (0.0, -6.0)))))
@@ -178,6 +180,7 @@ def test_a_mark_far_away_is_missed_in_a_sentence_and_the_rest_is_met(director):
     assert missed["reason"].endswith(".")
 
 
+@pytest.mark.slow
 def test_a_height_beyond_reach_is_told(director):
     done = director.make(Shot(8.0, marks=(replace(RAILING, height=2.4),)))
     [told] = done.report["marks"]
@@ -186,6 +189,7 @@ def test_a_height_beyond_reach_is_told(director):
     assert "another height" in told["reason"]
 
 
+@pytest.mark.slow
 def test_another_piece_and_other_seeds_keep_the_mark(director, railing, walking):
     shot = railing.shot
     again = director.direct_again(railing, 2.0, 6.0, shot.with_seed(4))
@@ -203,6 +207,7 @@ def test_a_preview_tells_that_the_mark_is_met(director):
     assert math.dist(way.at[0], RAILING.position) < 0.1
 
 
+@pytest.mark.slow
 def test_a_hand_may_be_on_an_obstacle(director):
     box = Box((0.4, -3.9), (1.0, 1.0))
     mark = Mark(5.0, (0.3, -3.45), 0.0, 1.0, part="left_hand", height=1.1)

@@ -14,7 +14,7 @@ from motion_matching.engine.direct.director import Director
 from motion_matching.engine.direct.footage import compute_places, make_footage
 from motion_matching.engine.direct.jump_table import build_table
 from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
-from motion_matching.engine.locomotion import locomotion
+from tests.demo import generate_clips
 
 WALKS = ("walk_speeds", "walk_curves", "walk_bends")
 LOW = 0.6  # of the usual height of the hips
@@ -32,7 +32,7 @@ SHOT = Shot(
 @pytest.fixture(scope="module")
 def crouching():
     """A director of clips that walk, and of those again, and of a stand, with low hips and a tag."""
-    clips = {clip.name: clip for clip in locomotion.generate()}
+    clips = {clip.name: clip for clip in generate_clips()}
     sources = [Source(clip=clips[name]) for name in WALKS]
     tags = (TagRange("crouch", 0, 10**6),)
     sources += [Source(clip=make_low(clips[name]), tags=tags) for name in ("idle", *WALKS[1:])]
@@ -54,11 +54,13 @@ def measure_share_low(director, shot):
     return director.footage.database.make_tag_mask({"crouch"})[directed.take.frames].mean()
 
 
+@pytest.mark.slow
 def test_a_shot_that_begins_low_rises_to_the_usual_height(crouching):
     for seed in range(3):
         assert measure_share_low(crouching, SHOT.with_seed(seed)) < 0.1
 
 
+@pytest.mark.slow
 def test_a_mark_may_ask_for_a_crouch(crouching):
     marks = (Mark(0.0, tags=("crouch",)), *SHOT.marks)
     directed = crouching.direct(replace(SHOT, marks=marks))

@@ -90,6 +90,7 @@ def test_without_a_height_the_limb_is_as_high_as_the_motion_has_it(director, mad
     assert done.report["marks"][-1]["reached"]
 
 
+@pytest.mark.slow
 def test_the_order_of_marks_does_not_matter(director, made):
     marks = (STAND, GO, Mark.from_pin("left_hand", 4.2, 4.6, find_near(made, "left_hand", 4.4)),
              Mark.from_pin("right_hand", 4.4, 4.8, find_near(made, "right_hand", 4.6)))  # fmt: skip
@@ -101,6 +102,7 @@ def test_the_order_of_marks_does_not_matter(director, made):
         assert other.report["reached"] == first.report["reached"] == 4
 
 
+@pytest.mark.slow
 def test_it_may_contradict_marks_that_lead_and_comes_on_top(director):
     """What a limb is led to is one thing, and where it is brought in the end another."""
     led = Mark(4.0, (0.3, -3.2), 0.3, hold=1.0, part="left_hand", height=1.0)
@@ -113,6 +115,7 @@ def test_it_may_contradict_marks_that_lead_and_comes_on_top(director):
     assert np.array_equal(done.take.poses[:, :, others], before.take.poses[:, :, others])
 
 
+@pytest.mark.slow
 def test_a_range_that_is_directed_anew_has_it_too(director, made):
     point = find_near(made, "left_hand", 4.5)
     shot = add(SHOT, Mark.from_pin("left_hand", 4.2, 4.8, point))

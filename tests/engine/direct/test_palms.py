@@ -122,6 +122,7 @@ def test_elbow_and_wrist_stay_and_nothing_but_the_arm_turns(at_table):
     assert done.take.poses[..., others].tobytes() == free.take.poses[..., others].tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", HANDS)
 @pytest.mark.parametrize(
     ("obstacle", "place", "palm"),
@@ -206,6 +207,7 @@ def test_what_no_person_does_is_told_with_its_joint_and_by_how_much(planted, wal
     assert reason.startswith(f"the palm of the left hand is {worst:.0f}° short, as {words}"), reason
 
 
+@pytest.mark.slow
 def test_a_preview_tells_it_as_well(director):
     sketch = director.sketch(make_table_shot("left_hand"))
     assert sketch.report["marks"][0]["palm_error"] < 0.09
@@ -234,6 +236,7 @@ def test_a_body_that_shows_no_palm_says_so_and_is_left_as_it_is(planted, walking
     assert "does not show where the palm of the left hand faces" in reason
 
 
+@pytest.mark.slow
 def test_an_elbow_stays_outside_though_the_shoulder_comes_to_the_middle(director):
     """A deep reach turns the shoulder before the body, where a left arm is a left one still."""
     deep = replace(HAND, position=(0.0, -3.25), height=0.93, palm=None)

@@ -63,6 +63,7 @@ def test_the_layer_comes_and_goes_without_a_pop(director, asked, done):
     assert steps.max() < max(3.0 * usual, 0.2)  # no pop where the layer begins or ends
 
 
+@pytest.mark.slow
 def test_the_search_prefers_frames_near_to_the_pose(director, walking):
     """A walk shows its phase of the step then."""
     shot, tick = Shot(6.0, marks=(Mark(5.5, (0.0, -7.0)),)), round(3.0 * walking.fps)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from motion_matching.engine.control.ground import Box
 from motion_matching.engine.direct.obstruction import Obstruction
@@ -60,19 +61,19 @@ def test_walls_that_only_touch_leave_no_way_between_them():
     ).complete
 
 
-@pytest.mark.parametrize("seed", range(60))
+@given(st.integers(0, 10**6))
+@settings(max_examples=60)
 def test_no_way_comes_nearer_than_the_body_is_wide(seed):
     boxes, walls, goal = draw(seed)
     obstruction = Obstruction.from_parts(boxes, walls, RADIUS)
-    if obstruction.measure_distances(START[None])[0] < RADIUS:
-        return
+    assume(obstruction.measure_distances(START[None])[0] >= RADIUS)
     route = find_route(START, goal, obstruction)
     points = np.vstack([START, route.places, route.end])
     assert obstruction.measure_ways(points[:-1], points[1:]).min() >= RADIUS - 1e-5
     assert not route.complete or np.allclose(route.end, goal)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@given(st.integers(0, 10**6))
 def test_distances_of_ways_are_those_of_their_points(seed):
     boxes, walls, stop = draw(seed)
     obstruction = Obstruction.from_parts(boxes, walls, RADIUS)

@@ -72,6 +72,7 @@ def test_only_what_is_around_a_dragged_mark_is_searched_again(director, long):
     assert all(way.met)
 
 
+@pytest.mark.slow
 def test_a_mark_that_is_dragged_on_and_back_is_still_met(director, long):
     found = long
     for aside in (0.2, 0.5, 0.8, 0.4, 0.0):

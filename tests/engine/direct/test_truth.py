@@ -32,6 +32,7 @@ def report(director, done, shot, obstacles=()):
     return report_shot(done.take, shot, done.plan, done.closed, data, around)
 
 
+@pytest.mark.slow
 def test_a_mark_behind_closed_walls_is_missed_and_the_body_stays_inside(director):
     done = director.make(OUTSIDE)
     [told] = done.report["marks"]

@@ -299,6 +299,7 @@ def test_a_foot_that_a_held_pose_has_in_the_air_stands_on_the_ground(demo_databa
     np.testing.assert_allclose(toe, leg.toe_height, atol=5e-3)
 
 
+@pytest.mark.slow
 def test_editing_a_range_moves_the_plant(demo_database, take):
     ranges = baking.find_contact_ranges(take, demo_database)
     chosen = next(i for i, r in enumerate(ranges) if r.start > 60 and r.stop - r.start > 8)
@@ -316,6 +317,7 @@ def test_editing_a_range_moves_the_plant(demo_database, take):
     assert not without.locked[r.start : r.stop, r.leg].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 5])
 def test_a_bake_makes_no_joint_leap(demo_database, seed):
     """At times a foot has to come down, or leave, within a moment."""
@@ -358,6 +360,7 @@ def test_contacts_saved_as_json_give_the_same_bake(demo_database, take, tmp_path
     )
 
 
+@pytest.mark.slow
 def test_knees_never_bend_backwards(demo_database):
     """Include knees that a blend of two poses has overstretched."""
     for script, gait in (("random", "walk"), ("strafe_circle", "run")):

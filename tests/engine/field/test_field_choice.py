@@ -136,6 +136,7 @@ def test_a_jump_uses_the_velocities_of_the_clips(field):
     assert not np.allclose(jump.source_pose, jump.target_pose, atol=0.01)
 
 
+@pytest.mark.slow
 def test_jumps_without_a_state_play_on_and_unknown_tags_are_refused(tagged, settings):
     last = np.zeros(tagged.frame_count, np.uint32)
     last[tagged.stops[-1] - 1] = 1  # a frame without a state

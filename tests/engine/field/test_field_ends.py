@@ -63,6 +63,7 @@ def test_a_loop_has_no_end(pieces):
     assert not lasting[stop:].all()
 
 
+@pytest.mark.slow
 def test_a_stance_at_the_end_of_a_clip_is_held_as_it_is(demo_database):
     """The last frames of clips have no state: nothing but the one just before shows their pose."""
     moving = retagging.exclude(demo_database, demo_database.standing)

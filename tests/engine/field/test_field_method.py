@@ -101,6 +101,7 @@ def test_the_character_starts_keeps_its_speed_and_stops(performer):
     assert not frame.jumped
 
 
+@pytest.mark.slow
 def test_running_is_reached_without_a_clip_from_walking_to_running():
     """The motion itself reaches the running speed, even though walking turns better, and walks
     again.
@@ -221,6 +222,7 @@ def test_invalid_settings_are_refused(wrong):
         PerformerSettings().with_changes(wrong)
 
 
+@pytest.mark.slow
 def test_requested_tags_favour_states_that_carry_them(demo_database, settings):
     """Among otherwise equal neighbours, those with the tag are chosen."""
     odd = np.arange(demo_database.frame_count) % 2 == 1

@@ -92,6 +92,7 @@ def test_searches_of_a_steered_character_match_a_full_scan(demo_database, states
         assert_nearest(neighbours, which, features, queries[:1] if tick % 3 else queries[1:], k)
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_earlier_queries(demo_database, states, metric, features):
     """Reverse the order, or use a new index: results match bit for bit, also of states apart."""
     follow = states.find_followed(demo_database)
@@ -152,6 +153,7 @@ def test_fields_of_few_states_are_searched(features, count):
     assert (indices == np.arange(min(K, count))).all()
 
 
+@pytest.mark.slow
 def test_queries_far_outside_the_field_match_a_full_scan(features):
     """Queries are further from every block than the blocks are wide, alone and in a batch."""
     queries = (

@@ -36,6 +36,7 @@ def take(dog, request):
     return takes.perform(dog, settings, performance, controller=controller)
 
 
+@pytest.mark.slow
 def test_a_character_that_moves_does_not_stay_at_a_frame(take):
     """It would glide in one pose, which control favours as the clip is about to lead on."""
     steps = np.diff(take.character[:, :2], axis=0)

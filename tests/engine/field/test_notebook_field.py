@@ -262,6 +262,7 @@ def test_the_values_alone_choose_as_in_the_loop(database, plays, trained, notebo
     check_both(MotionField(database, plays, foresight=trained), notebook, score)
 
 
+@pytest.mark.slow
 def test_greed_is_the_angle_left_after_one_tick(database, plays, notebook):
     def score(result, direction, _tag):
         return -abs((direction - result[2] + np.pi) % (2 * np.pi) - np.pi)

@@ -186,6 +186,7 @@ def test_a_candidate_has_the_price_of_the_jump_that_a_performer_makes(database: 
         assert entry["price"] == pytest.approx(candidate.price, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tag", "length"), [("short", 8), ("long", 60)])
 def test_the_chosen_frame_is_that_of_the_search_with_tags(tag: str, length: int):
     """Try both ends of the tag, and a range so short that the search stays in it."""

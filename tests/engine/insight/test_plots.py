@@ -97,6 +97,7 @@ def test_strands_are_laid_over_each_other_in_two_colours(database: Database, tmp
     assert colours[0] != colours[-1]
 
 
+@pytest.mark.slow
 def test_cells_with_frames_are_filled_and_holes_are_outlined(database: Database, tmp_path: Path):
     root = draw_plot(database, tmp_path)
     map_ = inspection.inspect(database, PerformerSettings(), {}).covered
@@ -107,6 +108,7 @@ def test_cells_with_frames_are_filled_and_holes_are_outlined(database: Database,
     assert len(holes) == map_.holes.sum() > 0
 
 
+@pytest.mark.slow
 def test_suggested_captures_are_written_in_full(database: Database, tmp_path: Path):
     found = inspection.inspect(database, PerformerSettings(), {})
     lacking = found.data["to_capture"]

@@ -13,6 +13,7 @@ from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.insight.search_times import measure_search_times
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difference", ["squared", "absolute"])
 def test_each_feature_has_its_numbers_and_a_share_of_the_time(
     demo_database: Database, difference: str

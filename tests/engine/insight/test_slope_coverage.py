@@ -19,6 +19,7 @@ def find(found: list[Slope], direction: str, degrees: float) -> Slope:
     return slope
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["up", "down"])
 @pytest.mark.parametrize("degrees", [10, 20, 30])
 def test_ramps_are_told_by_their_degrees_and_speeds(direction: str, degrees: int):

@@ -67,6 +67,7 @@ def test_columns_computed_again_equal_those_of_a_fresh_build(name: str):
     assert fitted.fit(PerformerSettings().with_changes(CHANGES[name])) is fitted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_take_plays_the_frames_that_it_plays_from_a_fresh_build(
     demo_database: Database, settings: PerformerSettings, name: str

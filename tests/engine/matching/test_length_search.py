@@ -6,16 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
-from motion_matching.engine.matching import search
 from motion_matching.engine.matching.length_search import LengthIndex
-from tests.engine.matching.test_search import CLOUDS, find_allowed_frames, make_walk
+from tests.engine.matching.test_search import ask, find_allowed_frames, levels, make_walk
+from tests.strategies import make_generators
 
-
-@pytest.fixture(params=["one level", "two levels"])
-def box_levels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(search, "_BLOCKS_ONLY", 0 if request.param == "two levels" else 10**9)
-    return request.param
+__all__ = ["levels"]
 
 
 def make_vectors(rng, dimensions):
@@ -50,44 +47,20 @@ def assert_cheapest(answer, costs, bound=math.inf, biases=0.0):
         assert cost == pytest.approx(best, rel=0, abs=slip)
 
 
-@pytest.mark.parametrize("name", CLOUDS)
-@pytest.mark.usefixtures("box_levels")
-def test_the_frame_of_the_least_sum_of_lengths_matches_brute_force(name):
-    features = CLOUDS[name]
-    dimensions, count = features.shape
-    rng = np.random.default_rng(2)
-    vectors, candidates = make_vectors(rng, dimensions), rng.random(count) < 0.9
-    mask = np.repeat(rng.random(-(-count // 50)) < 0.4, 50)[:count]
+@pytest.mark.usefixtures("levels")
+@given(ask(), make_generators())
+@settings(max_examples=100)
+def test_the_frame_of_the_least_sum_of_lengths_matches_brute_force(asked, rng):
+    features, candidates, mask, query, limits = asked
+    vectors = make_vectors(rng, len(features))
     index = LengthIndex(features, vectors, candidates)
     prepared = index.prepare_mask(mask)
-    for trial in range(40):
-        current, other = rng.integers(count, size=2)
-        query = features[:, current].copy()
-        query[dimensions // 2 :] = features[dimensions // 2 :, other]
-        if trial % 3 == 0:
-            query += rng.normal(size=dimensions).astype(np.float32) * features.std()
-        limits = {"current": int(current), "surroundings": int(rng.choice([0, 1, 20]))}
-        costs = sum_lengths(features, query, vectors, np.ones(count, bool))
-        for bound in (math.inf, float(costs[current])):
-            for chosen, ready in ((None, None), (mask, prepared)):
-                allowed = find_allowed_frames(count, candidates, chosen, **limits)
-                answer = index.find_nearest(query, bound=bound, mask=ready, **limits)
-                assert_cheapest(answer, np.where(allowed, costs, np.inf), bound)
-
-
-@pytest.mark.parametrize("count", [1, 2, 16, 17, 255, 257, 513, 1025])
-@pytest.mark.parametrize("dimensions", [1, 2, 13, 60])
-@pytest.mark.usefixtures("box_levels")
-def test_any_number_of_frames_and_vectors(count, dimensions):
-    rng = np.random.default_rng(count + dimensions)
-    features = rng.normal(size=(dimensions, count)).astype(np.float32)
-    vectors = make_vectors(rng, dimensions)
-    index = LengthIndex(features, vectors)
-    for frame in rng.integers(count, size=5):
-        query = features[:, frame] + rng.normal(size=dimensions, scale=0.3).astype(np.float32)
-        costs = sum_lengths(features, query, vectors, np.ones(count, bool))
-        assert_cheapest(index.find_nearest(query), costs)
-        assert index.find_nearest(features[:, frame]) == (frame, 0.0)
+    costs = sum_lengths(features, query, vectors, np.ones(len(mask), bool))
+    for bound in (math.inf, float(costs[limits["current"]])):
+        for chosen, ready in ((None, None), (mask, prepared)):
+            allowed = find_allowed_frames(len(mask), candidates, chosen, **limits)
+            answer = index.find_nearest(query, bound=bound, mask=ready, **limits)
+            assert_cheapest(answer, np.where(allowed, costs, np.inf), bound)
 
 
 def test_a_large_database_is_searched_exactly_by_lengths():
@@ -103,7 +76,7 @@ def test_a_large_database_is_searched_exactly_by_lengths():
         assert_cheapest(index.find_nearest(query, **limits), costs)
 
 
-@pytest.mark.usefixtures("box_levels")
+@pytest.mark.usefixtures("levels")
 @pytest.mark.parametrize("lowest", [0.0, -5.0])
 def test_bias_masks_and_other_weights_count_with_lengths(lowest):
     rng = np.random.default_rng(5)
@@ -139,7 +112,7 @@ def test_reweighting_takes_fewer_dimensions():
         assert_cheapest(other.find_nearest(query), costs)
 
 
-@pytest.mark.usefixtures("box_levels")
+@pytest.mark.usefixtures("levels")
 def test_the_first_of_frames_with_equal_lengths_wins():
     rng = np.random.default_rng(8)
     features, vectors = np.tile(make_walk(rng, 27, 400), 5), np.repeat(np.arange(9), 3)
@@ -155,7 +128,7 @@ def test_the_first_of_frames_with_equal_lengths_wins():
 
 
 @pytest.mark.parametrize("k", [1, 3, 40, 5000])
-@pytest.mark.usefixtures("box_levels")
+@pytest.mark.usefixtures("levels")
 def test_the_k_nearest_by_lengths_are_the_cheapest_frames_in_order(k):
     rng = np.random.default_rng(12)
     features, vectors = make_walk(rng, 27, 2000), make_vectors(rng, 27)

@@ -192,6 +192,7 @@ def test_tags_are_requested_with_absolute_differences(demo_database):
     assert all(inside[method.advance(goal).frame] for _ in range(20))
 
 
+@pytest.mark.slow
 def test_the_notebook_preset_decides_as_the_notebook(demo_database):
     """Each tick, the loop of notebook 000 is applied to all frames as it stands there."""
     preset = presets.load("controllers", "notebook")["settings"]
@@ -221,6 +222,7 @@ def test_the_notebook_preset_decides_as_the_notebook(demo_database):
     assert 20 < jumps < 500
 
 
+@pytest.mark.slow
 def test_the_directions_of_a_path_are_asked_for_one_by_one(demo_database):
     """Along chosen directions, a goal is the same as along both, each in a place of its own."""
     times = (1 / 3, 1.0)

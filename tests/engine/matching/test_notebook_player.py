@@ -148,12 +148,14 @@ def play_both(database, *, moves_first: bool, **changes) -> tuple[list[bool], li
     return same, jumps
 
 
+@pytest.mark.slow
 def test_all_ticks_are_those_of_the_notebooks_loop_in_its_order(database):
     same, jumps = play_both(database, moves_first=True)
     assert (len(same), sum(same)) == (600, 600)
     assert 40 < sum(jumps) < 300
 
 
+@pytest.mark.slow
 def test_the_order_matters(database):
     """The shipped order is the loop's once that predicts first, and another one otherwise."""
     assert all(play_both(database, moves_first=False, prediction="spring")[0])

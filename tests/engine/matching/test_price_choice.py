@@ -120,6 +120,7 @@ def test_what_a_jump_will_cost_is_what_it_then_costs(
     np.testing.assert_array_equal(*np.array(foreseen).T)
 
 
+@pytest.mark.slow
 def test_jumps_cost_less_the_more_their_price_counts(
     demo_database: Database, settings: PerformerSettings
 ):

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from motion_matching.engine.matching import search
 from motion_matching.engine.matching.search import FrameIndex
 from motion_matching.engine.maths.kd_order import kd_order
+from tests.strategies import make_generators
 
 
-@pytest.fixture(params=["one level", "two levels"])
-def levels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.fixture(params=["one level", "two levels"], scope="module")
+def levels(request: pytest.FixtureRequest) -> Iterator[None]:
     """Search in one level or in two; small databases use one, but both must be right at any size."""
-    monkeypatch.setattr(search, "_BLOCKS_ONLY", 0 if request.param == "two levels" else 10**9)
-    return request.param
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "_BLOCKS_ONLY", 0 if request.param == "two levels" else 10**9)
+        yield
 
 
 def compute_costs(features, query, allowed, bias=None):
@@ -69,73 +75,76 @@ def make_walk(rng, dimensions, count):
     return (mixed / max(mixed.std(), 1e-9)).astype(np.float32)
 
 
-def make_clouds():
-    rng = np.random.default_rng(1)
-    ordinary = make_walk(rng, 27, 3000)
-    flat = ordinary.copy()
-    flat[[3, 11]] = 7.0
-    outlier = ordinary.copy()
-    outlier[:, 1234] = 1e4
+def make_clouds(rng, dimensions, count):
+    """Make data (D, N) of each kind; motion is like a walk."""
+    walk, half = make_walk(rng, dimensions, count), -(-count // 2)
+    flat, outlier = walk.copy(), walk.copy()
+    flat[::8] = 7.0
+    outlier[:, count // 3] = 1e4
+    two = np.concatenate([walk[:, :half], walk[:, :half] + 1e3], axis=1)[:, :count]
+    line = np.linspace(0, 1, count, dtype=np.float32)[None] * np.ones((dimensions, 1), np.float32)
     return {
-        "a walk": ordinary,
-        "noise": rng.normal(size=(12, 2000)).astype(np.float32),
-        "far from the origin": ordinary + np.float32(1e4),
-        "very large": ordinary * np.float32(1e12),
-        "very small": ordinary * np.float32(1e-12),
+        "a walk": walk,
+        "noise": rng.normal(size=(dimensions, count)).astype(np.float32),
+        "far from the origin": walk + np.float32(1e4),
+        "very large": walk * np.float32(1e12),
+        "very small": walk * np.float32(1e-12),
         "constant dimensions": flat,
-        "every frame four times": np.tile(ordinary[:, :500], 4),
-        "all frames the same": np.full((27, 700), 3.0, np.float32),
-        "all zero": np.zeros((5, 300), np.float32),
-        "a lattice": rng.integers(0, 3, size=(6, 2500)).astype(np.float32),
-        "two distant clusters": np.concatenate(
-            [ordinary[:, :700], ordinary[:, :700] + 1e3], axis=1
-        ),
+        "every frame four times": np.tile(walk[:, : -(-count // 4)], 4)[:, :count],
+        "all frames the same": np.full((dimensions, count), 3.0, np.float32),
+        "all zero": np.zeros((dimensions, count), np.float32),
+        "a lattice": rng.integers(0, 3, size=(dimensions, count)).astype(np.float32),
+        "two distant clusters": two,
         "one outlier": outlier,
-        "a line": np.linspace(0, 1, 1000, dtype=np.float32)[None] * np.ones((33, 1), np.float32),
-        "more dimensions than frames": rng.normal(size=(60, 40)).astype(np.float32),
+        "a line": line,
     }
 
 
-CLOUDS = make_clouds()
+KINDS = sorted(make_clouds(np.random.default_rng(0), 1, 1))
+# blocks have 16 and 256 frames
+COUNTS = st.sampled_from([1, 2, 15, 16, 17, 255, 256, 257, 511, 513, 1025]) | st.integers(1, 3000)
 
 
-@pytest.mark.parametrize("name", CLOUDS)
-@pytest.mark.usefixtures("levels")
-def test_the_nearest_frame_matches_brute_force(name):
-    features = CLOUDS[name]
-    dimensions, count = features.shape
-    rng = np.random.default_rng(2)
-    candidates = rng.random(count) < 0.9
+class Question(NamedTuple):
+    """A cloud, which of its frames may be found, and a query that lies near or between frames."""
+
+    features: np.ndarray
+    candidates: np.ndarray
+    mask: np.ndarray
+    query: np.ndarray
+    limits: dict[str, int]
+
+
+@st.composite
+def ask(draw: st.DrawFn) -> Question:
+    """Draw questions to a search index, of all kinds of data and any size."""
+    rng, count = draw(make_generators()), draw(COUNTS)
+    dimensions = draw(st.sampled_from([1, 2, 12, 27, 60]))
+    features = make_clouds(rng, dimensions, count)[draw(st.sampled_from(KINDS))]
+    current, other = rng.integers(count, size=2)
+    query = features[:, current].copy()
+    query[dimensions // 2 :] = features[dimensions // 2 :, other]
+    if draw(st.booleans()):
+        query += rng.normal(size=dimensions).astype(np.float32) * features.std()
     mask = np.repeat(rng.random(-(-count // 50)) < 0.4, 50)[:count]
+    surroundings = draw(st.sampled_from([0, 1, 20]))
+    limits = {"current": int(current), "surroundings": surroundings}
+    return Question(features, rng.random(count) < 0.9, mask, query, limits)
+
+
+@pytest.mark.usefixtures("levels")
+@given(ask())
+@settings(max_examples=100)
+def test_the_nearest_frame_matches_brute_force(asked):
+    features, candidates, mask, query, limits = asked
     index = FrameIndex(features, candidates)
     prepared = index.prepare_mask(mask)
-    for trial in range(60):
-        current, other = rng.integers(count, size=2)
-        query = features[:, current].copy()
-        query[dimensions // 2 :] = features[dimensions // 2 :, other]
-        if trial % 3 == 0:
-            query += rng.normal(size=dimensions).astype(np.float32) * features.std()
-        surroundings = int(rng.choice([0, 1, 20]))
-        limits = {"current": int(current), "surroundings": surroundings}
-        continuing = float(((query.astype(np.float64) - features[:, current]) ** 2).sum())
-        for bound in (math.inf, continuing):
-            for chosen, ready in ((None, None), (mask, prepared)):
-                allowed = find_allowed_frames(count, candidates, chosen, **limits)
-                answer = index.find_nearest(query, bound=bound, mask=ready, **limits)
-                assert_nearest(answer, features, query, allowed, bound=bound)
-
-
-@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 255, 256, 257, 511, 513, 1025])
-@pytest.mark.parametrize("dimensions", [1, 2, 13, 60])
-@pytest.mark.usefixtures("levels")
-def test_any_number_of_frames_and_dimensions(count, dimensions):
-    rng = np.random.default_rng(count + dimensions)
-    features = rng.normal(size=(dimensions, count)).astype(np.float32)
-    index = FrameIndex(features)
-    for frame in rng.integers(count, size=5):
-        query = features[:, frame] + rng.normal(size=dimensions, scale=0.3).astype(np.float32)
-        assert_nearest(index.find_nearest(query), features, query, np.ones(count, bool))
-        assert index.find_nearest(features[:, frame])[1] == pytest.approx(0, abs=1e-10)
+    difference = query.astype(np.float64) - features[:, limits["current"]]
+    for bound in (math.inf, float((difference**2).sum())):
+        for chosen, ready in ((None, None), (mask, prepared)):
+            allowed = find_allowed_frames(len(mask), candidates, chosen, **limits)
+            answer = index.find_nearest(query, bound=bound, mask=ready, **limits)
+            assert_nearest(answer, features, query, allowed, bound=bound)
 
 
 def test_a_large_database_takes_two_levels_and_stays_exact():

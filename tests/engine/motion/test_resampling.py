@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from motion_matching.engine.errors import MotionDataError, SettingsError
 from motion_matching.engine.maths import quat
@@ -45,8 +47,11 @@ def make_moving_clip(frames: int = 91, fps: float = 30.0) -> Clip:
     return make_clip(path(times), spin(times), fps)
 
 
-@pytest.mark.parametrize("fps", [60.0, 120.0, 24.0, 24000 / 1001, 37.3])
-@pytest.mark.parametrize("speed", [1.0, 1.1, 0.8])
+RATES = st.sampled_from([24000 / 1001, 24.0, 30.0, 60.0, 120.0]) | st.floats(20.0, 144.0)
+SPEEDS = st.sampled_from([1.0, 1.1, 0.8]) | st.floats(0.7, 1.2)
+
+
+@given(RATES, SPEEDS)
 def test_the_motion_follows_the_closed_form(fps, speed):
     result = resample(make_moving_clip(), fps, speed)
     times = speed * np.arange(result.frame_count) / fps
@@ -58,7 +63,7 @@ def test_the_motion_follows_the_closed_form(fps, speed):
     )
 
 
-@pytest.mark.parametrize("fps", [60.0, 25.0, 100.0])
+@given(RATES)
 def test_a_steady_turn_stays_steady_past_half_and_full_turns(fps):
     result = resample(make_moving_clip(), fps)
     steps = quat.mul_inv(
@@ -68,12 +73,9 @@ def test_a_steady_turn_stays_steady_past_half_and_full_turns(fps):
     np.testing.assert_allclose(rates, np.tile([2.4, 0.0, 3.2], (len(rates), 1)), atol=2e-3)
 
 
-def test_rotations_are_unit_and_on_one_hemisphere():
-    for result in (
-        resample(make_moving_clip(), 60.0),
-        resample(make_moving_clip(), 4.0),
-        resample(make_moving_clip(), 30.0, 20.0),
-    ):
+@given(st.floats(4.0, 144.0), st.floats(0.1, 20.0))
+def test_rotations_are_unit_and_on_one_hemisphere(fps, speed):
+    for result in (resample(make_moving_clip(), fps), resample(make_moving_clip(), fps, speed)):
         np.testing.assert_allclose(np.linalg.norm(result.rotations, axis=-1), 1, atol=1e-6)
         assert np.all(np.sum(result.rotations[1:] * result.rotations[:-1], axis=-1) >= 0)
 
@@ -107,10 +109,7 @@ def test_whole_steps_pick_existing_frames():
         np.testing.assert_allclose(result.rotations, clip.rotations[::step], atol=1e-6)
 
 
-@pytest.mark.parametrize("frames", [1, 2, 3, 4, 5, 90, 91])
-@pytest.mark.parametrize(
-    ("fps", "speed"), [(60.0, 1.0), (29.97, 1.0), (24.0, 1.1), (7.0, 1.0), (30.0, 0.37)]
-)
+@given(st.integers(1, 6) | st.integers(80, 100), st.floats(7.0, 120.0), st.floats(0.3, 3.0))
 def test_the_duration_is_kept_within_a_frame_and_never_exceeded(frames, fps, speed):
     clip = make_moving_clip(frames)
     result = resample(clip, fps, speed)
@@ -129,9 +128,10 @@ def test_twice_the_speed_takes_half_the_time_at_the_same_rate():
     np.testing.assert_allclose(result.positions[[0, -1]], clip.positions[[0, -1]], atol=1e-6)
 
 
-def test_changing_rate_and_speed_at_once_equals_changing_each():
+@given(st.floats(40.0, 120.0), SPEEDS)
+def test_changing_rate_and_speed_at_once_equals_changing_each(fps, speed):
     clip = make_moving_clip()
-    at_once, twice = resample(clip, 50.0, 1.1), resample(resample(clip, 50.0), 50.0, 1.1)
+    at_once, twice = resample(clip, fps, speed), resample(resample(clip, fps), fps, speed)
     count = min(at_once.frame_count, twice.frame_count)
     np.testing.assert_allclose(at_once.positions[:count], twice.positions[:count], atol=1e-3)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.signal import savgol_coeffs, savgol_filter
 
 from motion_matching.engine.errors import RigError, SettingsError
@@ -17,6 +19,7 @@ from motion_matching.engine.motion.simulation_bone import GroundTrack, Simulatio
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.motion.smoothing import compute_window
 from tests.engine.rigs import measure_heading
+from tests.strategies import make_generators, make_vectors
 
 FPS = 30.0
 DIRECTION = SimulationBoneSettings()
@@ -26,6 +29,8 @@ BOTH = pytest.mark.parametrize("settings", [DIRECTION, ANGLE], ids=["direction",
 ALL = pytest.mark.parametrize(
     "settings", [DIRECTION, ANGLE, ADAPTIVE], ids=["direction", "angle", "adaptive"]
 )
+TURNS = st.floats(0.5 * np.pi, 1.2 * np.pi) | st.floats(-1.2 * np.pi, -0.5 * np.pi)
+RATES = st.sampled_from([24.0, 30.0, 60.0, 120.0])
 
 ROOT, HIPS, SPINE, LEG, PROP = range(5)
 NAMES = ("Root", "Hips", "Spine", "Leg", "Prop")
@@ -104,7 +109,9 @@ def find_track(
     return simulation_bone.find_track(clip, HIPS, SPINE, FORWARD, settings, **options)
 
 
-def make_wandering_clip(seed: int, duration: float = 6.0, fps: float = FPS) -> Clip:
+def make_wandering_clip(
+    seed: int | np.random.Generator, duration: float = 6.0, fps: float = FPS
+) -> Clip:
     """Make a smooth random walk with swinging hips."""
     rng = np.random.default_rng(seed)
     t = make_times(duration, fps)
@@ -231,10 +238,9 @@ def test_the_track_does_not_depend_on_the_frame_rate(fps):
 
 
 @ALL
-@pytest.mark.parametrize("seed", range(3))
-def test_moving_and_turning_the_world_moves_and_turns_the_track(settings, seed):
-    clip = make_wandering_clip(seed)
-    angle, shift = 2.4, np.array([3.0, -5.0, 0.0])
+@given(make_generators(), st.floats(-4.0, 4.0), make_vectors(1, 5.0))
+def test_moving_and_turning_the_world_moves_and_turns_the_track(settings, rng, angle, shift):
+    clip, shift = make_wandering_clip(rng), shift[0] * [1, 1, 0]
     turn = quat.from_yaw(np.array(angle))
     positions, rotations = clip.positions.copy(), clip.rotations.copy()
     positions[:, ROOT] = quat.mul_vec(turn, positions[:, ROOT]) + shift
@@ -253,9 +259,9 @@ def test_moving_and_turning_the_world_moves_and_turns_the_track(settings, seed):
 
 
 @ALL
-@pytest.mark.parametrize("seed", range(3))
-def test_reversing_a_clip_reverses_its_track(settings, seed):
-    clip = make_wandering_clip(seed)
+@given(make_generators())
+def test_reversing_a_clip_reverses_its_track(settings, rng):
+    clip = make_wandering_clip(rng)
     backwards = replace(
         clip, positions=clip.positions[::-1].copy(), rotations=clip.rotations[::-1].copy()
     )
@@ -279,9 +285,7 @@ def test_the_axes_of_the_hips_bone_do_not_matter():
 
 
 @ALL
-@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
-@pytest.mark.parametrize("duration", [0.05, 0.07, 0.15, 0.3, 0.6])
-@pytest.mark.parametrize("turn", [-np.pi, 0.98 * np.pi, 1.2 * np.pi])
+@given(RATES, st.floats(0.05, 0.6), TURNS)
 def test_a_fast_half_turn_is_made_once_and_in_its_direction(settings, fps, duration, turn):
     t = make_times(5, fps)
     share = np.clip((t - 2.5) / duration + 0.5, 0, 1)
@@ -298,9 +302,8 @@ def test_a_fast_half_turn_is_made_once_and_in_its_direction(settings, fps, durat
 
 
 @ALL
-@pytest.mark.parametrize("seed", range(20))
-def test_wildly_turning_hips_never_make_the_heading_jump_or_lose_a_turn(settings, seed):
-    rng = np.random.default_rng(seed)
+@given(make_generators())
+def test_wildly_turning_hips_never_make_the_heading_jump_or_lose_a_turn(settings, rng):
     stretches = rng.integers(3, 18, 40)
     rates = np.repeat(rng.normal(size=40) * rng.uniform(1, 14), stretches)[:150]
     yaw = np.cumsum(rates) / FPS
@@ -311,9 +314,9 @@ def test_wildly_turning_hips_never_make_the_heading_jump_or_lose_a_turn(settings
 
 
 @ALL
-@pytest.mark.parametrize("seed", range(6))
-def test_the_heading_does_not_turn_faster_than_the_hips(settings, seed):
-    clip = make_wandering_clip(seed)
+@given(make_generators())
+def test_the_heading_does_not_turn_faster_than_the_hips(settings, rng):
+    clip = make_wandering_clip(rng)
     raw = simulation_bone.compute_raw_track(clip, HIPS, SPINE, FORWARD)
     turning = np.abs(np.diff(find_track(clip, settings).yaw))
     limit = np.abs(np.diff(raw.yaw)).max()
@@ -332,7 +335,7 @@ def test_all_turns_of_a_spinning_character_are_counted(settings):
 
 
 @ALL
-@pytest.mark.parametrize("bend", [60, 90, 120, -90])
+@given(st.floats(-120.0, 120.0))
 def test_bending_to_the_ground_or_the_sky_keeps_the_heading(settings, bend):
     t = make_times(6)
     pitch = np.radians(bend) * np.sin(np.pi * t / 6) ** 2
@@ -375,7 +378,7 @@ def test_tilted_hips_face_where_their_forward_axis_points():
 
 
 @ALL
-@pytest.mark.parametrize("frames", [*range(1, 12), 16, 20, 31, 32])
+@given(st.integers(1, 32))
 def test_short_clips_get_shorter_windows(settings, frames):
     clip = make_wandering_clip(6).crop(0, frames)
     raw = simulation_bone.compute_raw_track(clip, HIPS, SPINE, FORWARD)
@@ -401,8 +404,7 @@ def make_loop(turn: float, drift: float, wide: float, frames: int = 31) -> Clip:
 
 
 @BOTH
-@pytest.mark.parametrize("turn", [0.0, 1e-9, 0.8, -np.pi, 2 * np.pi])
-@pytest.mark.parametrize("frames", [11, 31, 61])
+@given(st.sampled_from([0.0, 1e-9]) | st.floats(-6.3, 6.3), st.sampled_from([11, 31, 61]))
 def test_a_loop_that_travels_and_turns_has_no_seam(settings, turn, frames):
     track = find_track(make_loop(turn, 1.4, 0.08, frames), settings, cyclic=True)
     velocity, turning = simulation_bone.compute_local_velocity(play_twice(track), FPS)

@@ -38,6 +38,7 @@ def test_about_the_share_stays_and_most_of_what_is_played(demo_database, pruned)
     assert played[~result.spare].mean() > 10.0 * played[result.spare].mean()
 
 
+@pytest.mark.slow
 def test_what_goes_is_like_what_stays(demo_database, pruned):
     """Pieces chosen at random leave frames out that are farther from all that stays."""
     _, result = pruned
@@ -52,6 +53,7 @@ def test_what_goes_is_like_what_stays(demo_database, pruned):
     assert result.farthest < 0.9 * farthest
 
 
+@pytest.mark.slow
 def test_a_clip_and_its_mirror_image_stay_or_go_together(demo_database, pruned):
     _, result = pruned
     by_place: dict[tuple[str, float], list[np.ndarray]] = {}
@@ -73,6 +75,7 @@ def test_sources_of_one_length_are_pieces_of_their_own():
     assert np.array_equal(np.sort(np.concatenate(pieces)), np.arange(dog.frame_count))
 
 
+@pytest.mark.slow
 def test_a_smaller_database_plays_the_same_motion(demo_database, settings, pruned, tmp_path):
     _, result = pruned
     smaller = pruning.leave_out(demo_database, result.spare)
@@ -103,6 +106,7 @@ def test_takes_lose_little_with_a_fifth_of_the_frames(demo_database, settings, p
     assert small["foot_slide_mann"] < 1.15 * whole["foot_slide_mann"]
 
 
+@pytest.mark.slow
 def test_what_carries_a_tag_set_by_hand_stays(demo_database, pruned):
     played, _ = pruned
     waves = slice(int(demo_database.starts[3]) + 40, int(demo_database.starts[3]) + 90)
@@ -113,6 +117,7 @@ def test_what_carries_a_tag_set_by_hand_stays(demo_database, pruned):
     assert not pruning.find_spare_frames(tagged, played, 0.1).spare[waves].any()
 
 
+@pytest.mark.slow
 def test_tags_say_which_frames_of_the_clips_are_spare(demo_database, pruned):
     _, result = pruned
     tags = pruning.list_tags(demo_database, result.spare)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
+from building.studies import quality
+from building.studies.figures import FIGURES
+from building.studies.quality import Job
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.field.neighbours import Metric
-from tests.studies import quality
-from tests.studies.figures import FIGURES
-from tests.studies.quality import Job
 
 SECONDS, SEED = 60.0, 1
 # Bounds of figures that are not reached yet, of the worst row of each set: to be lowered with each

@@ -182,6 +182,7 @@ def test_a_take_measures_the_same_anywhere_and_facing_anywhere(demo_database):
     assert before["foot_skate_from_height"] > 0
 
 
+@pytest.mark.slow
 def test_the_summary_shows_the_take_beside_the_live_one_and_the_frames_played(demo_database):
     live = perform_script(demo_database, "turns", "walk", 20)
     report = takes.report(baking.bake_feet(live, demo_database), demo_database, live=live)
@@ -206,6 +207,7 @@ def test_speeds_that_are_steady_nowhere_are_not_zero_but_unknown(demo_database):
     assert "of the desired" not in takes.summarize(report)
 
 
+@pytest.mark.slow
 def test_a_turn_is_answered_at_the_speed_of_the_data_if_more_is_desired(demo_database):
     usual = perform_script(demo_database, "flips", "walk", 20)
     wish = {"walk": {"forward": 9.0, "side": 9.0, "back": 9.0}}
@@ -232,6 +234,7 @@ def test_a_take_written_as_bvh_moves_like_the_take(demo_database, tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_bone_names_that_bvh_cannot_hold_do_not_change_a_report(demo_database):
     """Whitespace becomes '_' in the measured file, where two names may become one and are numbered."""
     bare = demo_database.skeleton.names[1:]
@@ -387,6 +390,7 @@ def test_later_takes_replace_parts_of_earlier_ones(demo_database):
     assert np.array_equal(apart.poses[count + 5 :], flips.poses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 120.0])
 def test_a_direction_in_which_an_animal_only_drifts_is_as_fast_as_its_fastest(fps):
     sources = [Source(clip=motion.clip) for motion in animals.make_dog_motions()]

@@ -87,6 +87,7 @@ def test_motion_is_retargeted_onto_an_overridden_character(tmp_path, fully):
         assert measure_way(out) > 1.0
 
 
+@pytest.mark.slow
 def test_a_take_is_baked_onto_an_overridden_character(tmp_path, demo_database):
     databases.save(demo_database, tmp_path / "walk.npz")
     library = save_library(tmp_path, lambda: create_person("Hero"))

@@ -265,6 +265,7 @@ def test_rigifys_human_follows_a_walk_fingers_included() -> None:
     )
 
 
+@pytest.mark.slow
 def test_finding_fewer_keys_goes_on_in_short_steps() -> None:
     """Blender redraws between two of them, however long the take is."""
     obj, rig, clip = create_character()

@@ -100,9 +100,10 @@ def check_same_take(folder, *options):
     assert apart.max() < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
-    [pytest.param([], marks=pytest.mark.slow), ["--mirror"]],
+    [[], ["--mirror"]],
     ids=["as they are", "mirrored too"],
 )
 def test_actions_and_their_files_give_the_same_take(tmp_path: Path, options: list[str]) -> None:
@@ -258,6 +259,7 @@ def test_tag_markers_of_an_action_become_tags_of_its_clip(tmp_path: Path) -> Non
     assert run("build", folder / "marked.blend", "-o", out) == 1
 
 
+@pytest.mark.slow
 def test_a_blender_file_needs_blender(tmp_path: Path, run_in_blender: Callable[..., str]) -> None:
     (tmp_path / "walk.blend").touch()
     run_in_blender(WITHOUT_BLENDER, tmp_path / "walk.blend")

@@ -370,6 +370,7 @@ def test_demo_clips_become_actions_with_the_same_motion() -> None:
     assert stranger.animation_data is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("joints")
 def test_a_demo_take_keeps_the_mannequins_soles_on_the_ground() -> None:
     clip = make_walk()  # with a simulation bone

@@ -290,7 +290,8 @@ def test_two_takes_stand_side_by_side_in_one_picture(
     assert len(tints) > 6
 
 
-@pytest.mark.parametrize("ending", ["png", pytest.param("mp4", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["png", "mp4"])
 def test_failed_renders_are_reported_and_keep_the_old_file(
     run_in_blender: Callable[..., str], brief_take_file: Path, folder: Path, ending: str
 ) -> None:

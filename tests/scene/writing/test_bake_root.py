@@ -44,6 +44,7 @@ def check_refused(word, obj, **options):
     assert set(bpy.data.actions) == before
 
 
+@pytest.mark.slow
 def test_every_root_target_works_wherever_the_armature_stands() -> None:
     stands = (
         {},

@@ -48,6 +48,7 @@ def test_a_performer_stands_in_the_active_collection_beside_others():
     assert abs(heads[0, 0, 0] - performer.location.x) < 0.3
 
 
+@pytest.mark.slow
 def test_a_performer_stands_at_the_origin_of_a_set_on_its_ground():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.ops.mesh.primitive_plane_add(size=3.0)

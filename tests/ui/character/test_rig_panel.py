@@ -170,6 +170,7 @@ def test_roles_are_detected_assigned_and_saved_as_presets(obj):
     assert ops.remove_preset(kind="rigs", name="my_rig") == {"FINISHED"}
 
 
+@pytest.mark.slow
 def test_applying_scale_scales_the_keys_of_all_actions(obj):
     ops = bpy.ops.motion_matching
     settings = obj.motion_matching

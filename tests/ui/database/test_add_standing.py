@@ -49,6 +49,7 @@ def load(obj):
     return run_steps(build.load_or_build_steps(obj))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", ["renamed", "bandai"])
 def test_a_foreign_character_stands_with_idle_motion(own, tmp_path, request):
     if own == "bandai":

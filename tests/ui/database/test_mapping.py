@@ -53,6 +53,7 @@ def create_target(make=characters.make_mixamo) -> bpy.types.Object:
     return obj
 
 
+@pytest.mark.slow
 def test_a_rig_of_other_names_plays_files_in_three_steps(files):
     """Add files, build and bake: the take is keyed on the character's own bones and it walks."""
     obj = create_target()
@@ -126,6 +127,7 @@ def test_a_mapping_is_saved_and_used_for_other_sources(files, tmp_path):
     expect_refusal(OPS.apply_preset, "'Nose'", "find all bones", **apply)
 
 
+@pytest.mark.slow
 def test_actions_of_another_armature_become_the_characters_motion(files):
     """Two kinds of sources, files and actions of another performer, make one database."""
     obj = create_character()

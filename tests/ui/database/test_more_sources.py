@@ -228,6 +228,7 @@ def test_the_panel_shows_the_figures_of_a_rebuilt_database():
     assert not any(insight.explain_staleness(obj, found) for found in (*again, runtime.inspector))
 
 
+@pytest.mark.slow
 def test_actions_of_other_blender_files_are_appended_or_linked(tmp_path):
     ops, path = bpy.ops.motion_matching, str(tmp_path / "capture.blend")
     create_character("Captured")

@@ -41,6 +41,7 @@ def obj():
     return create_character()
 
 
+@pytest.mark.slow
 def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     settings = obj.motion_matching
 
@@ -151,6 +152,7 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     assert compute_key(obj) == key
 
 
+@pytest.mark.slow
 def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     settings = obj.motion_matching
 
@@ -227,6 +229,7 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     expect_refusal(ops.edit_path, "Switch on this source")
 
 
+@pytest.mark.slow
 def test_a_path_moves_with_its_armature_and_works_for_files(obj):
     settings = obj.motion_matching
 

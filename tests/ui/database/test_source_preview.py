@@ -248,6 +248,7 @@ def test_a_take_shows_the_tags_that_it_requested(obj):
     assert requested_tags.read_requested_tags(bpy.data.actions["walk_curves"]) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("MOTION_MATCHING_MOCAP" not in os.environ, reason="needs motion capture")
 @pytest.mark.parametrize(
     "name", ["lafan1/push1_subject2.bvh", "bandai-namco/dataset-2_run_normal_001.bvh"]

@@ -151,6 +151,7 @@ def test_a_jump_is_pinned_and_another_one_is_found(obj):
         np.testing.assert_allclose(again[key], before[key], atol=1e-6, err_msg=str(key))
 
 
+@pytest.mark.slow
 def test_a_range_is_made_slower_and_marks_are_met(obj):
     add_marks()
     now = bpy.context.scene

@@ -26,6 +26,7 @@ def obj():
     return obj
 
 
+@pytest.mark.slow
 def test_three_marks_are_met_and_told(obj):
     placed = add_marks()
     assert [mark.name for mark in placed] == ["Mark", "Mark.001", "Mark.002"]
@@ -163,6 +164,7 @@ def test_what_cannot_be_directed_is_said_and_changes_nothing(obj):
     refuse("mark at frame 60 does not lead")
 
 
+@pytest.mark.slow
 def test_walls_are_avoided_and_marks_in_them_refused(obj):
     add_mark(120, (0.0, -3.0, 0.0))
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, -1.6, 0.5))
@@ -182,6 +184,7 @@ def test_walls_are_avoided_and_marks_in_them_refused(obj):
     expect_refusal(ops.direct, "at frame 120 is inside an obstacle", "at 1.0 m")
 
 
+@pytest.mark.slow
 def test_a_slope_of_the_obstacles_lifts_the_take_as_solving_again_does(obj):
     add_mark(150, (0.0, -4.0, 0.0))
     mesh = bpy.data.meshes.new("Slope")
@@ -325,6 +328,7 @@ def test_radii_of_a_curve_are_factors_of_the_speed(obj):
     expect_refusal(ops.direct, "'Way'", "radius of 0")
 
 
+@pytest.mark.slow
 def test_a_curve_is_followed_over_its_frames(obj):
     director = obj.motion_matching.director
     way = add_way(director, (0.0, -0.8, 1.0), (0.0, -5.2, 1.0))
@@ -341,6 +345,7 @@ def test_a_curve_is_followed_over_its_frames(obj):
     expect_refusal(ops.direct, "'Way'", "from frame 1 to 0")
 
 
+@pytest.mark.slow
 def test_a_take_is_directed_by_marks_along_it(obj):
     assert ops.bake_script(script="stop_and_go", seconds=10.0) == {"FINISHED"}
     take = obj.motion_matching.takes[0].action

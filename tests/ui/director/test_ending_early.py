@@ -66,6 +66,7 @@ def test_the_way_of_the_best_so_far_is_drawn_until_the_end(obj):
     assert drawing.find_shown() is None
 
 
+@pytest.mark.slow
 def test_the_variations_so_far_are_baked_and_told(obj):
     told = end_early(solving.solve_variations_steps(obj, 6), "Directing, 1 of 6 Found")
     assert "Ended early, with the best so far" in told
@@ -73,6 +74,7 @@ def test_the_variations_so_far_are_baked_and_told(obj):
     assert 1 <= len(found) < 6
 
 
+@pytest.mark.slow
 def test_before_there_is_a_take_nothing_is_changed(obj):
     ops.build()
     jump_table.get_table_path(library.get_library().get_path(obj.motion_matching.built_key)).unlink(

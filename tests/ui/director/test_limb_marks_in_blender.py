@@ -56,6 +56,7 @@ def test_a_hand_is_at_its_mark_in_the_baked_take(obj):
     assert read_bone(obj, "LeftHand", AT)[2] == pytest.approx(HEIGHT, abs=0.01)
 
 
+@pytest.mark.slow
 def test_hips_are_where_the_arrow_begins(obj):
     mark = ask_for(obj, "hips")
     assert ops.direct() == {"FINISHED"}
@@ -145,6 +146,7 @@ def test_a_palm_along_the_arrow_follows_it_in_the_preview(obj):
     assert ops.end_mark_preview() == {"FINISHED"}
 
 
+@pytest.mark.slow
 def test_what_a_palm_lacks_is_told_by_the_solve(obj):
     mark = ask_for(obj, "left_hand", HEIGHT)
     marks.mark_of(mark).palm = "DOWN"

@@ -80,6 +80,7 @@ def test_a_marker_of_the_animator_is_left_alone(obj):
     assert bpy.context.scene.timeline_markers["Left Hand"].frame == 5
 
 
+@pytest.mark.slow
 def test_a_mark_can_stop_leading_and_lead_again(obj):
     """The character goes past the place of its hand, or to it."""
     place, begins = (PLACES[1][0] + 0.25, PLACES[1][1], 1.0), obj.matrix_world.copy()
@@ -190,6 +191,7 @@ def test_what_became_of_marks_and_pins_of_earlier_files_still_counts(obj, tmp_pa
     assert outcomes.get_outcome(pin) == "changed"
 
 
+@pytest.mark.slow
 def test_a_stored_shot_with_pins_is_solved_again(obj):
     assert ops.direct() == {"FINISHED"}
     action = obj.animation_data.action

@@ -65,6 +65,7 @@ def test_a_dragged_mark_is_followed(obj):
     assert settle().way is not second
 
 
+@pytest.mark.slow
 def test_the_way_is_that_of_the_take(obj):
     shown = preview()
     ops.direct()
@@ -119,6 +120,7 @@ def test_what_cannot_be_is_told_and_the_way_stays(obj):
     assert shown.way is None
 
 
+@pytest.mark.slow
 def test_it_ends_by_itself(obj):
     preview()
     other = add_character("Other")

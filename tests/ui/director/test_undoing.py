@@ -82,6 +82,7 @@ def solved(solved_file: Path):
     bpy.ops.ed.undo_push(message="before")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", CASES)
 def test_a_button_is_undone_and_done_again(label):
     if label == "Flip Take":
@@ -117,6 +118,7 @@ def test_following_a_take_is_undone_and_done_again(follow):
     assert read_scene() == after
 
 
+@pytest.mark.slow
 def test_the_state_after_an_undo_is_solved_on():
     assert ops.replace_jump() == {"FINISHED"}
     bpy.ops.ed.undo_push(message="another")

@@ -78,6 +78,7 @@ def test_the_take_that_plays_is_inspected(obj):
     assert runtime.inspector.subject == "source"
 
 
+@pytest.mark.slow
 def test_a_take_goes_on_with_the_candidate_that_was_chosen(obj):
     take = bake(obj)
     ops.inspect_frame()
@@ -114,6 +115,7 @@ def test_a_take_goes_on_with_the_candidate_that_was_chosen(obj):
     assert any(intent.enter for intent in read_parts(last)[0].performance.intents)
 
 
+@pytest.mark.slow
 def test_a_verdict_names_features_as_the_panel_does(obj):
     bake(obj)
     ops.inspect_frame()
@@ -129,6 +131,7 @@ def test_a_verdict_names_features_as_the_panel_does(obj):
     assert any("most by Path (" in verdict or "Foot Position (" in verdict for verdict in lost)
 
 
+@pytest.mark.slow
 def test_a_forbidden_frame_is_entered_no_more(obj):
     bake(obj)
     ops.inspect_frame()
@@ -157,6 +160,7 @@ def test_a_forbidden_frame_is_entered_no_more(obj):
     assert not now.database.find_reserved("no_entry")[entered - 1].any()
 
 
+@pytest.mark.slow
 def test_the_source_of_a_candidate_is_chosen_and_shown_at_its_frame(obj):
     bake(obj)
     ops.inspect_frame()

@@ -72,6 +72,7 @@ def obj():
     return obj
 
 
+@pytest.mark.slow
 def test_coverage_is_measured_listed_and_marked_stale(obj):
     settings = obj.motion_matching
     uid = obj.session_uid
@@ -323,6 +324,7 @@ def test_sources_that_share_an_action_are_told_apart(obj):
     assert "another clip" in runtime.inspector.problem, runtime.inspector.problem
 
 
+@pytest.mark.slow
 def test_frames_of_a_take_are_inspected_with_their_goals(obj):
     settings = obj.motion_matching
     scene = bpy.context.scene
@@ -380,6 +382,7 @@ def test_frames_of_a_take_are_inspected_with_their_goals(obj):
     assert "inspect again" in runtime.inspector.problem
 
 
+@pytest.mark.slow
 def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
     settings = obj.motion_matching
     uid = obj.session_uid
@@ -461,6 +464,7 @@ def test_the_map_follows_a_live_session(obj):
     assert runtime.trail is None
 
 
+@pytest.mark.slow
 def test_the_map_shows_the_states_of_a_motion_field(obj):
     """They are mapped once for each similarity, turn with the view, and fade by their share."""
     settings = obj.motion_matching

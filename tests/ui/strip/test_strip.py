@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+import pytest
 
 from motion_matching.app import rig_status, standing, status
 from motion_matching.app.characters import get_active_armature
@@ -32,6 +33,7 @@ def press(label):
     assert operator(**dict(button.properties)) == {"FINISHED"}
 
 
+@pytest.mark.slow
 def test_the_buttons_of_the_strip_lead_from_an_empty_file_to_a_take():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     assert get_standing() == ("No Character", ["Import Motion Capture", "Add Demo Performer"])

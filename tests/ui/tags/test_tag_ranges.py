@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
+import pytest
 
 from motion_matching.app import status
 from motion_matching.app.content import compute_key
@@ -139,6 +140,7 @@ def test_ranges_from_the_playhead_use_frames_of_the_action():
     assert source.tag_index == 0
 
 
+@pytest.mark.slow
 def test_proposed_ranges_are_edited_replaced_built_and_saved():
     ops, obj = bpy.ops.motion_matching, create_character()
     settings = obj.motion_matching

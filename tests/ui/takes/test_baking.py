@@ -60,6 +60,7 @@ def add_target(x, y, name="Goal"):
     return target
 
 
+@pytest.mark.slow
 def test_takes_are_blended_as_the_controller_chooses_and_again_as_they_were(obj):
     controller = obj.motion_matching.controller
     prices = []
@@ -137,6 +138,7 @@ def test_a_take_goes_on_from_the_motion_of_the_take_that_it_begins_in(obj, root)
     assert read_performance(takes[2].action).start is None
 
 
+@pytest.mark.slow
 def test_a_script_lasts_as_long_as_it_needs(obj):
     assert ops.bake_script(script="figure_eight") == {"FINISHED"}
     [take] = obj.motion_matching.takes
@@ -170,6 +172,7 @@ def test_the_pose_menu_bakes_what_the_panel_shows(obj):
     assert "motion_matching.bake_along" in layout.operators
 
 
+@pytest.mark.slow
 def test_selected_characters_are_baked_at_once_each_by_its_own_settings(obj):
     other, empty = add_character("Second"), add_character("Third", CLIPS[:1])
     ops.add_actions()  # of the last one
@@ -203,6 +206,7 @@ def test_selected_characters_are_baked_at_once_each_by_its_own_settings(obj):
     assert read_state()["takes"] == before["takes"]
 
 
+@pytest.mark.slow
 def test_characters_that_cannot_are_named_and_the_others_are_done(obj):
     from motion_matching.app import baking
     from motion_matching.ui.takes import operators
@@ -225,6 +229,7 @@ def test_characters_that_cannot_are_named_and_the_others_are_done(obj):
     expect_refusal(ops.bake_script, "Hips", seconds=2.0)
 
 
+@pytest.mark.slow
 def test_nothing_is_baked_before_all_are_performed(obj):
     from motion_matching.app import baking
     from motion_matching.ui.takes import operators
@@ -293,6 +298,7 @@ def perform_live(obj, leader, *, record=True):
     return live, obj.motion_matching.takes[-1].action
 
 
+@pytest.mark.slow
 def test_a_bake_along_a_curve_is_the_live_take(obj):
     settings = obj.motion_matching
     settings.play.curve = add_curve([(1.0, 1.0), (1.0, -3.0), (4.0, -5.0)])

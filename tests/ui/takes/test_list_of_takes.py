@@ -43,6 +43,7 @@ def read_path(obj, action, last):
     return np.array([[curves["location", k].evaluate(f) for k in (0, 1)] for f in frames])
 
 
+@pytest.mark.slow
 def test_bake_again_uses_the_current_settings(obj):
     settings = obj.motion_matching
 
@@ -90,6 +91,7 @@ def test_bake_again_uses_the_current_settings(obj):
     data.use_tweak_mode = False
 
 
+@pytest.mark.slow
 def test_bake_again_keeps_both_recordings_of_a_take(obj):
     settings = obj.motion_matching
     ready = run_steps(performing.prepare_steps(obj))
@@ -191,6 +193,7 @@ def test_takes_can_be_kept_and_discarded(obj):
     assert "The Good One" in bpy.data.actions
 
 
+@pytest.mark.slow
 def test_two_takes_are_compared_during_playback(obj):
     settings = obj.motion_matching
 
@@ -248,6 +251,7 @@ def test_two_takes_are_compared_during_playback(obj):
     assert get_numbers("Foot Slide")[0] > slides[0]
 
 
+@pytest.mark.slow
 def test_speeds_that_are_steady_nowhere_stay_empty(obj):
     settings = obj.motion_matching
     for seconds in (4.0, 0.9):
@@ -301,6 +305,7 @@ def test_a_take_without_its_text_is_reported_and_can_be_discarded(obj):
     assert [text.name for text in bpy.data.texts] == [f"{kept.name}.performance.json"]
 
 
+@pytest.mark.slow
 def test_a_take_whose_contacts_were_edited_goes_the_same_way(obj):
     settings = obj.motion_matching
     ops.bake_script(script="figure_eight", seconds=4.0)

@@ -40,6 +40,7 @@ def test_a_baked_script_looks_at_an_object(looking):
     assert point == pytest.approx(tuple(target.location), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_bake_looks_as_a_live_take_does(looking):
     obj, _ = looking
     obj.motion_matching.play.curve = add_curve([(1.0, 1.0), (1.0, -3.0), (4.0, -5.0)])
@@ -72,6 +73,7 @@ def test_an_object_that_moves_is_looked_at_where_it_is_then(looking, along):
     assert len(np.unique(x)) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["still", "spot"])
 def test_a_live_character_looks_at_the_object_as_it_is_seen(view):
     hero = Hero(view=view)

@@ -173,6 +173,7 @@ def test_an_unchanged_variant_is_the_take(obj):
     assert max(gaps) < 0.01 * shown.height
 
 
+@pytest.mark.slow
 def test_the_data_of_a_file_may_perform_it(obj, tmp_path):
     settings = obj.motion_matching
     file = tmp_path / "other rate.npz"

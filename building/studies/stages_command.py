@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from statistics import fmean
 
-from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
+from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from . import running
 from .quality import GAITS, SCRIPTS

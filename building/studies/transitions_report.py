@@ -12,8 +12,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
+from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 from motion_matching.engine.database import database as databases
-from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from . import transitions
 from .quality import GAITS, Measures

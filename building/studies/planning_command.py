@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 
-from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
+from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from . import planning, quality
 from .manual_parts import publish

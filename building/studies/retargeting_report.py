@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
+from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from . import peers, stand_ins
 from .bodies import DATA, TARGETS

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from building.benchmarks.report import CHECKOUT
 from motion_matching import api
 from motion_matching.engine import presets
 from motion_matching.engine.control import rollout
@@ -27,7 +28,6 @@ from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.maths.planar import wrap
 from motion_matching.engine.takes import metrics, takes
-from tests.benchmarks.report import CHECKOUT
 from tests.engine.heads import find_delays
 
 from . import quality, spots

@@ -1,4 +1,4 @@
-"""Save the deform skeleton of one of Rigify's rigs: `-m tests.studies.rigify_skeleton wolf FILE`.
+"""Save the deform skeleton of one of Rigify's rigs: `-m building.studies.rigify_skeleton wolf FILE`.
 
 In a process of its own, because only this module of the studies needs Blender.
 """

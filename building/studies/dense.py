@@ -12,6 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from building.benchmarks.data import Recordings
+from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
@@ -19,8 +21,6 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.takes import metrics, takes
-from tests.benchmarks.data import Recordings
-from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from .manual_parts import replace_part
 

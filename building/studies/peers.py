@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from building.benchmarks.report import format_columns
 from motion_matching.engine.retargeting.report import measure_retargeted
 from motion_matching.engine.retargeting.retarget import Retargeter
-from tests.benchmarks.report import format_columns
 
 from .bodies import DATA, TARGETS, get_roles, load_target
 from .retargeting import study_body

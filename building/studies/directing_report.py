@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
+from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from .directing import ShotJob
 from .figures import Figure, Row

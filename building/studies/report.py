@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
+from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from .figures import BY_KEY, FIGURES, Figure, Row
 from .quality import TRAINING, Measures

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.insight import pictures, residual_plot
-from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from . import pushing, quality
 from .manual_parts import publish

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from tests.benchmarks.report import describe_machine, format_columns
+from building.benchmarks.report import describe_machine, format_columns
 
 from . import choices, spots
 from .choices import SPOTS, TABLES, Cast, ChoiceJob

@@ -12,12 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from building.benchmarks.report import CHECKOUT
 from motion_matching.engine.body.body_roles import BodyRoles
 from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
-from tests.benchmarks.report import CHECKOUT
 from tests.engine import animals, characters
 from tests.engine.characters import HUMANOID_ROLES, SIDES, Character
 from tests.scene.rigify_bones import list_bones
@@ -188,7 +188,7 @@ def get_roles(character: Character) -> BodyRoles:
 
 def save_rigify(kind: str, folder: Path) -> None:
     """Generate one of Rigify's rigs in a process of its own, and save its skeleton in `folder`."""
-    command = [sys.executable, "-m", "tests.studies.rigify_skeleton", kind]
+    command = [sys.executable, "-m", "building.studies.rigify_skeleton", kind]
     path = _find_file(folder, kind)
     done = subprocess.run(
         [*command, str(path)], cwd=CHECKOUT, capture_output=True, encoding="utf-8"

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 from motion_matching.engine.takes import baking, takes
-from tests.benchmarks.report import CHECKOUT, describe_machine, format_columns
 
 from . import climbing, running
 from .climbing import GroundJob, Traces, select_leans

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
+from building.benchmarks.report import describe_machine
 from motion_matching.engine.errors import MotionMatchingError
-from tests.benchmarks.report import describe_machine
 
 from . import (
     choices_command,
