@@ -77,7 +77,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "live": {*ENGINE, "scene", "live"},
     "app": {*ENGINE, "engine", "scene", "live", "app"},
     "ui": {*ENGINE, "engine", "scene", "live", "app", "ui"},
-    "commands": {*ENGINE, "scene", "commands"},
+    "commands": {*ENGINE, "scene", "api", "commands"},
     "cli": {*ENGINE, "commands", "cli"},
     "api": {*ENGINE, "scene", "api"},
     "__main__": {"cli"},

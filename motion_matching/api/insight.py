@@ -17,7 +17,8 @@ from ..engine.insight.inspection import Inspection
 from ..engine.matching.cost_terms import CostTerm
 from ..engine.matching.method import MotionMatching
 from ..engine.takes import takes
-from .takes import as_names, find_performance, to_plain_values
+from .performing import find_performance
+from .takes import as_names, to_plain_values
 
 
 def inspect(

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import scene
+from ..engine.body.axes import FileAxes, describe_mistake, find_all_better_axes
+from ..engine.database.sources import BLEND, BVH, get_ending
 from ..engine.errors import SettingsError
 from ..engine.retargeting.settings import RetargetSettings
 from .motion import check_blender
@@ -14,6 +16,7 @@ from .motion import check_blender
 if TYPE_CHECKING:
     import bpy
 
+    from ..engine.database.parts import BuildNote
     from ..scene.retargeting.sources import SourceMotion
     from ..scene.retargeting.transfer import RetargetRequest
     from ..scene.retargeting.writing import WriteOptions
@@ -94,10 +97,12 @@ def retarget_action(
     sources = scene.retargeting.sources
     made_for = source or sources.find_source_armature(action, armature)
     motions = sources.read_actions(made_for, [action])
-    options = _make_options(name, 1, fewer_keys, legs, arms)
-    request = _make_request(settings, source_bones, bones)
-    motions = _mend(motions, keep_frames, notes)
-    return _retarget(motions, armature, request, options, force, figures)[0]
+    options = make_options(fewer_keys, legs, arms, name)
+    request = make_request(settings, source_bones, bones)
+    mended, found = scene.retargeting.mending.mend_motions(motions, keep_frames)
+    if notes is not None:
+        notes += [note.text for note in found]
+    return _retarget(mended, armature, request, options, force, figures)[0]
 
 
 def retarget_file(
@@ -169,39 +174,59 @@ def retarget_file(
     >>> api.retarget_file("walk.bvh", bpy.context.object)  # doctest: +SKIP
     """
     check_blender("retarget_file")
-    files, file = scene.retargeting.files, Path(path)
-    if file.suffix.lower() == files.BLEND:
+    file = Path(path)
+    if get_ending(file) == BLEND:
         raise SettingsError(
             f"{file} would replace the open file; append its character, and use retarget_action."
         )
-    axes: Any = {"up": up, "forward": forward, "scale": scale}
-    motions = files.read_file(file, character=character, chosen=actions, **axes)
-    options = _make_options(name, frame_start, fewer_keys, legs, arms)
-    request = _make_request(settings, source_bones, bones)
-    motions = _mend(motions, keep_frames, notes)
+    motions, misread, found = read_motions(
+        file, FileAxes(up, forward), scale, character, actions, keep_frames
+    )
+    if notes is not None:
+        notes += [*misread, *(note.text for note in found)]
+    options = make_options(fewer_keys, legs, arms, name, frame_start)
+    request = make_request(settings, source_bones, bones)
     return _retarget(motions, armature, request, options, force, figures)
 
 
-def _mend(
-    motions: Sequence[SourceMotion], keep_frames: bool, notes: list[str] | None
-) -> list[SourceMotion]:
-    mended, found = scene.retargeting.mending.mend_motions(motions, keep_frames)
-    if notes is not None:
-        notes += [note.text for note in found]
-    return mended
+def read_motions(
+    file: Path,
+    read_with: FileAxes,
+    scale: float | None,
+    character: str | None,
+    actions: Sequence[str],
+    keep_frames: bool,
+) -> tuple[list[SourceMotion], list[str], list[BuildNote]]:
+    """Return the motion in a file, mended; sentences on clips that seem misread; what was mended.
+
+    Axes and scale are those of BVH files.
+    """
+    given: Any = {**read_with._asdict(), "scale": scale, "character": character, "chosen": actions}
+    motions = scene.retargeting.files.read_file(file, **given)
+    clips, is_bvh = [motion.clip for motion in motions], get_ending(file) == BVH
+    better = find_all_better_axes(clips, read_with)
+    misread = [
+        describe_mistake(clip.name, axes if is_bvh else None)
+        for clip, axes in zip(clips, better, strict=True)
+        if axes
+    ]
+    mended, notes = scene.retargeting.mending.mend_motions(motions, keep_frames)
+    return mended, misread, notes
 
 
-def _make_options(
-    name: str, frame_start: int, fewer_keys: float, legs: str, arms: str
+def make_options(
+    fewer_keys: float, legs: str, arms: str, name: str = "", frame_start: int = 1
 ) -> WriteOptions:
+    """Return how new actions are written."""
     controls = scene.controls.bake_controls.ControlSettings(legs.upper(), arms.upper())
     options = scene.retargeting.writing.WriteOptions
     return options(name, frame_start, fewer_keys, controls)
 
 
-def _make_request(
+def make_request(
     settings: RetargetSettings | None, source_bones: Bones | None, bones: Bones | None
 ) -> RetargetRequest:
+    """Return how motion is retargeted."""
     request = scene.retargeting.transfer.RetargetRequest
     return request(settings or RetargetSettings(), source_bones or {}, bones or {})
 

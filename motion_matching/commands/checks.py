@@ -50,10 +50,11 @@ def check_targets(
 
 def name_paths(arguments: argparse.Namespace, *names: str) -> list[files.NamedPath]:
     """Return the files that options give, each with its option."""
-    return [(_name_option(name), getattr(arguments, name)) for name in names]
+    return [(name_option(name), getattr(arguments, name)) for name in names]
 
 
-def _name_option(name: str) -> str:
+def name_option(name: str) -> str:
+    """Return an option as it is written, by its name among the arguments."""
     return "-o" if name == "output" else f"--{name.replace('_', '-')}"
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from ..engine.database import database
@@ -38,20 +36,19 @@ def check_blender(path: Path | None, command: str) -> None:
         )
 
 
-@contextmanager
-def protect_blender_import() -> Iterator[None]:
-    """Delay Ctrl-C to the end of the block: an interrupted import crashes Blender's module.
+def load_blender() -> None:
+    """Load Blender's module, with what it prints hidden, such as its colour configuration.
 
-    What Blender prints meanwhile, such as its colour configuration, is hidden.
+    Ctrl-C waits until that is done: an interrupted import crashes the module.
     """
     if signal.getsignal(signal.SIGINT) is None:  # the Blender program handles Ctrl-C itself
-        yield
+        importlib.import_module("bpy")
         return
     interrupts: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
     try:
         with silence_output():
-            yield
+            importlib.import_module("bpy")
     finally:
         signal.signal(signal.SIGINT, before)
     if interrupts:
