@@ -49,11 +49,11 @@ def write_action(
         The frame of the scene on which the motion starts.
     root : str, optional
         What carries the character: ``"object"``, ``"bone"``, ``"hips"`` or ``"in-place"``; by
-        default what the armature has for it.
+        default found on the armature.
     root_bone : str
         The bone for ``root="bone"``, if it cannot be found.
     fewer_keys : float
-        How far in metres a bone may be from its place in exchange for fewer keys.
+        Largest error in metres allowed when removing keys; 0 keys every frame.
     track : str, optional
         A new NLA track to put the action onto; by default it becomes the active action.
 
@@ -86,7 +86,8 @@ def write_action(
         track=track,
     )
     if database and isinstance(motion, Take):
-        ranges, legs = baking.find_contact_ranges(motion, database), database.roles.leg_names
+        ranges = baking.find_contact_ranges(motion, database)
+        legs = database.roles.leg_names
         write = scene.reading.contact_markers.make_marker_writer(ranges, legs, motion.fps)
         write(action, frame_start)
     return action

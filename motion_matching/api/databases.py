@@ -135,7 +135,8 @@ def build_with_report(
     database, report = building.build(sources, settings, progress, skip_broken=skip_broken)
     if leave_out is None:
         return Built(database, report, ())
-    odd, found = database.odd_frames, postures.find_odd_postures(database)
+    odd = database.odd_frames
+    found = postures.find_odd_postures(database)
     left_out = [each for each in found if odd[each.start : each.stop].any()]
     return Built(retagging.exclude(database, odd), report, left_out)
 

@@ -48,8 +48,8 @@ def open_director(
     database : Database
         What the character plays.
     table : str or path, optional
-        A file that keeps the table of jumps, which takes seconds to build: it is read if it is of
-        this database, and written otherwise.
+        A file that caches the table of jumps, which takes seconds to build: it is read if it
+        belongs to this database, and written otherwise.
     settings : mapping, optional
         Settings of the controller to change, by name.
     progress : callable, optional
@@ -152,7 +152,7 @@ def direct_variations(
     preview: bool = False,
     progress: ReportProgress | None = None,
 ) -> list[DirectedTake]:
-    """Direct a scene in several ways that truly differ, as ``direct --variations`` does.
+    """Direct a scene in clearly different ways, as ``direct --variations`` does.
 
     Parameters
     ----------
@@ -176,15 +176,15 @@ def direct_variations(
     Returns
     -------
     list of DirectedTake
-        Fewer than `count` if there are not more that differ. Each report has ``"variation"``: the
-        ``"seed"`` that `direct` makes the take again with, and how much it differs from the most
-        alike of those before: ``"frames"``, the share of the time in which others are shown, and
-        ``"apart"``, the metres between the ways.
+        Fewer than `count` if no more differ. Each report has ``"variation"``: the ``"seed"`` with
+        which `direct` repeats the take, and its difference from the most similar one before:
+        ``"frames"``, the share of time with other frames, and ``"apart"``, the mean distance
+        between both ways in metres.
 
     Raises
     ------
     SettingsError
-        For a count that cannot be, and as `direct`.
+        If `count` is out of its limits, and as `direct`.
     DatabaseError
         If no frame carries a tag.
 

@@ -211,10 +211,8 @@ def _expand(given: Motion) -> list[Source]:
     return find_sources([given])
 
 
-def check_blender(what: str) -> None:
-    """Raise SettingsError if something needs Blender and there is none."""
+def check_blender(what: str, remedy: str = "run the script in Blender") -> None:
+    """Raise SettingsError, with a remedy, if something needs Blender and there is none."""
     if "bpy" not in sys.modules and importlib.util.find_spec("bpy") is None:
-        raise SettingsError(
-            f"{what} needs Blender's module bpy, which this Python lacks; install bpy, or run the "
-            "script in Blender."
-        )
+        text = f"{what} needs Blender's module bpy, which this Python lacks"
+        raise SettingsError(f"{text}; install bpy, or {remedy}.")

@@ -188,7 +188,8 @@ def read_contacts(contacts: Contacts, database: Database) -> Sequence[ContactRan
     """Return when feet stand, given or in a .json file or as markers in a .blend file."""
     if not isinstance(contacts, str | Path):
         return contacts
-    legs, path = database.roles.leg_names, Path(contacts)
+    path = Path(contacts)
+    legs = database.roles.leg_names
     if path.suffix.lower() != BLEND:
         return contact_ranges.load(path, legs, database.fps)
     check_blender(str(path))

@@ -55,25 +55,24 @@ def retarget_action(
     settings : RetargetSettings, optional
     source_bones, bones : mapping, optional
         Names of bones by role (``{"left_thigh": "LThigh", "spine": ["Spine1", "Spine2"]}``) of the
-        source and of the character, where others are found than are meant; ``""`` for a part that
-        is to be left out.
+        source and of the character, to correct what is found; ``""`` leaves a part out.
     name : str
         Name of the new action; by default that of the action and of the character.
     fewer_keys : float
-        How far in metres a bone may be from its place in exchange for fewer keys.
+        Largest error in metres allowed when removing keys; 0 keys every frame.
     legs, arms : str, str
         What moves the limbs of a control rig: ``"ik"`` or ``"fk"``.
     force : bool
-        Keep the action even if it is not what the source does.
+        Whether to keep an action that differs from its source.
     keep_frames : bool
-        Use all frames as they are. Otherwise T-poses at the ends are left out, and the action
-        begins as much later; single lost frames are interpolated.
+        Whether to use all frames as they are. Otherwise T-poses at the ends are removed, so that
+        the action begins later, and single lost frames are interpolated.
     figures : list of dict, optional
-        Gets what was measured as Blender plays the new action: whether it is ``"wrong"``; of each
-        of the ``"parts"`` ``role``, ``kind``, ``median`` and ``p95`` in degrees, their bounds
-        ``limit`` and ``most``, and ``frame``, the worst; and a bone that is ``"torn"``, or None.
+        Receives measures of the new action as Blender plays it: whether it is ``"wrong"``;
+        ``"parts"``, each with ``role``, ``kind``, ``median`` and ``p95`` in degrees, their bounds
+        ``limit`` and ``most``, and the worst ``frame``; and a bone that is ``"torn"``, or None.
     notes : list of str, optional
-        Gets a sentence on each thing that was mended in the source, or is wrong with it.
+        Receives a sentence on each fault of the source, mended or not.
 
     Returns
     -------
@@ -203,7 +202,8 @@ def read_motions(
     """
     given: Any = {**read_with._asdict(), "scale": scale, "character": character, "chosen": actions}
     motions = scene.retargeting.files.read_file(file, **given)
-    clips, is_bvh = [motion.clip for motion in motions], get_ending(file) == BVH
+    clips = [motion.clip for motion in motions]
+    is_bvh = get_ending(file) == BVH
     better = find_all_better_axes(clips, read_with)
     misread = [
         describe_mistake(clip.name, axes if is_bvh else None)

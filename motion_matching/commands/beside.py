@@ -21,7 +21,7 @@ def find_setup_beside(setup: Setup, arguments: argparse.Namespace) -> Setup:
 
     A preset takes the place of all changes. Raises SettingsError for what is none of these.
     """
-    asked, given = arguments.beside, argparse.Namespace(**vars(arguments))
+    asked = arguments.beside
     files = [text for text in asked if text.endswith(".npz")]
     methods = [text for text in asked if text in _METHODS]
     settings = [text for text in asked if "=" in text]
@@ -30,15 +30,18 @@ def find_setup_beside(setup: Setup, arguments: argparse.Namespace) -> Setup:
         if len(texts) > 1:
             text = f"--beside names more than one {kind}, {' and '.join(texts)}; give one."
             raise SettingsError(text)
-    changes, database = setup.changes, setup.database
+    changes = load_preset(presets[0]) if presets else setup.changes
+    given = argparse.Namespace(**vars(arguments))
+    database = setup.database
     if files:
-        database = load_database(Path(files[0]))
-        given.database, given.field = Path(files[0]), None
+        given.database = Path(files[0])
+        given.field = None
+        database = load_database(given.database)
     if methods:
         given.controller = methods[0]
     if files or methods:
         setup = Setup.create(database, load_controller(given, database))
-    setup = replace(setup, changes=load_preset(presets[0]) if presets else changes)
+    setup = replace(setup, changes=changes)
     return setup.with_changes(parse_changes(settings, setup.settings))
 
 

@@ -41,8 +41,7 @@ def read_ground(arguments: argparse.Namespace) -> FloorAndWalls | None:
     if not arguments.ground_collection:
         return None
     load_blender()
-    name, frame = arguments.ground_collection, arguments.frame
-    return api.read_ground(arguments.onto, name, frame_start=frame)
+    return api.read_ground(arguments.onto, arguments.ground_collection, frame_start=arguments.frame)
 
 
 def check_blend(arguments: argparse.Namespace) -> None:

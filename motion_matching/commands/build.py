@@ -18,7 +18,6 @@ from ..engine.database.build import BuildSettings
 from ..engine.database.database import Database
 from ..engine.database.features import load_schema
 from ..engine.database.missing_motion import find_missing_motion
-from ..engine.database.postures import OddPosture
 from ..engine.database.published_build import build_as
 from ..engine.database.sources import BLEND, GroundObject, Source, find_sources, get_ending
 from ..engine.database.tags import parse_names
@@ -72,8 +71,10 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     out.show_progress("Saving")
     with write_together(arguments, *_TARGETS) as written:
         if written.save_tags:
-            proposed, odd = built.report.proposed, built.left_out
-            all_tags = {c: tags[c] + proposed.get(c, ()) + _tag_left_out(c, odd) for c in tags}
+            all_tags = {
+                clip: own + built.report.proposed.get(clip, ()) + _tag_left_out(clip, built)
+                for clip, own in tags.items()
+            }
             tagging.save_tags(all_tags, written.save_tags)
         databases.save(built.database, written.output)
     for note in notes:
@@ -137,11 +138,10 @@ def _summarize(database: Database) -> str:
     )
 
 
-def _tag_left_out(clip: str, odd: Sequence[OddPosture]) -> tuple[tagging.TagRange, ...]:
+def _tag_left_out(clip: str, built: Built) -> tuple[tagging.TagRange, ...]:
     """Return the tags of a clip that leave its odd postures out."""
-    return tuple(
-        tagging.TagRange(tagging.NO_USE, each.first, each.last) for each in odd if each.clip == clip
-    )
+    odd = (posture for posture in built.left_out if posture.clip == clip)
+    return tuple(tagging.TagRange(tagging.NO_USE, each.first, each.last) for each in odd)
 
 
 def _give_grounds(sources: Sequence[Source], arguments: argparse.Namespace) -> list[Source]:

@@ -19,7 +19,8 @@ def check_target(path: Path | None, *endings: str) -> None:
     """Check that a target can be written, without touching it."""
     if path is None:
         return
-    folder, ending = path.absolute().parent, " or ".join(endings)
+    folder = path.absolute().parent
+    ending = " or ".join(endings)
     if path.is_dir():
         raise SettingsError(f"{path} is a folder; give the name of a {ending} file.")
     if path.suffix.lower() not in endings:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 from .. import api
@@ -65,7 +64,8 @@ def _find_best(
 
     Raises KeyboardInterrupt before the first take. Only who looks at progress waits for a preview.
     """
-    count, found = arguments.variations, list[api.DirectedTake]()
+    count = arguments.variations
+    found: list[api.DirectedTake] = []
 
     def report(stage: str, part: float) -> None:
         out.show_progress(f"{stage}{_describe_best(found, count or 1)}", part)
@@ -105,14 +105,14 @@ def _list_outputs(arguments: argparse.Namespace) -> list[argparse.Namespace]:
     """
     if arguments.variations is None:
         return [arguments]
-    given: dict[str, Path] = {
-        name: path for name in _TARGETS if (path := getattr(arguments, name)) is not None
-    }
-    result = []
-    for number in range(1, arguments.variations + 1):
-        named = {name: path.with_stem(f"{path.stem}_{number}") for name, path in given.items()}
-        result.append(argparse.Namespace(**vars(arguments) | named))
-    return result
+    given = {name: path for name in _TARGETS if (path := getattr(arguments, name))}
+    return [
+        argparse.Namespace(
+            **vars(arguments)
+            | {name: path.with_stem(f"{path.stem}_{number}") for name, path in given.items()}
+        )
+        for number in range(1, arguments.variations + 1)
+    ]
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
@@ -138,7 +138,8 @@ def _write(
     arguments: argparse.Namespace, done: api.DirectedTake, database: Database, out: Output
 ) -> None:
     """Write all that is asked for of a take."""
-    take, live = done.take, baking.free_feet(done.take)
+    take = done.take
+    live = baking.free_feet(take)
     if arguments.bvh:
         api.write_bvh(take, arguments.bvh)
     if arguments.report or not arguments.quiet:
@@ -158,14 +159,10 @@ def _write(
 def summarize_outcomes(report: Mapping[str, Any]) -> list[str]:
     """Return lines about how a shot was met: the sum, and each thing that was missed."""
     lines = [f"  {report['reached']} of {report['asked']} marks and paths are met"]
-    if inside := describe_inside(report):
+    inside = describe_inside(report)
+    if inside:
         lines.append(f"  {inside[0].upper()}{inside[1:]}")
-    kinds = {
-        "marks": "mark",
-        "paths": "path",
-        "kept": "kept jump",
-        "tempos": "tempo",
-    }
+    kinds = {"marks": "mark", "paths": "path", "kept": "kept jump", "tempos": "tempo"}
     for kind, name in kinds.items():
         for each in report[kind]:
             if not each["reached"]:

@@ -73,7 +73,8 @@ def say_warnings(notes: Iterable[BuildNote], out: Output) -> None:
     for texts in by_kind.values():
         for text in texts[:_MOST_ALIKE]:
             out.say(f"Warning: {text}.")
-        if (more := len(texts) - _MOST_ALIKE) > 0:
+        more = len(texts) - _MOST_ALIKE
+        if more > 0:
             out.say(f"Warning: there are {more} more warnings like these.")
 
 

@@ -55,8 +55,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     beside = _perform(other, performance, arguments, out, is_beside=True) if other else None
     with write_together(arguments, *_TARGETS) as written:
         _write(written, made, beside, size, out)
-    choices = "-o, --bvh, --report or --preview"
-    say_written(out, name_paths(arguments, *_TARGETS), choices)
+    files = name_paths(arguments, *_TARGETS)
+    say_written(out, files, "-o, --bvh, --report or --preview")
 
 
 def _perform(
@@ -67,7 +67,7 @@ def _perform(
     *,
     is_beside: bool = False,
 ) -> PerformedTake:
-    """Perform a take, plant its feet, and warn of what is not as it was asked for."""
+    """Perform a take, plant its feet, and print warnings."""
     prepared = prepare(setup, performance, arguments)
     if missing := describe_missing_terms(prepared):
         out.say(f"Warning: {missing}.")
@@ -123,10 +123,10 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     read = [("the command", arguments.database), ("--script", script)]
     read += name_paths(arguments, "field", "obstacles", "contacts", "onto")
     check_targets(arguments, _TARGETS, read)
-    contacts, feet = arguments.contacts, arguments.feet
-    if contacts and feet in ("live", "off"):
-        text = f"--contacts plants feet, and --feet {feet} does not; leave one of them out."
-        raise SettingsError(text)
+    contacts = arguments.contacts
+    if contacts and arguments.feet in ("live", "off"):
+        text = f"--contacts plants feet, and --feet {arguments.feet} does not"
+        raise SettingsError(f"{text}; leave one of them out.")
     if contacts and not contacts.is_file():
         problem = describe_no_file(contacts)
         text = f"{problem}; give a file that --save-contacts or -o wrote."
