@@ -1,4 +1,4 @@
-"""How long work tells what is done: by callbacks, which may raise to cancel it, or in steps."""
+"""Report the progress of long work: by callbacks, which may raise to cancel it, or in steps."""
 
 from __future__ import annotations
 
