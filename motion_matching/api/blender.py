@@ -176,10 +176,8 @@ def read_ground(
 
     Raises
     ------
-    SettingsError
-        If the file has no such collection, or shows none of it.
-    MotionDataError
-        If the file cannot be opened.
+    SettingsError, MotionDataError
+        If the file shows no such collection, or cannot be opened.
 
     Notes
     -----

@@ -137,8 +137,7 @@ def direct(
     1
     """
     shot = read_shot(director, scene, seed, ground)
-    (made,) = find_takes(director, shot, feet=feet, preview=preview, progress=progress)
-    return made
+    return next(find_takes(director, shot, feet=feet, preview=preview, progress=progress))
 
 
 def direct_variations(
@@ -164,14 +163,8 @@ def direct_variations(
         How many takes to find, 1 to 20.
     seed : int, optional
         The first seed to try, in place of the scene's.
-    ground : tuple, optional
+    ground, feet, preview, progress : tuple, str, bool, callable, optional
         As in `direct`.
-    feet : str, optional
-        As in `perform`.
-    preview : bool
-        Search a quarter as far.
-    progress : callable, optional
-        Called with the name of a stage and the share done; it may raise to cancel.
 
     Returns
     -------

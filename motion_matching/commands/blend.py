@@ -21,18 +21,16 @@ def write_blend(
 ) -> None:
     """Write a take with its contacts as markers."""
     load_blender()
+    given = {name: getattr(arguments, name) for name in ("onto", "armature", "root", "track")}
     api.write_blend(
         take,
         arguments.output,
         database,
         contacts=contacts,
-        onto=arguments.onto,
-        armature=arguments.armature,
         frame_start=arguments.frame,
-        root=arguments.root,
         root_bone=arguments.root_bone or "",
         fewer_keys=arguments.fewer_keys or 0.0,
-        track=arguments.track,
+        **given,
     )
 
 

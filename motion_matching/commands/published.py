@@ -31,8 +31,7 @@ def tell_differences(arguments: argparse.Namespace, database: Database, out: Out
     if published is None:
         return
     out.say(f"{published.describe()}.")
-    if missing := list_missing(database, published):
-        name = f"--as-published {published.name}"
-        out.say(f"Warning: the database is not built {name}: {', '.join(missing)}.")
+    if missing := ", ".join(list_missing(database, published)):
+        out.say(f"Warning: the database is not built --as-published {published.name}: {missing}.")
     if apart := [*published.apart, *list_lacking_motion(database, published)]:
         out.say(f"Not as published: {'; '.join(apart)}.")
