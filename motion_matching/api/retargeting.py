@@ -143,14 +143,10 @@ def retarget_file(
         As for `retarget_action`.
     frame_start : int
         The frame of the scene on which each action starts.
-    fewer_keys, legs, arms : float, str, str
-        As for `retarget_action`.
-    force, keep_frames : bool, bool
+    fewer_keys, legs, arms, force, keep_frames : float, str, str, bool, bool
         As for `retarget_action`; without its first frame, motion starts at `frame_start` too.
-    figures : list of dict, optional
-        As for `retarget_action`: one for each action.
-    notes : list of str, optional
-        As for `retarget_action`.
+    figures, notes : list of dict, list of str, optional
+        As for `retarget_action`, with figures of each action.
 
     Returns
     -------
