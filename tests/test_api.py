@@ -7,6 +7,7 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import inspect
+import json
 import re
 import shutil
 import sys
@@ -18,6 +19,7 @@ import pytest
 
 from motion_matching import api
 from motion_matching.cli import main
+from tests.command_line import run
 from tests.conftest import CHECKOUT
 from tests.engine.stumbles import make_stumbling_runs
 
@@ -168,6 +170,39 @@ def test_takes_equal_those_of_the_command_line_to_the_byte(
     assert (tmp_path / "api.bvh").read_bytes() == (tmp_path / "command.bvh").read_bytes()
 
 
+def test_files_of_a_take_do_the_same_as_on_the_command_line(database, folder, tmp_path):
+    obstacles, contacts = tmp_path / "boxes.json", tmp_path / "contacts.json"
+    obstacles.write_text('[{"center": [0, -2], "size": [1, 1]}]')
+    line = ["take", folder / "walk.npz", "--script", "square", "--seconds", 3, "--quiet"]
+    assert not run(*line, "--save-contacts", contacts)
+    edited = json.loads(contacts.read_text())
+    del edited["ranges"][1:]
+    contacts.write_text(json.dumps(edited))
+    options = ("--obstacles", obstacles, "--contacts", contacts, "--settings", "as_published")
+    assert not run(*line, *options, "--bvh", tmp_path / "command.bvh")
+    files = {"obstacles": obstacles, "contacts": contacts, "preset": "as_published"}
+    api.write_bvh(api.perform(database, "square", seconds=3, **files), tmp_path / "api.bvh")
+    assert (tmp_path / "api.bvh").read_bytes() == (tmp_path / "command.bvh").read_bytes()
+
+
+def test_a_take_is_performed_on_another_ground(database):
+    wall = ((-3.0, -4.0), (3.0, -4.0))
+    take = api.perform(database, "square", seconds=1, ground=(api.FLAT, [wall]))
+    assert (take.performance.floor, take.performance.walls) == (api.FLAT, (wall,))
+
+
+def test_labels_of_tags_that_no_frame_has_give_a_warning(database):
+    with pytest.warns(UserWarning, match="'start'.*which no frame of the database is tagged"):
+        api.perform(database, seconds=1, settings={"labels": "ready"})
+
+
+def test_standing_is_added_to_a_build_as_on_the_command_line(folder, tmp_path):
+    walk, out = folder / "clips" / "walk_speeds.bvh", tmp_path / "walk.npz"
+    assert not run("build", walk, "-o", out, "--add-standing", "--quiet")
+    api.save(api.build(walk, add_standing=True), tmp_path / "api.npz")
+    assert (tmp_path / "api.npz").read_bytes() == out.read_bytes()
+
+
 def test_a_take_is_performed_again_from_its_performance(database):
     take = api.perform(database, "square", seconds=3)
     np.testing.assert_array_equal(api.perform(database, take.performance).poses, take.poses)
@@ -316,6 +351,14 @@ def test_clips_left_out_of_a_build_give_a_warning(clips):
             "cannot be 'flat'; use one of baked, live, off",
         ),
         (
+            lambda d, f: api.perform(d, seconds=1, feet="off", contacts=[]),
+            "Contacts plant feet, and 'off' does not; leave out one",
+        ),
+        (
+            lambda d, f: api.perform(d, preset="default", as_published="displacement"),
+            "'displacement' chooses the preset of the controller; leave out 'default'",
+        ),
+        (
             lambda d, f: api.perform(d, controller="ml"),
             "There is no controller 'ml'; use matching, field, or",
         ),
@@ -377,6 +420,7 @@ def test_errors_say_what_to_do(database, folder, call, sentence):
         lambda file: api.build(file),
         lambda file: api.write_blend(None, file, None),
         lambda file: api.write_action(None, None),
+        lambda file: api.read_ground(file, "Stairs"),
     ],
 )
 def test_functions_that_need_blender_say_so(monkeypatch, tmp_path, call):
@@ -480,6 +524,7 @@ def test_examples_of_docstrings_run(folder, clips, tmp_path, monkeypatch):
         "direct",
         "direct_variations",
         "read_actions",
+        "read_ground",
         "write_action",
         "write_blend",
         "retarget_action",

@@ -71,6 +71,24 @@ def test_the_table_of_jumps_is_kept_and_gives_the_same_take(folder, tmp_path):
     assert takes[0] == takes[1]
 
 
+def test_the_api_follows_a_recorded_performance_as_the_command_does(folder, tmp_path):
+    recorded = tmp_path / "walk.json"
+    run("take", folder / "walk.npz", "--seconds", 3, "--save-performance", recorded, "--quiet")
+    by_command, by_api = tmp_path / "a.bvh", tmp_path / "b.bvh"
+    run("direct", folder / "walk.npz", recorded, "--preview", "--bvh", by_command, "--quiet")
+    director = api.open_director(api.open(folder / "walk.npz"), folder / "walk.jumps.npz")
+    api.write_bvh(api.direct(director, recorded, preview=True).take, by_api)
+    assert by_command.read_bytes() == by_api.read_bytes()
+
+
+def test_a_scene_is_directed_on_another_ground(folder):
+    director = api.open_director(api.open(folder / "walk.npz"), folder / "walk.jumps.npz")
+    wall = ((-3.0, -4.0), (3.0, -4.0))
+    shot = api.Shot(3.0, marks=(api.Mark(2.0, position=(0.0, -1.0)),))
+    done = api.direct(director, shot, ground=(api.FLAT, [wall]), preview=True)
+    assert done.take.performance.walls == (wall,)
+
+
 @pytest.mark.slow
 def test_the_api_directs_the_same_take(folder, tmp_path):
     run(

@@ -2,14 +2,15 @@
 
 Everything named here is stable: names, parameters and shapes change only with a new major version.
 In a checkout, `from motion_matching import api`; inside Blender, see `examples/find_api.py`.
-Blender is needed only by `read_actions`, `write_action`, `write_blend`, `retarget_action` and
-`retarget_file`, and to read .blend, FBX and glTF files.
+Blender is needed only by `read_actions`, `read_ground`, `write_action`, `write_blend`,
+`retarget_action` and `retarget_file`, and to read .blend, FBX and glTF files.
 
 Axes and units are Blender's: Z up, the ground is XY, a heading of 0 faces -Y; metres, seconds,
 radians. Quaternions are w, x, y, z. Errors are subclasses of `MotionMatchingError`; each message
 says what is wrong and what to do.
 """
 
+from ..engine.control.contact_ranges import ContactRange
 from ..engine.control.ground import FLAT, Box
 from ..engine.control.intent import Intent
 from ..engine.control.performance import Performance
@@ -43,7 +44,7 @@ from ..engine.motion.simulation_bone import SimulationBoneSettings
 from ..engine.motion.skeleton import Skeleton
 from ..engine.retargeting.settings import RetargetSettings
 from ..engine.takes.takes import summarize
-from .blender import write_action, write_blend
+from .blender import read_ground, write_action, write_blend
 from .databases import build, open, save
 from .directing import DirectedTake, direct, direct_variations, open_director
 from .fields import open_field, save_field, train
@@ -55,15 +56,15 @@ from .takes import make_performance, measure, perform
 Pin = Mark.from_pin  # what scripts called a mark that does not lead
 
 __all__ = (
-    "FLAT", "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactSettings", "CostTerm",
-    "Database", "DatabaseError", "DirectedTake", "Director", "Feature", "FieldController",
-    "ForbiddenJump", "FrameInspection", "GroundObject", "Inspection", "Intent", "KeptJump", "Mark",
-    "MotionDataError", "MotionMatchingError", "OddPosture", "Performance", "PerformerSettings",
-    "Pin", "Pose", "ResultError", "RetargetSettings", "RigError", "Schema", "SettingsError", "Shot",
-    "SimulationBoneSettings", "Skeleton", "Source", "Speeds", "TagRange", "Take", "Tempo",
-    "TermContext", "TimedPath", "build", "describe_frame", "direct", "direct_variations",
-    "find_odd_postures", "inspect", "inspect_frame", "load", "load_features", "make_demo_clips",
-    "make_performance", "measure", "open", "open_director", "open_field", "perform", "read_actions",
-    "retarget_action", "retarget_file", "save", "save_field", "summarize", "train", "write_action",
-    "write_blend", "write_bvh",
+    "FLAT", "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactRange", "ContactSettings",
+    "CostTerm", "Database", "DatabaseError", "DirectedTake", "Director", "Feature",
+    "FieldController", "ForbiddenJump", "FrameInspection", "GroundObject", "Inspection", "Intent",
+    "KeptJump", "Mark", "MotionDataError", "MotionMatchingError", "OddPosture", "Performance",
+    "PerformerSettings", "Pin", "Pose", "ResultError", "RetargetSettings", "RigError", "Schema",
+    "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds", "TagRange",
+    "Take", "Tempo", "TermContext", "TimedPath", "build", "describe_frame", "direct",
+    "direct_variations", "find_odd_postures", "inspect", "inspect_frame", "load", "load_features",
+    "make_demo_clips", "make_performance", "measure", "open", "open_director", "open_field",
+    "perform", "read_actions", "read_ground", "retarget_action", "retarget_file", "save",
+    "save_field", "summarize", "train", "write_action", "write_blend", "write_bvh",
 )  # fmt: skip

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import scene
+from ..engine.control.contact_ranges import ContactRange
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
 from ..engine.motion.clip import Clip
 from ..engine.takes import baking
 from .motion import check_blender
+from .performing import FloorAndWalls
 
 if TYPE_CHECKING:
     import bpy
@@ -46,11 +49,11 @@ def write_action(
         The frame of the scene on which the motion starts.
     root : str, optional
         What carries the character: ``"object"``, ``"bone"``, ``"hips"`` or ``"in-place"``; by
-        default what the armature has for it.
+        default found on the armature.
     root_bone : str
         The bone for ``root="bone"``, if it cannot be found.
     fewer_keys : float
-        How far in metres a bone may be from its place in exchange for fewer keys.
+        Largest error in metres allowed when removing keys; 0 keys every frame.
     track : str, optional
         A new NLA track to put the action onto; by default it becomes the active action.
 
@@ -83,7 +86,8 @@ def write_action(
         track=track,
     )
     if database and isinstance(motion, Take):
-        ranges, legs = baking.find_contact_ranges(motion, database), database.roles.leg_names
+        ranges = baking.find_contact_ranges(motion, database)
+        legs = database.roles.leg_names
         write = scene.reading.contact_markers.make_marker_writer(ranges, legs, motion.fps)
         write(action, frame_start)
     return action
@@ -94,6 +98,7 @@ def write_blend(
     path: str | Path,
     database: Database,
     *,
+    contacts: Sequence[ContactRange] | None = None,
     onto: str | Path | None = None,
     armature: str | None = None,
     frame_start: int | None = None,
@@ -110,6 +115,8 @@ def write_blend(
     path : path
     database : Database
         The database of the take.
+    contacts : sequence of ContactRange, optional
+        When feet stand, which becomes markers; by default as the feet of the take do.
     onto : path, optional
         A Blender file whose copy gets the take; it stays as it is.
     armature : str, optional
@@ -135,7 +142,7 @@ def write_blend(
     check_blender("write_blend")
     scene.staging.take_file.write_take(
         take,
-        baking.find_contact_ranges(take, database),
+        baking.find_contact_ranges(take, database) if contacts is None else contacts,
         database,
         Path(path),
         onto=Path(onto) if onto else None,
@@ -146,6 +153,43 @@ def write_blend(
         fewer_keys=fewer_keys,
         track=track,
     )
+
+
+def read_ground(
+    path: str | Path, collection: str, *, frame_start: int | None = None
+) -> FloorAndWalls:
+    """Read the meshes of a collection in a Blender file as ground to walk on and walls in the way.
+
+    Parameters
+    ----------
+    path : path
+    collection : str
+        Its visible meshes are floor and obstacles: faces steeper than 50 degrees, from 0.3 m to
+        1.8 m above the floor, stand in the way.
+    frame_start : int, optional
+        The frame to read it on; by default where the scene starts.
+
+    Returns
+    -------
+    tuple
+        The floor and a tuple of walls, for `perform` and `direct`.
+
+    Raises
+    ------
+    SettingsError, MotionDataError
+        If the file shows no such collection, or cannot be opened.
+
+    Notes
+    -----
+    This replaces the file that is open, so it works in the background only.
+
+    Examples
+    --------
+    >>> ground = api.read_ground("set.blend", "Stairs")  # doctest: +SKIP
+    >>> take = api.perform(database, ground=ground)  # doctest: +SKIP
+    """
+    check_blender("read_ground")
+    return scene.staging.ground.read_ground(Path(path), collection, frame_start)
 
 
 def _find_root(word: str | None) -> RootTarget | None:

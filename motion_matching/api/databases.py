@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ..engine.database import build as building
 from ..engine.database import database as databases
-from ..engine.database import retagging
-from ..engine.database.build import BuildSettings
+from ..engine.database import postures, retagging
+from ..engine.database.build import BuildReport, BuildSettings
 from ..engine.database.database import Database
+from ..engine.database.postures import OddPosture
 from ..engine.database.published_build import build_as
+from ..engine.database.sources import Source
+from ..engine.database.tags import TagRange
 from ..engine.errors import DatabaseError, SettingsError
+from ..engine.locomotion import locomotion
 from ..engine.progress import ReportProgress
 from ..engine.published import find_published
 from .motion import Motion, list_sources
+
+
+class Built(NamedTuple):
+    """A database, what its build reports, and the odd postures that are never played."""
+
+    database: Database
+    report: BuildReport
+    left_out: Sequence[OddPosture]
 
 
 def build(
@@ -23,6 +36,11 @@ def build(
     settings: BuildSettings | None = None,
     *,
     as_published: str | None = None,
+    add_standing: bool = False,
+    armature: str | None = None,
+    actions: Sequence[str] = (),
+    bones: str | None = None,
+    character: str | None = None,
     leave_out: str | None = None,
     skip_broken: bool = False,
     progress: ReportProgress | None = None,
@@ -38,6 +56,10 @@ def build(
         The article whose features, simulation bone and contacts are used in place of those of the
         settings: ``"motion_matching"``, ``"transition_cost"``, ``"displacement"``,
         ``"motion_fields"`` or ``"next_gen"``.
+    add_standing : bool
+        Whether to add built-in standing, for sources in which nobody stands still.
+    armature, actions, bones, character : str, sequence of str, str, str, optional
+        As for `load`.
     leave_out : str, optional
         ``"odd"`` tags odd postures ``"no_use"`` where their gait has others: they are never played.
     skip_broken : bool
@@ -68,16 +90,55 @@ def build(
     >>> database.poses.shape[1:]
     (7, 23)
     """
-    listed, settings = list_sources(sources), settings or BuildSettings()
+    settings = settings or BuildSettings()
     if as_published:
         settings = build_as(settings, find_published(as_published))
-    if leave_out not in (None, "odd"):
-        raise SettingsError(f"There is nothing '{leave_out}' to leave out; use odd.")
-    database, report = building.build(listed, settings, progress, skip_broken=skip_broken)
+    listed, _ = list_sources(
+        sources,
+        armature=armature,
+        actions=actions,
+        bones=bones,
+        character=character,
+        progress=progress,
+    )
+    database, report, _ = build_with_report(
+        listed,
+        settings,
+        add_standing=add_standing,
+        leave_out=leave_out,
+        skip_broken=skip_broken,
+        progress=progress,
+    )
     skipped = [f"Left out {note.source}: {note.text}." for note in report.skipped]
     for sentence in (*skipped, *(note.text for note in report.warnings)):
         warnings.warn(sentence, stacklevel=2)
-    return retagging.exclude(database, database.odd_frames) if leave_out else database
+    return database
+
+
+def build_with_report(
+    sources: Sequence[Source],
+    settings: BuildSettings,
+    *,
+    add_standing: bool = False,
+    leave_out: str | None = None,
+    skip_broken: bool = False,
+    progress: ReportProgress | None = None,
+) -> Built:
+    """Build a database from sources that are read; the options are those of `build`."""
+    if leave_out not in (None, "odd"):
+        raise SettingsError(f"There is nothing '{leave_out}' to leave out; use odd.")
+    if add_standing:
+        clip = locomotion.generate_standing()
+        idle = (TagRange("idle"),)
+        standing = Source(clip=clip, tags=idle, built_in=True, mirror=True, tempo=False)
+        sources = [*sources, standing]
+    database, report = building.build(sources, settings, progress, skip_broken=skip_broken)
+    if leave_out is None:
+        return Built(database, report, ())
+    odd = database.odd_frames
+    found = postures.find_odd_postures(database)
+    left_out = [each for each in found if odd[each.start : each.stop].any()]
+    return Built(retagging.exclude(database, odd), report, left_out)
 
 
 def open(path: str | Path) -> Database:

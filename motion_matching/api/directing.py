@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..engine import json_files
+from ..engine.control import performance as performances
 from ..engine.control.performance import Performance
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.direct import director as directors
-from ..engine.direct import from_performance, jump_table, shot_file, variations
+from ..engine.direct import jump_table, shot_file, variations
 from ..engine.direct.director import Directed, Director
 from ..engine.direct.footage import make_footage
+from ..engine.direct.from_performance import build_shot
+from ..engine.direct.improving import improve
 from ..engine.direct.shot import Shot
 from ..engine.errors import DatabaseError
-from ..engine.progress import ReportProgress
+from ..engine.progress import ReportProgress, name_stage
 from ..engine.takes import takes
+from .performing import FloorAndWalls
 from .takes import to_plain_values
 
 
@@ -42,8 +48,8 @@ def open_director(
     database : Database
         What the character plays.
     table : str or path, optional
-        A file that keeps the table of jumps, which takes seconds to build: it is read if it is of
-        this database, and written otherwise.
+        A file that caches the table of jumps, which takes seconds to build: it is read if it
+        belongs to this database, and written otherwise.
     settings : mapping, optional
         Settings of the controller to change, by name.
     progress : callable, optional
@@ -66,7 +72,7 @@ def open_director(
     """
     chosen = takes.make_default_settings(database).with_changes(to_plain_values(settings))
     footage = make_footage(database)
-    report = (lambda share: progress("Finding jumps", share)) if progress else None
+    report = name_stage(progress, "Finding jumps")
     if table is None:
         jumps = jump_table.build_table(footage, report)
     elif not jump_table.can_keep_table(Path(table)):
@@ -83,21 +89,25 @@ def direct(
     scene: str | Path | Shot | Performance,
     *,
     seed: int | None = None,
+    ground: FloorAndWalls | None = None,
     feet: str | None = None,
     preview: bool = False,
     progress: ReportProgress | None = None,
 ) -> DirectedTake:
-    """Direct a scene, byte for byte as ``motion_matching direct`` does.
+    """Direct a scene, as ``motion_matching direct`` does.
 
     Parameters
     ----------
     director : Director
         What `open_director` returns.
     scene : str, path, Shot or Performance
-        A .json file, see the manual's page *Scenes*, or the same in Python; or a performance, whose
-        way is followed.
+        A .json file, see the manual's page *Scenes*, or the same in Python; or a performance, or
+        the file of one, whose way is followed.
     seed : int, optional
         Another solution that is about as good, in place of the scene's.
+    ground : tuple, optional
+        The floor and walls that `read_ground` returns: a floor in place of the scene's, and further
+        walls.
     feet : str, optional
         As in `perform`.
     preview : bool
@@ -126,11 +136,8 @@ def direct(
     >>> api.direct(director, shot).report["reached"]
     1
     """
-    shot = _read_shot(director, scene, seed)
-    states = directors.PREVIEW_STATES if preview else directors.TAKE_STATES
-    report = (lambda share: progress("Directing", share)) if progress else None
-    solution = director.make(shot, feet, states, report)
-    return DirectedTake(solution.take, solution.report, solution)
+    shot = read_shot(director, scene, seed, ground)
+    return next(find_takes(director, shot, feet=feet, preview=preview, progress=progress))
 
 
 def direct_variations(
@@ -139,11 +146,12 @@ def direct_variations(
     count: int = 3,
     *,
     seed: int | None = None,
+    ground: FloorAndWalls | None = None,
     feet: str | None = None,
     preview: bool = False,
     progress: ReportProgress | None = None,
 ) -> list[DirectedTake]:
-    """Direct a scene in several ways that truly differ, as ``direct --variations`` does.
+    """Direct a scene in clearly different ways, as ``direct --variations`` does.
 
     Parameters
     ----------
@@ -155,25 +163,21 @@ def direct_variations(
         How many takes to find, 1 to 20.
     seed : int, optional
         The first seed to try, in place of the scene's.
-    feet : str, optional
-        As in `perform`.
-    preview : bool
-        Search a quarter as far.
-    progress : callable, optional
-        Called with the name of a stage and the share done; it may raise to cancel.
+    ground, feet, preview, progress : tuple, str, bool, callable, optional
+        As in `direct`.
 
     Returns
     -------
     list of DirectedTake
-        Fewer than `count` if there are not more that differ. Each report has ``"variation"``: the
-        ``"seed"`` that `direct` makes the take again with, and how much it differs from the most
-        alike of those before: ``"frames"``, the share of the time in which others are shown, and
-        ``"apart"``, the metres between the ways.
+        Fewer than `count` if no more differ. Each report has ``"variation"``: the ``"seed"`` with
+        which `direct` repeats the take, and its difference from the most similar one before:
+        ``"frames"``, the share of time with other frames, and ``"apart"``, the mean distance
+        between both ways in metres.
 
     Raises
     ------
     SettingsError
-        For a count that cannot be, and as `direct`.
+        If `count` is out of its limits, and as `direct`.
     DatabaseError
         If no frame carries a tag.
 
@@ -183,19 +187,56 @@ def direct_variations(
     >>> len(api.direct_variations(director, shot, 2, preview=True))
     2
     """
-    shot = _read_shot(director, scene, seed)
+    shot = read_shot(director, scene, seed, ground)
+    return list(find_takes(director, shot, count, feet=feet, preview=preview, progress=progress))
+
+
+def find_takes(
+    director: Director,
+    shot: Shot,
+    count: int | None = None,
+    *,
+    feet: str | None = None,
+    preview: bool = False,
+    in_passes: bool = False,
+    progress: ReportProgress | None = None,
+) -> Iterator[DirectedTake]:
+    """Yield the take of a shot, or its `count` variations, as soon as each is found.
+
+    Where the one take is made in passes, one of a preview comes before it.
+    """
     states = directors.PREVIEW_STATES if preview else directors.TAKE_STATES
-    report = (lambda share: progress("Directing", share)) if progress else None
-    solved = list(variations.find_variations(director, shot, count, feet, states, report))
-    return [DirectedTake(each.take, each.report, each) for each in solved]
-
-
-def _read_shot(
-    director: Director, scene: str | Path | Shot | Performance, seed: int | None
-) -> Shot:
-    """Return the shot of a scene, with another seed if one is given."""
-    if isinstance(scene, Performance):
-        shot = from_performance.build_shot(scene, director.settings)
+    report = name_stage(progress, "Directing")
+    solved: Iterator[Directed]
+    if count is not None:
+        solved = variations.find_variations(director, shot, count, feet, states, report)
+    elif in_passes:
+        solved = improve(director, shot, feet, states, report)
     else:
-        shot = scene if isinstance(scene, Shot) else shot_file.load(scene)
-    return shot if seed is None else shot.with_seed(seed)
+        solved = iter([director.make(shot, feet, states, report)])
+    return (DirectedTake(each.take, each.report, each) for each in solved)
+
+
+def read_shot(
+    director: Director,
+    scene: str | Path | Shot | Performance,
+    seed: int | None = None,
+    ground: FloorAndWalls | None = None,
+) -> Shot:
+    """Return the shot of a scene, with another seed and on another ground if they are given."""
+    if isinstance(scene, str | Path):
+        scene = read_scene(scene)
+    shot = scene if isinstance(scene, Shot) else build_shot(scene, director.settings)
+    shot = shot if seed is None else shot.with_seed(seed)
+    if ground is None:
+        return shot
+    floor, walls = ground
+    return replace(shot, floor=floor, walls=(*shot.walls, *walls))
+
+
+def read_scene(path: str | Path) -> Shot | Performance:
+    """Read a scene, or a recorded performance that is to be directed."""
+    data = json_files.read(path, "scene")
+    if isinstance(data, dict) and data.get("format") == performances.FORMAT:
+        return performances.load(path)
+    return shot_file.load(path)

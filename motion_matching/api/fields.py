@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,34 +76,56 @@ def train(
     >>> len(field.function.residuals)
     5
     """
+    training = make_training(
+        database,
+        tasks=as_names(tasks or ()),
+        tags=as_names(tags),
+        quality=quality,
+        as_published=as_published,
+        metric=metric,
+        settings=to_plain_values(settings),
+        directions=directions,
+        progress=progress,
+    )
+    function = training.run(progress)
+    return FieldController(function.find_metric(database), function)
+
+
+def make_training(
+    database: Database,
+    *,
+    tasks: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    quality: str | None = None,
+    as_published: str | None = None,
+    metric: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    directions: int | None = None,
+    progress: ReportProgress | None = None,
+) -> Training:
+    """Return the training that `train` runs; the options are its own."""
     published = find_published(as_published) if as_published else None
     if published and published.method != FIELD:
         raise SettingsError(f"'{as_published}' has no field to train; use motion_fields.")
     quality = quality or (published.quality if published else "normal")
-    if published and not tags:
-        tags = tuple(tag for tag in published.tags if tag in database.tag_names)
     is_notebook = quality == NOTEBOOK
     metric = metric or ("notebook" if is_notebook else "default")
-    if tasks is None:
-        tasks = ("direction",) if is_notebook else TASK_NAMES
     for name, value, known in (("quality", quality, TRAININGS), ("metric", metric, METRICS)):
         if value not in known:
             raise SettingsError(f"There is no {name} '{value}'; use one of {', '.join(known)}.")
     default, count = TRAININGS[quality]
-    changes = to_plain_values(settings)
-    check_names(changes, default, "training setting")
-    fastest = takes.make_default_settings(database).run.forward
-    states = METRICS[metric](database)
-    count = count if directions is None else directions
+    check_names(settings or {}, default, "training setting")
+    chosen = replace(default, **(settings or {}))
+    if published and not tags:
+        tags = [tag for tag in published.tags if tag in database.tag_names]
     requests = make_tasks(
-        as_names(tasks),
-        fastest,
-        directions=count,
-        tags=as_names(tags),
+        tasks or (TASK_NAMES[:1] if is_notebook else TASK_NAMES),
+        takes.make_default_settings(database).run.forward,
+        directions=count if directions is None else directions,
+        tags=tags,
         as_notebook=is_notebook,
     )
-    training = Training(database, states, requests, replace(default, **changes), progress)
-    return FieldController(states, training.run(progress))
+    return Training(database, METRICS[metric](database), requests, chosen, progress)
 
 
 def open_field(path: str | Path, database: Database) -> FieldController:

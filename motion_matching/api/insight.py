@@ -17,7 +17,8 @@ from ..engine.insight.inspection import Inspection
 from ..engine.matching.cost_terms import CostTerm
 from ..engine.matching.method import MotionMatching
 from ..engine.takes import takes
-from .takes import as_names, find_performance, to_plain_values
+from .performing import find_performance
+from .takes import as_names, to_plain_values
 
 
 def inspect(
@@ -134,12 +135,12 @@ def inspect_frame(
     if not 0 <= index < database.frame_count:
         last = database.frame_count - 1
         raise SettingsError(f"The database has no frame {index}; give one from 0 to {last}.")
-    ahead, required = None, frozenset(as_names(tags))
+    ahead = None
     if velocity is not None:
         ahead = frame_inspector.predict_trajectory(database, chosen, index, velocity)
     method = MotionMatching(database, chosen, terms)
     return frame_inspector.inspect_frame(
-        database, chosen, index, ahead, tags=required, count=count, method=method
+        database, chosen, index, ahead, tags=frozenset(as_names(tags)), count=count, method=method
     )
 
 

@@ -17,6 +17,7 @@ from ..engine.locomotion import locomotion
 from ..engine.locomotion.climbs import generate_climbs
 from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
+from ..engine.progress import ReportProgress
 from ..engine.takes import takes
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def load(
     (22, 3)
     """
     settings = BuildSettings(up=up, forward=forward, scale=scale)
-    sources = list_sources(
+    sources, _ = list_sources(
         paths, armature=armature, actions=actions, bones=bones, character=character
     )
     return [source.load(settings.get_axes()) for source in sources]
@@ -180,23 +181,25 @@ def list_sources(
     actions: Sequence[str] = (),
     bones: str | None = None,
     character: str | None = None,
-) -> list[Source]:
-    """Return sources of clips, sources and paths, with those read that need Blender."""
+    progress: ReportProgress | None = None,
+) -> tuple[list[Source], list[str]]:
+    """Return sources of clips, sources and paths, and a sentence on each file that Blender read."""
     several = [given] if isinstance(given, str | Path | Clip | Source) else list(given)
     sources = [source for one in several for source in _expand(one)]
+    notes: list[str] = []
     if character and any(source.file for source in sources):
         sources = choose_character(sources, character)
     files = [source.file for source in sources if source.needs_blender]
     if files:
         check_blender(str(files[0]))
-        sources, _ = scene.reading.blend_sources.read_blend_sources(
-            sources, armature=armature, chosen=actions, bones=bones
+        sources, notes = scene.reading.blend_sources.read_blend_sources(
+            sources, armature=armature, chosen=actions, bones=bones, progress=progress
         )
     grounds = [one.ground for one in sources if isinstance(one.ground, GroundObject)]
     if grounds:
         check_blender(f"The ground '{grounds[0].name}'")
         sources = scene.staging.source_grounds.read_grounds(sources)
-    return sources
+    return sources, notes
 
 
 def _expand(given: Motion) -> list[Source]:
@@ -208,10 +211,8 @@ def _expand(given: Motion) -> list[Source]:
     return find_sources([given])
 
 
-def check_blender(what: str) -> None:
-    """Raise SettingsError if something needs Blender and there is none."""
+def check_blender(what: str, remedy: str = "run the script in Blender") -> None:
+    """Raise SettingsError, with a remedy, if something needs Blender and there is none."""
     if "bpy" not in sys.modules and importlib.util.find_spec("bpy") is None:
-        raise SettingsError(
-            f"{what} needs Blender's module bpy, which this Python lacks; install bpy, or run the "
-            "script in Blender."
-        )
+        text = f"{what} needs Blender's module bpy, which this Python lacks"
+        raise SettingsError(f"{text}; install bpy, or {remedy}.")

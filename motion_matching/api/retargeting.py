@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import scene
+from ..engine.body.axes import FileAxes, describe_mistake, find_all_better_axes
+from ..engine.database.sources import BLEND, BVH, get_ending
 from ..engine.errors import SettingsError
 from ..engine.retargeting.settings import RetargetSettings
 from .motion import check_blender
@@ -14,6 +16,7 @@ from .motion import check_blender
 if TYPE_CHECKING:
     import bpy
 
+    from ..engine.database.parts import BuildNote
     from ..scene.retargeting.sources import SourceMotion
     from ..scene.retargeting.transfer import RetargetRequest
     from ..scene.retargeting.writing import WriteOptions
@@ -52,25 +55,24 @@ def retarget_action(
     settings : RetargetSettings, optional
     source_bones, bones : mapping, optional
         Names of bones by role (``{"left_thigh": "LThigh", "spine": ["Spine1", "Spine2"]}``) of the
-        source and of the character, where others are found than are meant; ``""`` for a part that
-        is to be left out.
+        source and of the character, to correct what is found; ``""`` leaves a part out.
     name : str
         Name of the new action; by default that of the action and of the character.
     fewer_keys : float
-        How far in metres a bone may be from its place in exchange for fewer keys.
+        Largest error in metres allowed when removing keys; 0 keys every frame.
     legs, arms : str, str
         What moves the limbs of a control rig: ``"ik"`` or ``"fk"``.
     force : bool
-        Keep the action even if it is not what the source does.
+        Whether to keep an action that differs from its source.
     keep_frames : bool
-        Use all frames as they are. Otherwise T-poses at the ends are left out, and the action
-        begins as much later; single lost frames are interpolated.
+        Whether to use all frames as they are. Otherwise T-poses at the ends are removed, so that
+        the action begins later, and single lost frames are interpolated.
     figures : list of dict, optional
-        Gets what was measured as Blender plays the new action: whether it is ``"wrong"``; of each
-        of the ``"parts"`` ``role``, ``kind``, ``median`` and ``p95`` in degrees, their bounds
-        ``limit`` and ``most``, and ``frame``, the worst; and a bone that is ``"torn"``, or None.
+        Receives measures of the new action as Blender plays it: whether it is ``"wrong"``;
+        ``"parts"``, each with ``role``, ``kind``, ``median`` and ``p95`` in degrees, their bounds
+        ``limit`` and ``most``, and the worst ``frame``; and a bone that is ``"torn"``, or None.
     notes : list of str, optional
-        Gets a sentence on each thing that was mended in the source, or is wrong with it.
+        Receives a sentence on each fault of the source, mended or not.
 
     Returns
     -------
@@ -94,10 +96,12 @@ def retarget_action(
     sources = scene.retargeting.sources
     made_for = source or sources.find_source_armature(action, armature)
     motions = sources.read_actions(made_for, [action])
-    options = _make_options(name, 1, fewer_keys, legs, arms)
-    request = _make_request(settings, source_bones, bones)
-    motions = _mend(motions, keep_frames, notes)
-    return _retarget(motions, armature, request, options, force, figures)[0]
+    options = make_options(fewer_keys, legs, arms, name)
+    request = make_request(settings, source_bones, bones)
+    mended, found = scene.retargeting.mending.mend_motions(motions, keep_frames)
+    if notes is not None:
+        notes += [note.text for note in found]
+    return _retarget(mended, armature, request, options, force, figures)[0]
 
 
 def retarget_file(
@@ -139,14 +143,10 @@ def retarget_file(
         As for `retarget_action`.
     frame_start : int
         The frame of the scene on which each action starts.
-    fewer_keys, legs, arms : float, str, str
-        As for `retarget_action`.
-    force, keep_frames : bool, bool
+    fewer_keys, legs, arms, force, keep_frames : float, str, str, bool, bool
         As for `retarget_action`; without its first frame, motion starts at `frame_start` too.
-    figures : list of dict, optional
-        As for `retarget_action`: one for each action.
-    notes : list of str, optional
-        As for `retarget_action`.
+    figures, notes : list of dict, list of str, optional
+        As for `retarget_action`, with figures of each action.
 
     Returns
     -------
@@ -169,39 +169,60 @@ def retarget_file(
     >>> api.retarget_file("walk.bvh", bpy.context.object)  # doctest: +SKIP
     """
     check_blender("retarget_file")
-    files, file = scene.retargeting.files, Path(path)
-    if file.suffix.lower() == files.BLEND:
+    file = Path(path)
+    if get_ending(file) == BLEND:
         raise SettingsError(
             f"{file} would replace the open file; append its character, and use retarget_action."
         )
-    axes: Any = {"up": up, "forward": forward, "scale": scale}
-    motions = files.read_file(file, character=character, chosen=actions, **axes)
-    options = _make_options(name, frame_start, fewer_keys, legs, arms)
-    request = _make_request(settings, source_bones, bones)
-    motions = _mend(motions, keep_frames, notes)
+    motions, misread, found = read_motions(
+        file, FileAxes(up, forward), scale, character, actions, keep_frames
+    )
+    if notes is not None:
+        notes += [*misread, *(note.text for note in found)]
+    options = make_options(fewer_keys, legs, arms, name, frame_start)
+    request = make_request(settings, source_bones, bones)
     return _retarget(motions, armature, request, options, force, figures)
 
 
-def _mend(
-    motions: Sequence[SourceMotion], keep_frames: bool, notes: list[str] | None
-) -> list[SourceMotion]:
-    mended, found = scene.retargeting.mending.mend_motions(motions, keep_frames)
-    if notes is not None:
-        notes += [note.text for note in found]
-    return mended
+def read_motions(
+    file: Path,
+    read_with: FileAxes,
+    scale: float | None,
+    character: str | None,
+    actions: Sequence[str],
+    keep_frames: bool,
+) -> tuple[list[SourceMotion], list[str], list[BuildNote]]:
+    """Return the motion in a file, mended; sentences on clips that seem misread; what was mended.
+
+    Axes and scale are those of BVH files.
+    """
+    given: Any = {**read_with._asdict(), "scale": scale, "character": character, "chosen": actions}
+    motions = scene.retargeting.files.read_file(file, **given)
+    clips = [motion.clip for motion in motions]
+    is_bvh = get_ending(file) == BVH
+    better = find_all_better_axes(clips, read_with)
+    misread = [
+        describe_mistake(clip.name, axes if is_bvh else None)
+        for clip, axes in zip(clips, better, strict=True)
+        if axes
+    ]
+    mended, notes = scene.retargeting.mending.mend_motions(motions, keep_frames)
+    return mended, misread, notes
 
 
-def _make_options(
-    name: str, frame_start: int, fewer_keys: float, legs: str, arms: str
+def make_options(
+    fewer_keys: float, legs: str, arms: str, name: str = "", frame_start: int = 1
 ) -> WriteOptions:
+    """Return how new actions are written."""
     controls = scene.controls.bake_controls.ControlSettings(legs.upper(), arms.upper())
     options = scene.retargeting.writing.WriteOptions
     return options(name, frame_start, fewer_keys, controls)
 
 
-def _make_request(
+def make_request(
     settings: RetargetSettings | None, source_bones: Bones | None, bones: Bones | None
 ) -> RetargetRequest:
+    """Return how motion is retargeted."""
     request = scene.retargeting.transfer.RetargetRequest
     return request(settings or RetargetSettings(), source_bones or {}, bones or {})
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,15 @@ import numpy as np
 from ..engine.control import scripts
 from ..engine.control.ground import Box
 from ..engine.control.performance import Performance
-from ..engine.control.settings import PerformerSettings
 from ..engine.control.take import Take
 from ..engine.database.database import Database
 from ..engine.database.published_build import list_missing
-from ..engine.errors import SettingsError
 from ..engine.field.field_controller import FieldController
 from ..engine.matching.cost_terms import CostTerm, describe_missing_terms
-from ..engine.matching.method import MotionMatching
 from ..engine.progress import ReportProgress
-from ..engine.published import FIELD, MATCHING, PublishedSet, find_published
-from ..engine.takes import baking, takes
+from ..engine.published import find_published
+from ..engine.takes import takes
+from .performing import Contacts, FloorAndWalls, Setup, find_performance, replace_obstacles
 
 
 def make_performance(
@@ -83,14 +80,17 @@ def perform(
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     tags: str | Iterable[str] = (),
-    obstacles: Sequence[Box] | None = None,
+    obstacles: str | Path | Sequence[Box] | None = None,
+    ground: FloorAndWalls | None = None,
     controller: str | FieldController | None = None,
     as_published: str | None = None,
+    preset: str | Path | None = None,
     terms: Sequence[CostTerm] = (),
     feet: str | None = None,
+    contacts: Contacts | None = None,
     progress: ReportProgress | None = None,
 ) -> Take:
-    """Perform a take, byte for byte the one that ``motion_matching take`` makes.
+    """Perform a take, as ``motion_matching take`` does.
 
     Parameters
     ----------
@@ -108,8 +108,11 @@ def perform(
         `weights` has a number for each feature of the database.
     tags : str or iterable of str
         Play only frames that carry all of these tags.
-    obstacles : sequence of Box, optional
-        What stands in the way, in place of what the performance has.
+    obstacles : str, path or sequence of Box, optional
+        Boxes that stand in the way, or a .json file with a list of them, in place of those of the
+        performance.
+    ground : tuple, optional
+        The floor and walls that `read_ground` returns, in place of those of the performance.
     controller : str or FieldController, optional
         ``"matching"``, the default; ``"field"`` for a motion field without training; or one made by
         `train` or `open_field`.
@@ -117,12 +120,18 @@ def perform(
         The article whose method and controller are used: ``"motion_matching"``,
         ``"transition_cost"``, ``"displacement"``, ``"motion_fields"`` or ``"next_gen"``. The
         arguments `controller` and `settings` come before it.
+    preset : str or path, optional
+        A preset of the controller, such as ``"notebook"``, or a .json file of one. `settings`
+        override it.
     terms : sequence of CostTerm, optional
         What adds to the costs of frames in the search of motion matching.
     feet : str, optional
         ``"baked"`` plants them knowing the contacts ahead, ``"live"`` leaves them as a live session
         locks them, and ``"off"`` leaves them as the motion has them. By default baked, and off with
         the setting ``foot_lock`` off.
+    contacts : str, path or sequence of ContactRange, optional
+        When and where feet stand, in place of what is found: a file that ``take --save-contacts``
+        wrote, or a Blender file with edited markers.
     progress : callable, optional
         Called with the name of a stage and the share done; it may raise to cancel.
 
@@ -144,8 +153,8 @@ def perform(
     Warns
     -----
     UserWarning
-        If a recorded performance was made with cost terms that are not given, or the database is
-        not built as published.
+        If a recorded performance was made with cost terms that are not given, the database is not
+        built as published, or no frame carries a tag of a label.
 
     Examples
     --------
@@ -153,29 +162,22 @@ def perform(
     >>> take.poses.shape
     (150, 7, 23)
     """
-    published = _find_published(as_published, database) if as_published else None
-    field = _find_field(controller or (published.method if published else MATCHING))
-    if field and terms:
-        raise SettingsError("A motion field has no search for cost terms; leave out one of both.")
-    trained = field.settings if field else {}
-    default = takes.make_default_settings(database).with_changes(trained)
-    changes = published.controller_settings if published else {}
-    changes |= to_plain_values(settings)
-    chosen = default.with_changes(changes)
-    performance = find_performance(database, chosen, script, gait, seconds, seed)
-    performance = replace(performance, settings={**performance.settings, **trained, **changes})
-    performance = takes.request_tags(performance, frozenset(as_names(tags)), database, chosen)
-    if obstacles is not None:
-        performance = replace(performance, obstacles=tuple(obstacles))
-    if field:
-        field.check(performance)
-        performance = field.adapt_performance(performance)
-    if missing := describe_missing_terms(performance, [term.name for term in terms]):
-        warnings.warn(f"{missing}.", stacklevel=2)
-    report = (lambda part: progress("Performing", part)) if progress else None
-    matching = partial(MotionMatching, terms=terms)
-    live = takes.perform(database, chosen, performance, report, controller=field or matching)
-    return baking.place_feet(live, database, feet)[0]
+    setup = Setup.create(
+        database, controller, as_published=as_published, preset=preset, terms=terms
+    )
+    setup = setup.with_changes(to_plain_values(settings))
+    performance = find_performance(database, setup.settings, script, gait, seconds, seed)
+    performance = replace_obstacles(performance, obstacles, ground)
+    performance = setup.prepare(performance, as_names(tags))
+    if as_published and (missing := list_missing(database, find_published(as_published))):
+        text = f"The database is not built as published '{as_published}': {', '.join(missing)}."
+        warnings.warn(text, stacklevel=2)
+    if lacking := describe_missing_terms(performance, [term.name for term in terms]):
+        warnings.warn(f"{lacking}.", stacklevel=2)
+    made = setup.perform(performance, feet, contacts, progress)
+    if unknown := made.describe_unknown_labels("auto_tags"):
+        warnings.warn(f"{unknown[0].upper()}{unknown[1:]}.", stacklevel=2)
+    return made.take
 
 
 def measure(take: Take, database: Database, *, live: Take | None = None) -> dict[str, Any]:
@@ -219,38 +221,3 @@ def to_plain_values(settings: Mapping[str, Any] | None) -> dict[str, Any]:
         name: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
         for name, value in (settings or {}).items()
     }
-
-
-def find_performance(
-    database: Database,
-    settings: PerformerSettings,
-    script: str | Path | Performance,
-    gait: str = "walk",
-    seconds: float = 0.0,
-    seed: int = 0,
-) -> Performance:
-    """Return the performance of a script, a file, or itself."""
-    if isinstance(script, Performance):
-        return script
-    return takes.prepare_performance(
-        database, settings, str(script), gait=gait, seconds=seconds, seed=seed
-    )
-
-
-def _find_published(name: str, database: Database) -> PublishedSet:
-    """Return the set of an article; warn if the database is not built so."""
-    published = find_published(name)
-    if missing := list_missing(database, published):
-        text = f"The database is not built as published '{name}': {', '.join(missing)}."
-        warnings.warn(text, stacklevel=3)
-    return published
-
-
-def _find_field(controller: str | FieldController) -> FieldController | None:
-    """Return the motion field of a controller; None for motion matching."""
-    if isinstance(controller, FieldController):
-        return controller
-    if controller not in (MATCHING, FIELD):
-        text = f"There is no controller '{controller}'"
-        raise SettingsError(f"{text}; use matching, field, or what api.train returns.")
-    return FieldController() if controller == FIELD else None

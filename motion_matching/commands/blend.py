@@ -5,59 +5,53 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from .. import scene
-from ..engine.control.contact_ranges import ContactRange
-from ..engine.control.ground import Ground, Wall
-from ..engine.control.take import Take
-from ..engine.database.database import Database
+from .. import api
+from ..api.performing import FloorAndWalls
 from ..engine.errors import SettingsError
 from ..engine.files import describe_no_file
-from .checks import check_number
-from .loading import protect_blender_import
+from .checks import check_number, name_option
+from .loading import load_blender
 
 
 def write_blend(
-    take: Take, ranges: Sequence[ContactRange], database: Database, arguments: argparse.Namespace
+    take: api.Take,
+    contacts: Sequence[api.ContactRange],
+    database: api.Database,
+    arguments: argparse.Namespace,
 ) -> None:
     """Write a take with its contacts as markers."""
-    with protect_blender_import():
-        take_file, root_target = scene.staging.take_file, scene.rig.root_target
-    take_file.write_take(
+    load_blender()
+    given = {name: getattr(arguments, name) for name in ("onto", "armature", "root", "track")}
+    api.write_blend(
         take,
-        ranges,
-        database,
         arguments.output,
-        onto=arguments.onto,
-        armature=arguments.armature,
+        database,
+        contacts=contacts,
         frame_start=arguments.frame,
-        root=root_target.RootTarget(arguments.root) if arguments.root else None,
         root_bone=arguments.root_bone or "",
         fewer_keys=arguments.fewer_keys or 0.0,
-        track=arguments.track,
+        **given,
     )
 
 
-def read_ground(arguments: argparse.Namespace) -> tuple[Ground, tuple[Wall, ...]]:
-    """Return the floor and the walls of a collection in the Blender file."""
-    with protect_blender_import():
-        ground = scene.staging.ground
-    return ground.read_ground(arguments.onto, arguments.ground_collection, arguments.frame)
+def read_ground(arguments: argparse.Namespace) -> FloorAndWalls | None:
+    """Return the floor and the walls of a collection in the Blender file, if one is named."""
+    if not arguments.ground_collection:
+        return None
+    load_blender()
+    return api.read_ground(arguments.onto, arguments.ground_collection, frame_start=arguments.frame)
 
 
 def check_blend(arguments: argparse.Namespace) -> None:
     """Check that options on the Blender file go together."""
     for option in ("onto", "root", "fewer_keys"):
         if getattr(arguments, option) is not None and not arguments.output:
-            name = option.replace("_", "-")
-            raise SettingsError(
-                f"--{name} is about the Blender file; ask for it with -o FILE.blend."
-            )
+            text = f"{name_option(option)} is about the Blender file"
+            raise SettingsError(f"{text}; ask for it with -o FILE.blend.")
     for option in ("armature", "root_bone", "frame", "track", "ground_collection"):
         if getattr(arguments, option) is not None and not arguments.onto:
-            name = option.replace("_", "-")
-            raise SettingsError(
-                f"--{name} needs --onto FILE.blend; add it, or leave the option out."
-            )
+            text = f"{name_option(option)} needs --onto FILE.blend"
+            raise SettingsError(f"{text}; add it, or leave the option out.")
     if arguments.root_bone is not None and arguments.root != "bone":
         raise SettingsError(
             "--root-bone names the bone for --root bone; add that, or leave it out."

@@ -19,7 +19,8 @@ def check_target(path: Path | None, *endings: str) -> None:
     """Check that a target can be written, without touching it."""
     if path is None:
         return
-    folder, ending = path.absolute().parent, " or ".join(endings)
+    folder = path.absolute().parent
+    ending = " or ".join(endings)
     if path.is_dir():
         raise SettingsError(f"{path} is a folder; give the name of a {ending} file.")
     if path.suffix.lower() not in endings:
@@ -50,10 +51,11 @@ def check_targets(
 
 def name_paths(arguments: argparse.Namespace, *names: str) -> list[files.NamedPath]:
     """Return the files that options give, each with its option."""
-    return [(_name_option(name), getattr(arguments, name)) for name in names]
+    return [(name_option(name), getattr(arguments, name)) for name in names]
 
 
-def _name_option(name: str) -> str:
+def name_option(name: str) -> str:
+    """Return an option as it is written, by its name among the arguments."""
     return "-o" if name == "output" else f"--{name.replace('_', '-')}"
 
 

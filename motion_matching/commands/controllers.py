@@ -1,28 +1,54 @@
-"""Choose the controller of a take: motion matching, or a motion field, trained or not."""
+"""What a take is performed with, as its arguments choose it."""
 
 from __future__ import annotations
 
 import argparse
 
+from ..api.performing import Setup
 from ..engine.control.performance import Performance
 from ..engine.database.database import Database
+from ..engine.database.tags import parse_names
 from ..engine.errors import DatabaseError, SettingsError
 from ..engine.field.field_controller import FieldController
+from ..engine.published import FIELD, MATCHING
+from .published import find_set
+from .values import parse_changes
 
 
-def check_controller(arguments: argparse.Namespace) -> None:
-    """Raise SettingsError if arguments about controllers contradict each other."""
-    if arguments.field and arguments.controller != "field":
+def choose_controller(arguments: argparse.Namespace) -> None:
+    """Choose the method of a take: as given, as published, or motion matching.
+
+    Raises SettingsError if arguments about controllers contradict each other.
+    """
+    published = find_set(arguments)
+    if published and arguments.settings:
+        text = f"--as-published {published.name} chooses the preset of the controller"
+        raise SettingsError(f"{text}; leave out --settings {arguments.settings}, or use --set.")
+    if arguments.controller is None:
+        arguments.controller = published.method if published else MATCHING
+    if arguments.field and arguments.controller != FIELD:
         text = f"--field {arguments.field} belongs to --controller field"
         raise SettingsError(f"{text}; add that, or leave this out.")
 
 
-def load_field(arguments: argparse.Namespace, database: Database) -> FieldController | None:
-    """Return the motion field that the arguments choose, or None for motion matching."""
-    if arguments.controller != "field":
-        return None
-    if not arguments.field:
-        return FieldController()
+def make_setup(arguments: argparse.Namespace, database: Database) -> Setup:
+    """Return what the arguments choose to perform with."""
+    setup = Setup.create(
+        database,
+        load_controller(arguments, database),
+        as_published=arguments.as_published,
+        preset=arguments.settings,
+    )
+    setup = setup.with_changes(parse_changes(arguments.changes, setup.settings))
+    if arguments.sync is None:
+        return setup
+    return setup.with_changes({"displacement": "synchronize", "synchronization": arguments.sync})
+
+
+def load_controller(arguments: argparse.Namespace, database: Database) -> str | FieldController:
+    """Return the controller that the arguments choose. DatabaseError for a field of other data."""
+    if arguments.controller != FIELD or not arguments.field:
+        return str(arguments.controller)
     try:
         return FieldController.load(arguments.field, database)
     except DatabaseError as cause:
@@ -30,16 +56,15 @@ def load_field(arguments: argparse.Namespace, database: Database) -> FieldContro
         raise DatabaseError(f"{text}: {_as_clause(str(cause))}") from cause
 
 
-def adapt_performance(
-    performance: Performance, field: FieldController, arguments: argparse.Namespace
-) -> Performance:
-    """Adapt a performance to a field. Raises SettingsError if the field cannot perform it."""
+def prepare(setup: Setup, performance: Performance, arguments: argparse.Namespace) -> Performance:
+    """Return a performance with settings and tags. SettingsError if a field cannot perform it."""
     try:
-        field.check(performance)
+        return setup.prepare(performance, parse_names(arguments.tags))
     except SettingsError as cause:
+        if setup.field is None:
+            raise
         text = f"{arguments.field} cannot perform this: {_as_clause(str(cause))}"
         raise SettingsError(text) from cause
-    return field.adapt_performance(performance)
 
 
 def _as_clause(sentence: str) -> str:

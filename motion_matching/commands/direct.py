@@ -5,26 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-from ..engine import files, json_files, own_files
-from ..engine.control import performance as performances
-from ..engine.control.performance import Performance
-from ..engine.direct import director as directors
-from ..engine.direct import from_performance, jump_table, shot_file, variations
+from .. import api
+from ..api.directing import find_takes, read_scene, read_shot
+from ..engine import files, own_files
+from ..engine.database.database import Database
+from ..engine.direct import jump_table
 from ..engine.direct.conduct import describe_inside
-from ..engine.direct.director import Directed, Director
-from ..engine.direct.footage import make_footage
-from ..engine.direct.improving import improve
 from ..engine.direct.shot import MOST_VARIATIONS, Shot
 from ..engine.takes import baking, takes
 from .blend import check_blend, read_ground, write_blend
 from .checks import check_number, check_seed, check_targets, name_paths
 from .loading import check_blender, load_database
-from .output import Output
+from .output import Output, say_written
 from .values import parse_changes
 from .writing import write_together
 
@@ -37,23 +31,16 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     Ctrl-C has the best take so far written, and is raised after that; without one, at once.
     """
     _check_arguments(arguments)
-    scene = _read_scene(arguments.scene)
+    scene = read_scene(arguments.scene)
     database = load_database(arguments.database, out)
-    settings = takes.make_default_settings(database)
-    settings = settings.with_changes(parse_changes(arguments.changes, settings))
-    shot = scene if isinstance(scene, Shot) else from_performance.build_shot(scene, settings)
-    if arguments.seed is not None:
-        shot = shot.with_seed(arguments.seed)
-    if arguments.ground_collection:
-        floor, walls = read_ground(arguments)
-        shot = replace(shot, floor=floor, walls=(*shot.walls, *walls))
-    footage = make_footage(database)
+    changes = parse_changes(arguments.changes, takes.make_default_settings(database))
+    ground = read_ground(arguments)
     path = jump_table.get_table_path(arguments.database)
-    report_part = partial(out.show_progress, "Finding jumps")
-    table = jump_table.load_or_build_table(footage, path, report_part)
-    if not jump_table.can_keep_table(path):
+    table = path if jump_table.can_keep_table(path) else None
+    director = api.open_director(database, table, settings=changes, progress=out.show_progress)
+    if table is None:
         out.say(f"The jumps are not kept, as {path} is another file; rename it to save time.")
-    director = Director(footage, table, settings)
+    shot = read_shot(director, scene, arguments.seed, ground)
     solved, is_early = _find_best(director, shot, arguments, out)
     if is_early:
         out.say("Ended early, with the best so far.")
@@ -63,47 +50,46 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     outputs = _list_outputs(arguments)[: len(solved)]
     with ExitStack() as stack:
         for each, done in zip(outputs, solved, strict=True):
-            _write(stack.enter_context(write_together(each, *_TARGETS)), done, director, out)
-    if names := [str(path) for each in outputs for _, path in name_paths(each, *_TARGETS) if path]:
-        out.say(f"Written: {', '.join(names)}.")
-    else:
-        out.say("Nothing was written; choose an output with -o, --bvh or --report.")
+            _write(stack.enter_context(write_together(each, *_TARGETS)), done, database, out)
+    written = [file for each in outputs for file in name_paths(each, *_TARGETS)]
+    say_written(out, written, "-o, --bvh or --report")
     if is_early:
         raise KeyboardInterrupt
 
 
 def _find_best(
-    director: Director, shot: Shot, arguments: argparse.Namespace, out: Output
-) -> tuple[list[Directed], bool]:
+    director: api.Director, shot: Shot, arguments: argparse.Namespace, out: Output
+) -> tuple[list[api.DirectedTake], bool]:
     """Return what is solved until the end, or until Ctrl-C, and if that came.
 
     Raises KeyboardInterrupt before the first take. Only who looks at progress waits for a preview.
     """
-    states = directors.PREVIEW_STATES if arguments.preview else directors.TAKE_STATES
-    found: list[Directed] = []
-    count = arguments.variations or 1
+    count = arguments.variations
+    found: list[api.DirectedTake] = []
 
-    def report(part: float) -> None:
-        out.show_progress(f"Directing{_describe_best(found, count)}", part)
+    def report(stage: str, part: float) -> None:
+        out.show_progress(f"{stage}{_describe_best(found, count or 1)}", part)
 
-    if arguments.variations:
-        coming = variations.find_variations(director, shot, count, arguments.feet, states, report)
-    elif out.is_live:
-        coming = improve(director, shot, arguments.feet, states, report)
-    else:
-        coming = iter([director.make(shot, arguments.feet, states, report)])
     is_early = False
     try:
-        for each in coming:
-            found.append(each)
+        for made in find_takes(
+            director,
+            shot,
+            count,
+            feet=arguments.feet,
+            preview=arguments.preview,
+            in_passes=out.is_live,
+            progress=report,
+        ):
+            found.append(made)
     except KeyboardInterrupt:
         if not found:
             raise
         is_early = True
-    return found if arguments.variations else found[-1:], is_early
+    return found if count else found[-1:], is_early
 
 
-def _describe_best(found: list[Directed], count: int) -> str:
+def _describe_best(found: list[api.DirectedTake], count: int) -> str:
     """Return in a few words what Ctrl-C would keep now."""
     if not found:
         return ""
@@ -119,22 +105,14 @@ def _list_outputs(arguments: argparse.Namespace) -> list[argparse.Namespace]:
     """
     if arguments.variations is None:
         return [arguments]
-    given: dict[str, Path] = {
-        name: path for name in _TARGETS if (path := getattr(arguments, name)) is not None
-    }
-    result = []
-    for number in range(1, arguments.variations + 1):
-        named = {name: path.with_stem(f"{path.stem}_{number}") for name, path in given.items()}
-        result.append(argparse.Namespace(**vars(arguments) | named))
-    return result
-
-
-def _read_scene(path: Path) -> Shot | Performance:
-    """Read a scene, or a performance that is to be directed."""
-    data = json_files.read(path, "scene")
-    if isinstance(data, dict) and data.get("format") == performances.FORMAT:
-        return performances.load(path)
-    return shot_file.load(path)
+    given = {name: path for name in _TARGETS if (path := getattr(arguments, name))}
+    return [
+        argparse.Namespace(
+            **vars(arguments)
+            | {name: path.with_stem(f"{path.stem}_{number}") for name, path in given.items()}
+        )
+        for number in range(1, arguments.variations + 1)
+    ]
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
@@ -156,12 +134,14 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     check_seed(arguments.seed)
 
 
-def _write(arguments: argparse.Namespace, done: Directed, director: Director, out: Output) -> None:
+def _write(
+    arguments: argparse.Namespace, done: api.DirectedTake, database: Database, out: Output
+) -> None:
     """Write all that is asked for of a take."""
-    database, take = director.footage.database, done.take
+    take = done.take
     live = baking.free_feet(take)
     if arguments.bvh:
-        takes.write_bvh(take, arguments.bvh)
+        api.write_bvh(take, arguments.bvh)
     if arguments.report or not arguments.quiet:
         out.show_progress("Measuring")
         report = takes.report(take, database, arguments.bvh, live=live)
@@ -172,21 +152,17 @@ def _write(arguments: argparse.Namespace, done: Directed, director: Director, ou
             takes.write_report(report | done.report, arguments.report)
     if arguments.output:
         out.show_progress("Writing the Blender file")
-        ranges = baking.find_contact_ranges(live, database)
-        write_blend(take, ranges, database, arguments)
+        contacts = baking.find_contact_ranges(live, database)
+        write_blend(take, contacts, database, arguments)
 
 
 def summarize_outcomes(report: Mapping[str, Any]) -> list[str]:
     """Return lines about how a shot was met: the sum, and each thing that was missed."""
     lines = [f"  {report['reached']} of {report['asked']} marks and paths are met"]
-    if inside := describe_inside(report):
+    inside = describe_inside(report)
+    if inside:
         lines.append(f"  {inside[0].upper()}{inside[1:]}")
-    kinds = {
-        "marks": "mark",
-        "paths": "path",
-        "kept": "kept jump",
-        "tempos": "tempo",
-    }
+    kinds = {"marks": "mark", "paths": "path", "kept": "kept jump", "tempos": "tempo"}
     for kind, name in kinds.items():
         for each in report[kind]:
             if not each["reached"]:
@@ -199,11 +175,11 @@ def summarize_variation(report: Mapping[str, Any]) -> list[str]:
     """Return a line about how a variation differs from those before it, if it is one of several."""
     if "variation" not in report:
         return []
-    told = report["variation"]
-    text = f"  seed {told['seed']}"
-    if told["frames"]:
+    variation = report["variation"]
+    text = f"  seed {variation['seed']}"
+    if variation["frames"]:
         text += (
-            f": other frames in {told['frames']:.0%} of the time, {told['apart']:.2f} m apart on "
-            "average, from the most alike of those before"
+            f": other frames in {variation['frames']:.0%} of the time, {variation['apart']:.2f} m "
+            "apart on average, from the most alike of those before"
         )
     return [text]

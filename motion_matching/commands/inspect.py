@@ -5,19 +5,17 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..engine.control.performance import load
-from ..engine.control.settings import PerformerSettings
-from ..engine.database import frame_names
+from .. import api
 from ..engine.database.database import Database
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
-from ..engine.insight import frame_inspector, inspection, plots
+from ..engine.insight import frame_inspector, plots
 from ..engine.insight.pose_map import build_pose_map
 from ..engine.takes import takes
 from . import maps
 from .checks import check_targets, name_paths
 from .loading import load_database
-from .output import Output
+from .output import Output, say_written
 from .values import parse_changes, parse_numbers
 from .writing import write_together
 
@@ -28,19 +26,17 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     """Report what a database holds or what the search sees at a frame, and write the results."""
     _check_arguments(arguments)
     database = load_database(arguments.database, out)
-    settings = takes.make_default_settings(database)
-    changes = parse_changes(arguments.changes, settings)
+    changes = parse_changes(arguments.changes, takes.make_default_settings(database))
     out.show_progress("Measuring")
     with write_together(arguments, *_TARGETS) as written:
         if arguments.frame:
-            text, data = _inspect_frame(arguments, database, settings.with_changes(changes))
+            text, data = _inspect_frame(arguments, database, changes)
         else:
-            text, data = _inspect_all(written, database, settings, changes, out)
+            text, data = _inspect_all(written, database, changes, out)
         if written.report:
             takes.write_report(data, written.report)
     out.say(text)
-    if names := [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]:
-        out.say(f"Written: {', '.join(names)}.")
+    say_written(out, name_paths(arguments, *_TARGETS))
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
@@ -63,15 +59,10 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 
 
 def _inspect_all(
-    arguments: argparse.Namespace,
-    database: Database,
-    settings: PerformerSettings,
-    changes: dict[str, Any],
-    out: Output,
+    arguments: argparse.Namespace, database: Database, changes: dict[str, Any], out: Output
 ) -> tuple[str, dict[str, Any]]:
     """Return what a database holds as text and JSON data, and draw pictures of it on request."""
-    recorded = load(arguments.performance) if arguments.performance else None
-    result = inspection.inspect(database, settings, changes, recorded)
+    result = api.inspect(database, settings=changes, performance=arguments.performance)
     data = result.data
     if arguments.report or arguments.plot:
         out.show_progress("Mapping poses")
@@ -86,17 +77,24 @@ def _inspect_all(
 
 
 def _inspect_frame(
-    arguments: argparse.Namespace, database: Database, settings: PerformerSettings
+    arguments: argparse.Namespace, database: Database, changes: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """Return what the search sees at one frame, as text and JSON data."""
-    frame = frame_names.find_frame(database, arguments.frame)
-    trajectory = None
-    if arguments.wish:
-        forward, left, *more = [*parse_numbers(arguments.wish, arguments.wish, "--wish"), 0.0]
-        if len(more) > 1:
-            text = f"--wish is {arguments.wish}; give one or two numbers in m/s, such as 0.5,1."
-            raise SettingsError(text)
-        trajectory = frame_inspector.predict_trajectory(database, settings, frame, (forward, left))
-    tags = frozenset(parse_names(arguments.tags))
-    result = frame_inspector.inspect_frame(database, settings, frame, trajectory, tags=tags)
-    return frame_inspector.describe(result, database), frame_inspector.to_dict(result, database)
+    seen = api.inspect_frame(
+        database,
+        arguments.frame,
+        velocity=_parse_wish(arguments.wish),
+        tags=parse_names(arguments.tags),
+        settings=changes,
+    )
+    return api.describe_frame(seen, database), frame_inspector.to_dict(seen, database)
+
+
+def _parse_wish(text: str | None) -> tuple[float, float] | None:
+    """Return the desired velocity forward and to the left, if one is given."""
+    if not text:
+        return None
+    forward, left, *more = [*parse_numbers(text, text, "--wish"), 0.0]
+    if len(more) > 1:
+        raise SettingsError(f"--wish is {text}; give one or two numbers in m/s, such as 0.5,1.")
+    return forward, left

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
+from ..api import motion
 from ..engine.database import database
 from ..engine.database.database import Database
-from ..engine.errors import DatabaseError, SettingsError
+from ..engine.errors import DatabaseError
 from ..engine.silence import silence_output
 from .arguments import PROGRAM
 from .output import Output, say_warnings
@@ -31,11 +31,14 @@ def load_database(path: Path, out: Output | None = None) -> Database:
 
 def check_blender(path: Path | None, command: str) -> None:
     """Raise SettingsError if a file needs Blender and there is none."""
-    if path and "bpy" not in sys.modules and importlib.util.find_spec("bpy") is None:
-        raise SettingsError(
-            f"{path} needs Blender's module bpy, which this Python lacks; install bpy, or "
-            f"run 'blender --command {PROGRAM} {command} …'."
-        )
+    if path:
+        motion.check_blender(str(path), f"run 'blender --command {PROGRAM} {command} …'")
+
+
+def load_blender() -> None:
+    """Load Blender's module."""
+    with protect_blender_import():
+        import_module("bpy")
 
 
 @contextmanager

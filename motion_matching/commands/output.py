@@ -11,7 +11,7 @@ from .arguments import PROGRAM
 
 if TYPE_CHECKING:
     from ..engine.database.parts import BuildNote
-
+    from ..engine.files import NamedPath
 
 _MOST_ALIKE = 8  # warnings of one kind that are printed
 
@@ -73,5 +73,14 @@ def say_warnings(notes: Iterable[BuildNote], out: Output) -> None:
     for texts in by_kind.values():
         for text in texts[:_MOST_ALIKE]:
             out.say(f"Warning: {text}.")
-        if (more := len(texts) - _MOST_ALIKE) > 0:
+        more = len(texts) - _MOST_ALIKE
+        if more > 0:
             out.say(f"Warning: there are {more} more warnings like these.")
+
+
+def say_written(out: Output, files: Iterable[NamedPath], choices: str = "") -> None:
+    """Print which files were written, or with which options there would be some."""
+    if names := [str(path) for _, path in files if path]:
+        out.say(f"Written: {', '.join(names)}.")
+    elif choices:
+        out.say(f"Nothing was written; choose an output with {choices}.")

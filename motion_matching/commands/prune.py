@@ -13,7 +13,7 @@ from ..engine.errors import SettingsError
 from ..engine.takes import comparison, pruning, takes
 from .checks import check_number, check_seed, check_targets, name_paths
 from .loading import load_database
-from .output import Output
+from .output import Output, say_written
 from .values import parse_changes
 from .writing import write_together
 
@@ -53,8 +53,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         f"{result.covered:.0%} of their time in what stays."
     )
     out.say(comparison.write_table(("whole", "pruned"), measured))
-    if names := [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]:
-        out.say(f"Written: {', '.join(names)}.")
+    say_written(out, name_paths(arguments, *_TARGETS))
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ import argparse
 from ..engine.database.database import Database
 from ..engine.database.published_build import list_lacking_motion, list_missing
 from ..engine.errors import SettingsError
-from ..engine.published import FIELD, MATCHING, PUBLISHED, PublishedSet, find_published
+from ..engine.published import FIELD, PUBLISHED, PublishedSet, find_published
 from .output import Output
 
 
@@ -16,27 +16,13 @@ def find_set(arguments: argparse.Namespace) -> PublishedSet | None:
     return find_published(arguments.as_published) if arguments.as_published else None
 
 
-def find_field_set(arguments: argparse.Namespace) -> PublishedSet | None:
-    """Return the set that the arguments choose. Raises SettingsError if its method is no field."""
+def check_plays_field(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError if the set that the arguments choose plays no motion field."""
     published = find_set(arguments)
     if published and published.method != FIELD:
         fields = ", ".join(each.name for each in PUBLISHED.values() if each.method == FIELD)
         text = f"--as-published {published.name} plays no motion field, so nothing is trained"
         raise SettingsError(f"{text}; use {fields}.")
-    return published
-
-
-def choose_controller(arguments: argparse.Namespace) -> None:
-    """Choose the method of a take: as given, as published, or motion matching.
-
-    Raises SettingsError if two presets of the controller are given.
-    """
-    published = find_set(arguments)
-    if published and arguments.settings:
-        text = f"--as-published {published.name} chooses the preset of the controller"
-        raise SettingsError(f"{text}; leave out --settings {arguments.settings}, or use --set.")
-    if arguments.controller is None:
-        arguments.controller = published.method if published else MATCHING
 
 
 def tell_differences(arguments: argparse.Namespace, database: Database, out: Output) -> None:
@@ -45,8 +31,7 @@ def tell_differences(arguments: argparse.Namespace, database: Database, out: Out
     if published is None:
         return
     out.say(f"{published.describe()}.")
-    if missing := list_missing(database, published):
-        name = f"--as-published {published.name}"
-        out.say(f"Warning: the database is not built {name}: {', '.join(missing)}.")
+    if missing := ", ".join(list_missing(database, published)):
+        out.say(f"Warning: the database is not built --as-published {published.name}: {missing}.")
     if apart := [*published.apart, *list_lacking_motion(database, published)]:
         out.say(f"Not as published: {'; '.join(apart)}.")

@@ -8,24 +8,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import scene
-from ..engine.body import axes
+from ..api.retargeting import make_options, make_request, read_motions
+from ..engine.body.axes import FileAxes, add_options
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.files import describe_no_file
-from ..engine.retargeting import mapping_preset
-from ..engine.retargeting.mapping_preset import MappingPreset
+from ..engine.retargeting.mapping_preset import MappingPreset, load_mapping
 from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import check_names, get_descriptions
 from ..engine.takes import takes
 from .checks import check_number, check_targets, name_paths
-from .loading import check_blender, protect_blender_import
-from .output import Output, say_warnings
+from .loading import check_blender, load_blender
+from .output import Output, say_warnings, say_written
 from .values import parse_changes
 from .writing import write_together
 
 if TYPE_CHECKING:
-    from ..scene.retargeting.sources import SourceMotion
-    from ..scene.retargeting.transfer import Retargeted, RetargetRequest
+    from ..scene.retargeting.transfer import Retargeted
 
 _FORCE = "write it all the same with --force"
 _TARGETS = {"output": (".blend",), "report": (".json",)}
@@ -35,59 +34,43 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     """Read the source, retarget it, and write the copy of the Blender file and the report."""
     _check_arguments(arguments)
     settings = _parse_settings(arguments.changes)
-    with protect_blender_import():
-        retargeting = scene.retargeting
-        files, onto = retargeting.files, retargeting.onto
-        mending, transfer = retargeting.mending, retargeting.transfer
-        writing = retargeting.writing
-        bake_controls = scene.controls.bake_controls
-    given = mapping_preset.load_mapping(arguments.mapping) if arguments.mapping else MappingPreset()
-    request = transfer.RetargetRequest(settings, given.source, given.target)
-    options = writing.WriteOptions(
-        fewer_keys=arguments.fewer_keys or 0.0,
-        controls=bake_controls.ControlSettings(arguments.legs.upper(), arguments.arms.upper()),
-    )
+    load_blender()
+    given = load_mapping(arguments.mapping) if arguments.mapping else MappingPreset()
     out.show_progress("Reading")
-    motions = files.read_file(
+    motions, misread, notes = read_motions(
         arguments.source,
-        up=arguments.up,
-        forward=arguments.forward,
-        scale=arguments.scale,
-        character=arguments.character,
-        chosen=parse_names(arguments.actions),
+        FileAxes(arguments.up, arguments.forward),
+        arguments.scale,
+        arguments.character,
+        parse_names(arguments.actions),
+        arguments.keep_frames,
     )
-    _warn_of_axes(arguments, motions, out)
-    motions, notes = mending.mend_motions(motions, arguments.keep_frames)
+    for text in misread:
+        out.say(f"Warning: {add_options(text)}")
     say_warnings(notes, out)
     with write_together(arguments, *_TARGETS) as written:
-        names, armature, done = onto.retarget_into_copy(
+        names, armature, done = scene.retargeting.onto.retarget_into_copy(
             motions,
-            request,
+            make_request(settings, given.source, given.target),
             arguments.onto,
             written.output,
-            options,
+            make_options(arguments.fewer_keys or 0.0, arguments.legs, arguments.arms),
             armature=arguments.armature,
             frame_start=arguments.frame,
             force="" if arguments.force else _FORCE,
             report=out.show_progress,
         )
-        report = _make_report(arguments, armature, names, done, request)
-        report["notes"] = [note.text for note in notes]
         if written.report:
+            report = {
+                "source": str(arguments.source),
+                "onto": str(arguments.onto),
+                "armature": armature,
+                **_make_report(names, done, settings),
+                "notes": [note.text for note in notes],
+            }
             takes.write_report(report, written.report)
-    _say(out, arguments, names, armature, done)
-
-
-def _warn_of_axes(
-    arguments: argparse.Namespace, motions: Sequence[SourceMotion], out: Output
-) -> None:
-    """Say which motions lie or stand on their head because of their axes."""
-    clips, is_bvh = [motion.clip for motion in motions], arguments.source.suffix.lower() == ".bvh"
-    better = axes.find_all_better_axes(clips, axes.FileAxes(arguments.up, arguments.forward))
-    for clip, one in zip(clips, better, strict=True):
-        if one:
-            text = axes.describe_mistake(clip.name, one if is_bvh else None)
-            out.say(f"Warning: {axes.add_options(text)}")
+    _say(out, names, armature, done)
+    say_written(out, name_paths(arguments, *_TARGETS))
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
@@ -113,22 +96,13 @@ def _parse_settings(texts: list[str]) -> RetargetSettings:
 
 
 def _make_report(
-    arguments: argparse.Namespace,
-    armature: str,
-    names: list[str],
-    done: Retargeted,
-    request: RetargetRequest,
+    names: Sequence[str], done: Retargeted, settings: RetargetSettings
 ) -> dict[str, Any]:
-    """Return what the report holds: what was read and made, the pairs of bones, and measures."""
+    """Return what the report holds: the pairs of bones, what was made, and measures."""
     mapping = done.mapping
     motions = [motion for motion, _ in done.pairs]
     return {
-        "source": str(arguments.source),
-        "onto": str(arguments.onto),
-        "armature": armature,
-        "settings": {
-            name: getattr(request.settings, name) for name in get_descriptions(RetargetSettings)
-        },
+        "settings": {name: getattr(settings, name) for name in get_descriptions(RetargetSettings)},
         "mapped": mapping.mapped_count,
         "total": mapping.total,
         "needs_help": mapping.needs_help,
@@ -151,9 +125,7 @@ def _make_report(
     }
 
 
-def _say(
-    out: Output, arguments: argparse.Namespace, names: list[str], armature: str, done: Retargeted
-) -> None:
+def _say(out: Output, names: Sequence[str], armature: str, done: Retargeted) -> None:
     """Say what was made, which parts are missing, and what is doubtful."""
     mapping = done.mapping
     made = f"'{names[0]}'" if len(names) == 1 else f"{len(names)} actions"
@@ -190,8 +162,6 @@ def _say(
     for check in done.checks:
         if check.is_wrong:
             out.say(f"Written all the same: {check.describe()}.")
-    written = [str(path) for _, path in name_paths(arguments, *_TARGETS) if path]
-    out.say(f"Written: {', '.join(written)}.")
 
 
 def _name_parts(roles: Sequence[str]) -> str:

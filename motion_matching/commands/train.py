@@ -5,24 +5,21 @@ from __future__ import annotations
 import argparse
 import tempfile
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
+from ..api.fields import make_training
 from ..engine import own_files
 from ..engine.database.tags import parse_names
 from ..engine.errors import SettingsError
-from ..engine.field.field_controller import METRICS, summarize
-from ..engine.field.quality import NOTEBOOK, TRAININGS, TrainingSettings
-from ..engine.field.tasks import TASK_NAMES, make_tasks
+from ..engine.field.field_controller import summarize
 from ..engine.field.training import Training
 from ..engine.field.value_function import OtherVersionError
 from ..engine.files import check_clashes
 from ..engine.insight import residual_plot
-from ..engine.takes import takes
 from .checks import check_targets, name_paths
 from .loading import load_database
 from .output import Output
-from .published import find_field_set, tell_differences
+from .published import check_plays_field, tell_differences
 
 _SETTINGS = ("states", "neighbours", "sweeps", "residual", "discount", "drift")
 
@@ -30,21 +27,21 @@ _SETTINGS = ("states", "neighbours", "sweeps", "residual", "discount", "drift")
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Train a field and write it. If training stops or fails, save what is done to resume it."""
     _check_arguments(arguments)
-    published = find_field_set(arguments)
-    quality = arguments.quality or (published.quality if published else "normal")
-    settings, directions = _choose_quality(quality, arguments)
+    check_plays_field(arguments)
     database = load_database(arguments.database, out)
     tell_differences(arguments, database, out)
-    fastest, tags = takes.make_default_settings(database).run.forward, parse_names(arguments.tags)
-    if published and not tags:
-        tags = tuple(tag for tag in published.tags if tag in database.tag_names)
-    is_notebook = quality == NOTEBOOK
-    names = TASK_NAMES[:1] if is_notebook else TASK_NAMES
-    if arguments.task:
-        names = parse_names(arguments.task)
-    tasks = make_tasks(names, fastest, directions=directions, tags=tags, as_notebook=is_notebook)
-    metric = METRICS[arguments.metric or ("notebook" if is_notebook else "default")](database)
-    training = Training(database, metric, tasks, settings, out.show_progress)
+    given = {name: getattr(arguments, name) for name in _SETTINGS}
+    training = make_training(
+        database,
+        tasks=parse_names(arguments.task),
+        tags=parse_names(arguments.tags),
+        quality=arguments.quality,
+        as_published=arguments.as_published,
+        metric=arguments.metric,
+        settings={name: value for name, value in given.items() if value is not None},
+        directions=arguments.directions,
+        progress=out.show_progress,
+    )
     unfinished = _find_unfinished(arguments.output)
     _resume(training, arguments.output, unfinished, out)
     try:
@@ -76,15 +73,6 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 def _find_unfinished(output: Path) -> Path:
     """Return the file that a stopped training is resumed from."""
     return output.with_suffix(".unfinished.npz")
-
-
-def _choose_quality(quality: str, arguments: argparse.Namespace) -> tuple[TrainingSettings, int]:
-    """Return the settings of a training of a quality, and the number of directions."""
-    settings, directions = TRAININGS[quality]
-    given = {name: getattr(arguments, name) for name in _SETTINGS}
-    changes = {name: value for name, value in given.items() if value is not None}
-    count = directions if arguments.directions is None else arguments.directions
-    return replace(settings, **changes), count
 
 
 def _resume(training: Training, output: Path, unfinished: Path, out: Output) -> None:

@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine import presets
 from ..engine.control.labels import READY
 from ..engine.control.settings import PerformerSettings
 from ..engine.errors import SettingsError
@@ -30,14 +29,6 @@ def parse_changes(
             changes[name] = value.strip()
         else:
             changes[name] = _to_setting(name, parse_numbers(text, value), settings)
-    return changes
-
-
-def load_controller_preset(name: str) -> dict[str, Any]:
-    """Return the settings of a controller preset, by its name or file. SettingsError if wrong."""
-    changes = presets.load("controllers", name).get("settings")
-    if not isinstance(changes, dict):
-        raise SettingsError(f"The preset '{name}' has no 'settings'; give an object of settings.")
     return changes
 
 

@@ -1,8 +1,9 @@
-"""How long work tells what is done: by callbacks, which may raise to cancel it, or in steps."""
+"""Report the progress of long work: by callbacks, which may raise to cancel it, or in steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -14,6 +15,11 @@ ReportProgress = Callable[[str, float], None]
 ReportShare = Callable[[float], None]
 # work in pieces, which yields the share that is done, or None where it is not known
 ShareSteps = Generator[float | None, None, Result]
+
+
+def name_stage(progress: ReportProgress | None, stage: str) -> ReportShare | None:
+    """Return what reports the share of one stage that is done."""
+    return None if progress is None else partial(progress, stage)
 
 
 def report_part(progress: ReportShare | None, begun: float, part: float) -> ReportShare | None:

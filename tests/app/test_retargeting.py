@@ -89,6 +89,15 @@ def test_scripts_mend_and_keep_frames_as_the_panel_does(tmp_path):
     assert ["kept" in note for note in notes] == [False, True]
 
 
+def test_scripts_learn_that_a_file_has_other_axes(tmp_path):
+    path = tmp_path / "lying.bvh"
+    bvh.save(make_walk(), path, up="Z", forward="-Y")
+    notes: list[str] = []
+    api.retarget_file(path, add_mixamo(), notes=notes, force=True)
+    assert "'lying' lies or stands on its head" in notes[0]
+    assert "Z up and -Y forward" in notes[0]
+
+
 def test_work_that_is_cancelled_in_any_stage_changes_nothing(walk):
     hero = add_mixamo()
     walker = add_walker()
