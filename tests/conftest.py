@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from building.pins import UNSTEADY
 from tests.blender import reset_blender
 from tests.processes import run_process
 from tests.run_files import get_run_folder
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 ALLOWED_SKIPS = CHECKOUT / ".ci" / "allowed_skips"
-
-# numpy's name for the instructions of some processors
-UNSTEADY = ("AVX512F", "AVX512CD", "AVX512_SKX", "AVX512_CLX", "AVX512_CNL", "AVX512_ICL")
 
 # Tests in these folders use Blender, unless their file imports nothing of it. The second kind
 # installs the extension and is slow too.
@@ -205,9 +203,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # before numpy is loaded, here and in workers: with these, the last bits of the same computation
-    # may change from one time to the next, and tests compare bits
-    os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", " ".join(UNSTEADY))
+    # before numpy is loaded, here and in workers: tests compare bits
+    os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", UNSTEADY)
     get_run_folder()  # before workers start, which inherit it
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(

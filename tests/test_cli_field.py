@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.commands import output
 from motion_matching.engine.field import value_function
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
 from tests.command_line import run, run_line
 

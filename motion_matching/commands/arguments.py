@@ -295,7 +295,7 @@ _RETARGET: _Groups = {
 _DEMO_CLIPS: _Groups = {
     "": {
         "folder FOLDER": "folder to write to; it is created if needed",
-        "--seed SEED": "random seed of the variations (default: 0)",
+        "--seed SEED": "seed of the clips: 0, the one that is shipped",
         "--climbs": "also walks up and down ramps and stairs",
     },
 }

@@ -29,8 +29,8 @@ from ..engine.database.sources import (
 )
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
-from ..engine.locomotion import locomotion
 from ..engine.motion import contacts, simulation_bone
+from ..engine.motion.demo_clips import load_standing
 from . import published
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, protect_blender_import
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         sources = tagging.assign_tags(sources, tagging.load_tags(arguments.tags))
     tags = tagging.collect_tags(sources) if arguments.save_tags else {}
     if arguments.add_standing:
-        standing = Source(clip=locomotion.generate_standing(), tags=_STANDING, built_in=True)
+        standing = Source(clip=load_standing(), tags=_STANDING, built_in=True)
         sources.append(replace(standing, mirror=True, tempo=False))
     database, report = build(sources, settings, out.show_progress)
     unplayed = _list_left_out(database) if arguments.leave_out else []

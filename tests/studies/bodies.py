@@ -12,9 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from building.locomotion import locomotion
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.body.body_roles import BodyRoles
-from motion_matching.engine.locomotion import locomotion
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from tests.benchmarks.report import CHECKOUT

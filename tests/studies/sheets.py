@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from building.locomotion import locomotion
 from motion_matching.engine.body.body_roles import find_body_roles
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.control import scripts
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
@@ -21,7 +22,6 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.statistics import measure_speeds
 from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.takes import baking, takes

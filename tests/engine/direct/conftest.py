@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from building.locomotion import locomotion
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.direct.director import Director
 from motion_matching.engine.direct.footage import Footage, make_footage
 from motion_matching.engine.direct.jump_table import JumpTable, build_table
-from motion_matching.engine.locomotion import locomotion
 
 _CLIPS = (
     *("idle", "idle_and_turns_in_place", "walk_starts_and_stops", "starts_in_all_directions"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from building.locomotion import locomotion
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.direct.director import Director
@@ -12,7 +13,6 @@ from motion_matching.engine.direct.footage import make_footage
 from motion_matching.engine.direct.jump_table import build_table
 from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
 from motion_matching.engine.direct.side_steps import is_short_of_side_steps
-from motion_matching.engine.locomotion import locomotion
 
 
 @pytest.mark.parametrize("seconds", [0.3, 0.5])

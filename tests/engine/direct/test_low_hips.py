@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from building.locomotion import locomotion
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.tags import TagRange
@@ -14,7 +15,6 @@ from motion_matching.engine.direct.director import Director
 from motion_matching.engine.direct.footage import compute_places, make_footage
 from motion_matching.engine.direct.jump_table import build_table
 from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
-from motion_matching.engine.locomotion import locomotion
 
 WALKS = ("walk_speeds", "walk_curves", "walk_bends")
 LOW = 0.6  # of the usual height of the hips
