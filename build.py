@@ -15,6 +15,8 @@
     python3 build.py study search  search in two stages, beside exactly; --help says more
     python3 build.py study director  measure directed scenes; --help says more
     python3 build.py study furniture measure directed scenes among obstacles; --help says more
+    python3 build.py study prices  draw the price of jumps; --help says more
+    python3 build.py study features  time searches without each feature; --help says more
     python3 build.py study ground  measure walks on slopes and stairs; --help says more
     python3 build.py clips          write the built-in clips, if building/locomotion has changed
     python3 build.py package [...]  make the extension's zips in `dist`; --help says more

@@ -112,8 +112,6 @@ _TRAIN: _Groups = {
         "training time",
         "--metric {default,notebook}": "how states are compared: with the velocity and turn rate "
         "of the root, or, as in the notebook, without them (default: default)",
-        "--plot FILE.svg": "draw how much each sweep changed the values, beside what the discount "
-        "promises",
     },
     "quality and time": {
         f"--quality {{{','.join(TRAININGS)}}}": "from draft, for a first look, to full, which "
@@ -138,7 +136,7 @@ _INSPECT: _Groups = {
         "--set NAME=VALUE": "change a setting of the controller, such as run=4; may be repeated",
         "--report FILE.json": "write the same and more as JSON, for plots of your own",
         "--plot FILE.svg": "draw pictures: where frames lead within a second, coverage, "
-        "histograms, maps of the poses, and the price of jumps",
+        "histograms, and maps of the poses",
         "--map {field,umap}": "map the states of a motion field too, in the report and the "
         "pictures: by the graph of their neighbours, or by UMAP, which needs umap-learn",
     },

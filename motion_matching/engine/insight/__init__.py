@@ -14,9 +14,6 @@ if TYPE_CHECKING:
         pictures,
         plots,
         pose_map,
-        price_plot,
-        residual_plot,
-        search_times,
         strands,
         watching,
     )
