@@ -208,9 +208,8 @@ _TAKE: _Groups = {
         "--save-performance FILE.json": "the intents and settings, to perform again with --script",
         "--save-contacts FILE.json": "when feet are planted, to edit and bake again with "
         "--contacts",
-        "--preview FILE.png|mp4": "a picture of the whole take along its paths, or a film",
-        "--preview-size WxH": "size of the preview in pixels (default: 1280x720, for a film "
-        "640x360)",
+        "--preview FILE.png": "a sheet of pictures: the way from above, and the body on it",
+        "--preview-size WxH": "size of the sheet in pixels (default: 1280x720)",
     },
     "the Blender file": {
         "--onto FILE.blend": "put the take onto an armature of this file; -o becomes a copy of it",

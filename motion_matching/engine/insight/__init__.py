@@ -14,7 +14,9 @@ if TYPE_CHECKING:
         pictures,
         plots,
         pose_map,
+        raster,
         strands,
+        take_sheet,
         watching,
     )
 else:
