@@ -16,7 +16,10 @@
     python3 build.py study search  search in two stages, beside exactly; --help says more
     python3 build.py study director  measure directed scenes; --help says more
     python3 build.py study furniture measure directed scenes among obstacles; --help says more
+    python3 build.py study prices  draw the price of jumps; --help says more
+    python3 build.py study features  time searches without each feature; --help says more
     python3 build.py study ground  measure walks on slopes and stairs; --help says more
+    python3 build.py clips          write the built-in clips, if building/locomotion has changed
     python3 build.py package [...]  make the extension's zips in `dist`; --help says more
     python3 build.py blenders       print the supported Blenders and their Pythons as JSON
 
@@ -33,7 +36,7 @@ import sys
 from pathlib import Path
 
 from building.environments import BuildError, Environment
-from building.pins import BLENDERS, LINTED
+from building.pins import BLENDERS, LINTED, UNSTEADY
 
 ROOT = Path(__file__).resolve().parent
 
@@ -120,6 +123,11 @@ def study(environment: Environment, *arguments: str) -> int:
     return environment.run("building.studies", *arguments)
 
 
+def clips(environment: Environment) -> int:
+    os.environ["NPY_DISABLE_CPU_FEATURES"] = UNSTEADY
+    return environment.run("building.locomotion")
+
+
 def package(environment: Environment, *arguments: str) -> int:
     return environment.run("building.package", *arguments)
 
@@ -132,7 +140,7 @@ def list_blenders() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    commands = {run.__name__: run for run in (demo, test, lint, docs, bench, study, package)}
+    commands = {run.__name__: run for run in (demo, test, lint, docs, bench, study, clips, package)}
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in ("-h", "--help"):
         print(__doc__)
@@ -143,7 +151,7 @@ def main(arguments: list[str]) -> int:
     blender, supported = "", LINTED if name in ("lint", "docs") else BLENDERS
     if rest[:1] == ["--blender"] and rest[1:] and rest[1] in supported:
         blender, rest = rest[1], rest[2:]
-    known = {"demo": [], "docs": [], "lint": ["--fast", "--types"]}.get(name, rest)
+    known = {"demo": [], "docs": [], "clips": [], "lint": ["--fast", "--types"]}.get(name, rest)
     if name not in commands or rest[:1] == ["--blender"] or not set(rest) <= set(known):
         print(__doc__, file=sys.stderr)
         return 2

@@ -77,7 +77,6 @@ def _add_menus() -> Remove:
 def _add_listeners() -> Remove:
     """Subscribe to changes; modules are loaded when something happens."""
     runtime.subscribe("database", lambda: app.status.mark_stale())
-    runtime.subscribe("database", lambda: runtime.curves.clear())
     for kind in ("database", "path", "selection"):
         runtime.subscribe(kind, lambda: ui.database.ground_paths.schedule_refresh())
     runtime.subscribe("selection", lambda: app.inspector.refresh() if runtime.inspector else None)
@@ -120,8 +119,7 @@ def _add_handlers() -> Remove:
 
 def _add_drawing() -> Remove:
     """Draw tags into animation editors, and the path and what is known of the data into views."""
-    insight = ui.insight
-    overlays = insight.drawing.overlay, insight.charts.overlay, insight.learning_drawing.overlay
+    overlays = ui.insight.drawing.overlay, ui.insight.charts.overlay
     preview = ui.database.preview_drawing.overlay
     moving = ui.takes.drawing.overlay, ui.director.drawing.overlay
     arrows, paths = ui.director.mark_drawing.overlay, ui.database.ground_paths

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import Phase, settings
 
+from building.pins import UNSTEADY
 from tests.blender import reset_blender
 from tests.processes import run_process
 from tests.run_files import get_run_folder
@@ -38,11 +39,9 @@ settings.register_profile(
 )
 settings.load_profile("few")
 
-# numpy's name for the instructions of some processors
-UNSTEADY = ("AVX512F", "AVX512CD", "AVX512_SKX", "AVX512_CLX", "AVX512_CNL", "AVX512_ICL")
 # Set before numpy is loaded, which conftests of folders do: with these, the last bits of the same
 # computation may change from one time to the next, and tests compare bits.
-os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", " ".join(UNSTEADY))
+os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", UNSTEADY)
 
 # Tests in these folders use Blender, unless their file imports nothing of it. The second kind
 # installs the extension and is slow too.

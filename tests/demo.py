@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
+from building.locomotion import locomotion
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
-from motion_matching.engine.locomotion import locomotion
-from motion_matching.engine.locomotion.climbs import generate_climbs
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.motion.demo_clips import load_demo_clips
 from motion_matching.engine.takes import takes
 from tests.run_files import pickle_once
 
@@ -22,7 +22,7 @@ FEW = ("idle", "walk_speeds", "walk_curves", "run_speeds", "gait_changes")
 @cache
 def generate_clips(fps: float = 30.0) -> tuple[Clip, ...]:
     """Return the clips, whose arrays cannot be written to: all tests of a process share them."""
-    clips = pickle_once(f"clips_{fps:g}", lambda: tuple(locomotion.generate(fps=fps)))
+    clips = tuple(load_demo_clips() if fps == 30.0 else locomotion.generate(fps=fps))
     for clip in clips:
         clip.positions.flags.writeable = clip.rotations.flags.writeable = False
     return clips
@@ -55,10 +55,9 @@ def load_climbing() -> Database:
     """Return the database of few clips, and of those on ramps and stairs."""
 
     def build_climbing() -> Database:
-        clips = [clip for clip in generate_clips() if clip.name in CLIMBERS]
-        return build([Source(clip=clip) for clip in [*clips, *generate_climbs()]], BuildSettings())[
-            0
-        ]
+        clips = load_demo_clips(climbs=True)
+        climbing = [c for c in clips if c.name in CLIMBERS or c.name.startswith(("ramp", "stairs"))]
+        return build([Source(clip=clip) for clip in climbing], BuildSettings())[0]
 
     return pickle_once("climbing", build_climbing)
 

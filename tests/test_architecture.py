@@ -59,7 +59,6 @@ ENGINE: dict[str, set[str]] = {
     "engine.motion": MOTION,
     "engine.body": BODY,
     "engine.retargeting": {*BODY, "engine.retargeting"},
-    "engine.locomotion": {*BODY, "engine.locomotion"},
     "engine.control": {*BODY, "engine.control"},
     "engine.feet": {*BODY, "engine.control", "engine.feet"},
     "engine.database": DATA,

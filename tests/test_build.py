@@ -322,6 +322,8 @@ def run_pytest_on(
     tests.mkdir()
     for name in ("conftest.py", "blender.py", "processes.py", "run_files.py"):
         shutil.copy(CHECKOUT / "tests" / name, tests)
+    (folder / "building").mkdir()
+    shutil.copy(CHECKOUT / "building" / "pins.py", folder / "building")
     (tests / "test_given.py").write_text(source)
     words = [*before, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
     return subprocess.run(

@@ -25,8 +25,8 @@ from motion_matching.engine.control import performance, scripts
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import SimulationObject
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh, contacts, simulation_bone
+from motion_matching.engine.motion.demo_clips import load_demo_clips
 from motion_matching.engine.takes import takes
 from tests.command_line import run, run_line, run_with_errors
 from tests.conftest import CHECKOUT
@@ -1139,16 +1139,22 @@ def test_demo_clips_replace_no_other_files_of_their_names(tmp_path: Path) -> Non
     edited = next(iter(made))
     (clips / edited).write_text("motion capture of mine")
     made = list_files(clips)
-    for seed in (0, 1):
-        code, said = run_with_errors("demo-clips", clips, "--seed", seed)
-        assert (code, said.count("\n")) == (1, 1)
-        assert "is there already" in said
-        assert list_files(clips) == made
+    code, said = run_with_errors("demo-clips", clips)
+    assert (code, said.count("\n")) == (1, 1)
+    assert "is there already" in said
+    assert list_files(clips) == made
 
 
-def test_the_demo_clips_are_those_of_the_generator(demo: Path) -> None:
+def test_demo_clips_of_a_seed_that_is_not_shipped_are_refused(tmp_path: Path) -> None:
+    code, said = run_with_errors("demo-clips", tmp_path / "clips", "--seed", 1)
+    assert (code, said.count("\n")) == (1, 1)
+    assert "are those of seed 0" in said
+    assert not (tmp_path / "clips").exists()
+
+
+def test_the_demo_clips_are_those_that_are_shipped(demo: Path) -> None:
     assert sorted(file.stem for file in (demo / "clips").iterdir()) == sorted(
-        clip.name for clip in locomotion.generate(0)
+        clip.name for clip in load_demo_clips()
     )
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
 from tests.command_line import run, run_line
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import shutil
 import signal
 import tempfile
@@ -16,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.commands import output
 from motion_matching.engine.field import value_function
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
 from tests.command_line import run, run_line
 
@@ -84,55 +83,6 @@ def test_training_a_field_prints_a_summary(
     assert function.tasks.tags == ("walk",)
     assert function.tasks.speeds == ()
     assert function.values.shape == (len(function.frames), 1, 2, 5)
-
-
-def test_a_training_is_plotted(
-    walk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Finished trainings too; an unsupported file type is refused before the work."""
-    command = ("train", walk, *QUICK, "-o", tmp_path / "field.npz")
-    assert run(*command, "--plot", tmp_path / "plot.png") != 0
-    assert ".svg" in read_sentence(capsys)
-    assert run(*command) == 0
-    assert run(*command, "--plot", tmp_path / "plot.svg") == 0
-    assert "plot.svg" in capsys.readouterr().out
-    [most] = re.findall(r'id="most".*?points="(.*?)"', (tmp_path / "plot.svg").read_text())
-    assert len(most.split()) == 10
-
-
-def test_a_field_stays_when_its_plot_cannot_be_written(
-    walk: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The folder of the plot is checked before the work, and is gone at its end."""
-    folder, file = tmp_path / "plots", tmp_path / "field.npz"
-    command = ("train", walk, *QUICK, "-o", file, "--plot", folder / "plot.svg")
-    assert run(*command) == 1
-    assert "plots" in read_sentence(capsys)
-    assert not file.exists()
-    folder.mkdir()
-
-    def remove(*_: object) -> None:
-        folder.rmdir() if folder.exists() else None
-
-    with monkeypatch.context() as patch:
-        patch.setattr(output.Output, "show_progress", remove)
-        assert run(*command) == 1
-    said = read_sentence(capsys)
-    assert "plot.svg cannot be written" in said
-    assert "The field is saved" in said
-    assert value_function.load(file).finished
-    folder.mkdir()
-    assert run(*command) == 0
-    assert "trained already" in capsys.readouterr().out
-    assert (folder / "plot.svg").exists()
-    os.link(file, folder / "same.svg")
-    before = file.read_bytes()
-    assert run(*command[:-1], folder / "same.svg") == 1
-    assert "names too" in read_sentence(capsys)
-    assert file.read_bytes() == before
 
 
 def test_training_ends_when_the_values_converge(walk: Path, field: Path, tmp_path: Path) -> None:

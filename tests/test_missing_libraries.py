@@ -24,7 +24,6 @@ COMMANDS = (
     "train curves.npz -o made.npz",
     "direct curves.npz scene.json",
     "inspect curves.npz",
-    "demo-clips made",
 )
 
 

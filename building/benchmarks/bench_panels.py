@@ -147,7 +147,7 @@ def make_character(search: str) -> None:
     """Make an armature with many sources, whose frames are all in ranges of tags."""
     import bpy
 
-    from motion_matching.engine.locomotion import locomotion
+    from building.locomotion import locomotion
     from motion_matching.scene.rig.armature import create_armature
     from motion_matching.ui.database.operators_sources import add_source
     from motion_matching.ui.tags.operators import add_range

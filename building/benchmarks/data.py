@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
+from building.locomotion import locomotion
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features import compute_normalization, load_schema
 from motion_matching.engine.database.sources import Source, find_sources
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip

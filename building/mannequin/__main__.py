@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
+from building.locomotion.humanoid import build_humanoid_skeleton
 
 from .shape import sculpt_mannequin
 

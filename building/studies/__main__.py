@@ -19,11 +19,13 @@ from . import (
     furnished_command,
     ground_command,
     planning_command,
+    price_plot,
     pushing_command,
     quality,
     report,
     retargeting_command,
     running,
+    search_times,
     stages_command,
     transitions_report,
     two_stages,
@@ -36,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Return 0 once everything is measured, whether it reaches its figures or not."""
     parser = _make_parser()
     chosen = parser.parse_args(arguments)
-    if chosen.workers < 1:
+    if getattr(chosen, "workers", 1) < 1:
         parser.error("workers have to be above zero")
     print(describe_machine(), flush=True)
     others = {
@@ -51,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "choices": choices_command.run,
         "stages": stages_command.run,
         "ground": ground_command.run,
+        "prices": price_plot.run,
+        "features": search_times.run,
     }
     try:
         if chosen.study in others:
@@ -132,6 +136,10 @@ def _make_parser() -> argparse.ArgumentParser:
     choices_command.add_arguments(studies.add_parser("choices", help=text, description=text))
     text = "measure what jumps cost with several ways to blend, price and compare them"
     transitions_report.add_arguments(studies.add_parser("transitions", help=text, description=text))
+    text = "draw the price of a jump over the differences that it has to hide"
+    price_plot.add_arguments(studies.add_parser("prices", help=text, description=text))
+    text = "measure what each feature of a database adds to the time of a search"
+    search_times.add_arguments(studies.add_parser("features", help=text, description=text))
     return parser
 
 

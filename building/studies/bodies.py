@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from building.benchmarks.report import CHECKOUT
+from building.locomotion import locomotion
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.body.body_roles import BodyRoles
-from motion_matching.engine.locomotion import locomotion
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from tests.engine import animals, characters

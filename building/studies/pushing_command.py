@@ -10,9 +10,9 @@ import numpy as np
 
 from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 from motion_matching.engine.field.field_controller import FieldController
-from motion_matching.engine.insight import pictures, residual_plot
+from motion_matching.engine.insight import pictures
 
-from . import pushing, quality
+from . import pushing, quality, residual_plot
 from .manual_parts import publish
 from .pushing import SEEN, Measures, PushJob
 from .running import add_part_arguments, open_set

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from building.locomotion import locomotion
+from building.locomotion.climbs import generate_climbs
+from building.locomotion.locomotion import Move
 from motion_matching.engine.database import retagging
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.database.thresholds import AutoTagSettings
-from motion_matching.engine.locomotion import locomotion
-from motion_matching.engine.locomotion.climbs import generate_climbs
-from motion_matching.engine.locomotion.locomotion import Move
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from tests.engine import animals

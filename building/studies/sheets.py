@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from building.locomotion import locomotion
 from motion_matching.engine.body.body_roles import find_body_roles
-from motion_matching.engine.locomotion import locomotion
+from motion_matching.engine.insight.raster import draw_line, make_paper, write_png
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
@@ -22,7 +21,6 @@ from tests.engine import animals
 from .bodies import TARGETS, load_target, save_rigify
 
 _MARGIN = 10
-_LINE = 1.3  # pixels: half the width of bones
 COLOURS = {"left": (31, 105, 180), "right": (205, 60, 50), "": (60, 60, 60)}
 _GROUND = (150, 175, 150)
 
@@ -133,7 +131,7 @@ def draw(rows: Sequence[Figures], cell: tuple[int, int]) -> np.ndarray:
     """Return a picture (H, W, 3) of figures, each row as large as its cells."""
     width, height = cell
     count = len(rows[0].ends)
-    picture = np.full((len(rows) * height, count * width, 3), 255.0)
+    picture = make_paper(count * width, len(rows) * height)
     for line, row in enumerate(rows):
         size = np.ptp(row.ends.reshape(-1, 2), axis=0)
         scale = min((width - 2 * _MARGIN) / size[0], (height - 2 * _MARGIN) / size[1])
@@ -149,32 +147,3 @@ def draw(rows: Sequence[Figures], cell: tuple[int, int]) -> np.ndarray:
             for index in order:
                 draw_line(picture, *lines[index], COLOURS[row.sides[index]])
     return np.round(picture).astype(np.uint8)
-
-
-def draw_line(
-    picture: np.ndarray, start: np.ndarray, end: np.ndarray, colour: tuple[int, int, int]
-) -> None:
-    """Draw a line with smooth edges between points (2,) in pixels, across and down."""
-    least = np.floor(np.minimum(start, end) - _LINE - 1).astype(int).clip(0)
-    most = np.ceil(np.maximum(start, end) + _LINE + 2).astype(int)
-    part = picture[least[1] : most[1], least[0] : most[0]]
-    rows, columns = np.mgrid[: part.shape[0], : part.shape[1]]
-    points = np.stack([columns + least[0], rows + least[1]], axis=-1) + 0.5
-    way = end - start
-    share = np.clip((points - start) @ way / max(way @ way, 1e-9), 0.0, 1.0)
-    away = np.linalg.norm(points - start - share[..., None] * way, axis=-1)
-    cover = np.clip(_LINE + 0.5 - away, 0.0, 1.0)[..., None]
-    part += cover * (np.array(colour) - part)
-
-
-def write_png(path: Path, picture: np.ndarray) -> None:
-    """Write a picture (H, W, 3) of bytes."""
-    height, width, _ = picture.shape
-    lines = np.concatenate([np.zeros((height, 1), np.uint8), picture.reshape(height, -1)], axis=1)
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b""))
-    chunks = (
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        for kind, data in parts
-    )
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))

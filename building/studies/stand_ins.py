@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from building.locomotion import locomotion
 from motion_matching.engine.body.body_roles import BodyRoles
 from motion_matching.engine.errors import MotionMatchingError
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton

@@ -17,7 +17,7 @@ from ..engine.database.published_build import build_as
 from ..engine.database.sources import Source
 from ..engine.database.tags import TagRange
 from ..engine.errors import DatabaseError, SettingsError
-from ..engine.locomotion import locomotion
+from ..engine.motion.demo_clips import load_standing
 from ..engine.progress import ReportProgress
 from ..engine.published import find_published
 from .motion import Motion, list_sources
@@ -128,7 +128,7 @@ def build_with_report(
     if leave_out not in (None, "odd"):
         raise SettingsError(f"There is nothing '{leave_out}' to leave out; use odd.")
     if add_standing:
-        clip = locomotion.generate_standing()
+        clip = load_standing()
         idle = (TagRange("idle"),)
         standing = Source(clip=clip, tags=idle, built_in=True, mirror=True, tempo=False)
         sources = [*sources, standing]

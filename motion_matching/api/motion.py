@@ -13,11 +13,10 @@ from ..engine.control.take import Take
 from ..engine.database.build import BuildSettings
 from ..engine.database.sources import GroundObject, Source, choose_character, find_sources
 from ..engine.errors import SettingsError
-from ..engine.locomotion import locomotion
-from ..engine.locomotion.climbs import generate_climbs
 from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
 from ..engine.progress import ReportProgress
+from ..engine.motion.demo_clips import load_demo_clips
 from ..engine.takes import takes
 
 if TYPE_CHECKING:
@@ -122,12 +121,12 @@ def read_actions(
 
 
 def make_demo_clips(seed: int = 0, *, climbs: bool = False) -> list[Clip]:
-    """Generate the built-in locomotion clips.
+    """Return the built-in locomotion clips, which were generated once and are shipped.
 
     Parameters
     ----------
     seed : int
-        Seed of the variations.
+        Seed of the variations: 0, the one that is shipped.
     climbs : bool
         Also walk up and down ramps and stairs.
 
@@ -136,14 +135,18 @@ def make_demo_clips(seed: int = 0, *, climbs: bool = False) -> list[Clip]:
     list of Clip
         Standing, walking, running, turning and strafing on a skeleton of 22 bones.
 
+    Raises
+    ------
+    SettingsError
+        If the seed is not shipped.
+
     Examples
     --------
     >>> clips = api.make_demo_clips()
     >>> clips[0].fps
     30.0
     """
-    clips = locomotion.generate(seed)
-    return [*clips, *generate_climbs(seed)] if climbs else clips
+    return load_demo_clips(climbs, seed)
 
 
 def write_bvh(motion: Take | Clip, path: str | Path) -> None:

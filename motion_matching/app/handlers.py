@@ -77,7 +77,6 @@ def _after_load(*_: Any) -> None:
     _forget_data()
     runtime.coverage_reports.clear()
     runtime.pose_maps.clear()
-    runtime.search_times.clear()
     app.live.endings.clean_up()  # Blender saves files on its own while live
     app.recordings.refresh()
 

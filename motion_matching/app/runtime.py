@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import bpy
 
     from ..engine.control.performer import Frame, Placement
-    from ..engine.insight.residual_plot import Curves
     from ..scene.reading.library import ActionDigests, FileDigests, Library
     from ..scene.rig.rig_check import RigState
     from .beside import PlayedBeside
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from .insight import CoverageReport, MappedPoses
     from .inspector import Inspector
     from .live.host import LiveSession
-    from .search_times import MeasuredSearch
     from .source_preview import SourcePreview
     from .status import Status
     from .steps import Steps, Work
@@ -94,9 +92,7 @@ class Runtime:
     unfolded: set[str] = field(default_factory=set)  # places in the tab where warnings are listed
     coverage_reports: dict[int, CoverageReport] = field(default_factory=dict)
     pose_maps: dict[int, MappedPoses] = field(default_factory=dict)
-    search_times: dict[int, MeasuredSearch] = field(default_factory=dict)
     comparisons: dict[int, Comparison] = field(default_factory=dict)
-    curves: dict[str, Curves | None] = field(default_factory=dict)  # by the key of a training
     scheduled: set[Callable[[], Any]] = field(default_factory=set)  # what timers call
     window_timers: list[bpy.types.Timer] = field(default_factory=list)  # Blender does not list them
     caches: dict[type, Any] = field(default_factory=dict)

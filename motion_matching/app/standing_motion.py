@@ -5,10 +5,9 @@ from __future__ import annotations
 import bpy
 
 from ..engine.errors import SettingsError
-from ..engine.locomotion import locomotion
+from ..engine.motion.demo_clips import load_standing
 from ..engine.progress import ReportProgress
 from ..scene.blender import playback
-from ..scene.blender.actions import get_scene_fps
 from ..scene.retargeting import targets, transfer, writing
 from ..scene.retargeting.sources import SourceMotion
 from ..scene.retargeting.transfer import Retargeted, RetargetRequest
@@ -23,12 +22,12 @@ def add_standing_steps(obj: bpy.types.Object) -> Steps[bpy.types.Action]:
     What the armature plays stays. Raises SettingsError for a body with four legs, and RigError as
     retargeting does; then nothing was added.
     """
-    uid, fps = obj.session_uid, get_scene_fps(bpy.context.scene)
+    uid = obj.session_uid
     request = RetargetRequest(target_bones=get_leg_roles(obj))
     target = targets.read_target(obj, get_bone_choice(obj), request.target_bones)
 
     def run(report: ReportProgress) -> Retargeted:
-        motion = SourceMotion(locomotion.generate_standing(fps=fps))
+        motion = SourceMotion(load_standing())
         return transfer.retarget([motion], target, request, report)
 
     retargeted = yield from run_in_background_steps(run, "Adding Standing")

@@ -26,7 +26,7 @@ from ..engine.field.quality import NOTEBOOK, QUALITIES, TRAININGS
 from ..engine.field.tasks import Tasks, space_speeds
 from ..engine.progress import ReportProgress
 from ..engine.takes import takes
-from . import learning_curves, status
+from . import status
 from .build import load_or_build_steps
 from .characters import get_armature
 from .library import get_library
@@ -197,7 +197,7 @@ def train_steps(obj: bpy.types.Object) -> Steps[str]:
     files = library.get_path(key), library.get_path(f"{key}.stopped")
     steps = run_in_background_steps(partial(_train, request, database, *files), "Training")
     try:
-        function, words = yield from learning_curves.follow_steps(uid, steps)
+        function, words = yield from steps
         library.make_room(key)
     finally:
         with _training_lock:  # what is cancelled is saved before anything else happens
@@ -223,17 +223,8 @@ def _train(
         is_there = training.is_finished and file.exists()
         for each in (file, stopped):
             own_files.make_way(each, own_files.FIELD)
-        recorded = -1.0
-
-        def record(stage: str, part: float) -> None:
-            nonlocal recorded
-            if recorded != training.share_done:
-                recorded = training.share_done
-                learning_curves.record_progress(file.stem, training)
-            report(stage, part)
-
         try:
-            function = training.run(record)
+            function = training.run(report)
             if not is_there:
                 training.save(file)
         except BaseException:

@@ -1,4 +1,4 @@
-"""`demo-clips`: generated clips as BVH files."""
+"""`demo-clips`: the built-in clips as BVH files."""
 
 from __future__ import annotations
 
@@ -8,26 +8,23 @@ from pathlib import Path
 
 from ..engine import own_files
 from ..engine.errors import SettingsError
-from ..engine.locomotion import climbs, locomotion
 from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
+from ..engine.motion.demo_clips import load_demo_clips
 from .checks import check_seed
 from .output import Output
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
-    """Generate clips into a folder, in which they replace nothing but themselves."""
+    """Write the clips into a folder, in which they replace nothing but themselves."""
     check_seed(arguments.seed)
+    clips = load_demo_clips(arguments.climbs, arguments.seed)
     try:
         arguments.folder.mkdir(parents=True, exist_ok=True)
     except OSError as cause:
         raise SettingsError(
             f"The folder {arguments.folder} cannot be made ({cause.strerror}); choose another."
         ) from cause
-    out.show_progress("Generating clips")
-    clips = locomotion.generate(arguments.seed)
-    if arguments.climbs:
-        clips += climbs.generate_climbs(arguments.seed)
     _check_names(clips, arguments.folder)
     for number, clip in enumerate(clips):
         out.show_progress("Writing clips", number / len(clips))

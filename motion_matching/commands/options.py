@@ -108,7 +108,6 @@ TRAIN: Groups = {
         "--tags A,B": "tags that can be requested too, such as walk,run; each adds as much time",
         "--metric {default,notebook}": "compare states with the velocity and turn rate of the "
         "root, or without, as the notebook does (default: default)",
-        "--plot FILE.svg": "plot of how much each sweep changed the values, with its bound",
     },
     "quality and time": {
         f"--quality {{{','.join(TRAININGS)}}}": "from draft, for a first look, to full, which "
@@ -132,7 +131,7 @@ INSPECT: Groups = {
         **_SET,
         "--report FILE.json": "the same and more as JSON, for plots of your own",
         "--plot FILE.svg": "pictures: where frames lead within a second, coverage, histograms, "
-        "maps of the poses, and the price of jumps",
+        "and maps of the poses",
         "--map {field,umap}": "add a map of a motion field's states to report and pictures, by the "
         "graph of their neighbours, or by UMAP, which needs umap-learn",
     },
@@ -194,9 +193,8 @@ TAKE: Groups = {
         "--report FILE.json": "measures of the take and of its sources",
         "--save-performance FILE.json": "intents and settings, to perform again with --script",
         "--save-contacts FILE.json": "when feet are planted, to edit and use with --contacts",
-        "--preview FILE.png|mp4": "picture of the whole take along its paths, or a film",
-        "--preview-size WxH": "size of the preview in pixels (default: 1280x720, for a film "
-        "640x360)",
+        "--preview FILE.png": "a sheet of pictures: the way from above, and the body on it",
+        "--preview-size WxH": "size of the sheet in pixels (default: 1280x720)",
     },
     "the Blender file": _BLENDER_FILE,
 }
@@ -253,7 +251,7 @@ RETARGET: Groups = {
 DEMO_CLIPS: Groups = {
     "": {
         "folder FOLDER": "folder to write to; it is created if needed",
-        **_SEED,
+        "--seed SEED": "seed of the clips: 0, the one that is shipped",
         "--climbs": "add walks up and down ramps and stairs",
     },
 }

@@ -15,6 +15,7 @@ from ..engine.control.performance import Performance
 from ..engine.database.sources import BLEND, get_ending
 from ..engine.errors import SettingsError
 from ..engine.files import describe_no_file
+from ..engine.insight.take_sheet import SIZE, save_sheet
 from ..engine.matching.cost_terms import describe_missing_terms
 from ..engine.takes import comparison, takes
 from .beside import find_setup_beside, name_both
@@ -32,17 +33,15 @@ _TARGETS = {
     "report": (".json",),
     "save_performance": (".json",),
     "save_contacts": (".json",),
-    "preview": (".png", ".mp4"),
+    "preview": (".png",),
 }
+_FILMS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".gif")
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Perform a take, bake its feet, and write all that is asked for."""
     _check_arguments(arguments)
     size = _parse_preview_size(arguments)
-    if arguments.preview:
-        load_blender()
-        scene.staging.render.check_format(arguments.preview)
     database = load_database(arguments.database, out)
     tell_differences(arguments, database, out)
     setup = make_setup(arguments, database)
@@ -84,7 +83,7 @@ def _write(
     arguments: argparse.Namespace,
     made: PerformedTake,
     beside: PerformedTake | None,
-    size: tuple[int, int] | None,
+    size: tuple[int, int],
     out: Output,
 ) -> None:
     """Write all that is asked for of a take, and of one beside it."""
@@ -111,14 +110,17 @@ def _write(
         out.show_progress("Writing the Blender file")
         write_blend(take, ranges, database, arguments)
     if arguments.preview:
-        report_part = partial(out.show_progress, "Rendering")
-        preview = scene.staging.preview
-        other = beside and preview.BesideTake(beside.take, name_both(arguments))
-        preview.save_preview(take, arguments.preview, size, report_part, beside=other)
+        shown = [take, beside.take] if beside else [take]
+        save_sheet(shown, arguments.preview, size)
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
     """Check the arguments of a take before anything is loaded."""
+    if arguments.preview and arguments.preview.suffix.lower() in _FILMS:
+        raise SettingsError(
+            f"{arguments.preview} would be a film, which Blender makes of the file that -o writes: "
+            "see 'A film of a take' in the manual, or give a .png for a sheet of pictures."
+        )
     script = arguments.script if arguments.script.endswith(".json") else None
     read = [("the command", arguments.database), ("--script", script)]
     read += name_paths(arguments, "field", "obstacles", "contacts", "onto")
@@ -134,16 +136,16 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     choose_controller(arguments)
     check_blend(arguments)
     markers = contacts if get_ending(contacts) == BLEND else None
-    check_blender(arguments.output or arguments.preview or markers, "take")
+    check_blender(arguments.output or markers, "take")
     check_number("--seconds", arguments.seconds, 0.1, performances.LONGEST_TAKE)
     check_number("--sync", arguments.sync, 0, 1)
     check_seed(arguments.seed)
 
 
-def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int] | None:
-    """Return the size of the preview in pixels, if one is given."""
+def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int]:
+    """Return the size of the preview in pixels."""
     if not arguments.preview_size:
-        return None
+        return SIZE
     if not arguments.preview:
         text = "--preview-size says nothing without --preview; leave it out, or add a file."
         raise SettingsError(text)
@@ -153,8 +155,6 @@ def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int] | None
     if not (64 <= width <= 4096 and 64 <= height <= 4096):
         text = "give width and height from 64 to 4096 pixels, such as 1280x720."
         raise SettingsError(f"{wrong}; {text}")
-    if arguments.preview.suffix.lower() == ".mp4" and (width % 2 or height % 2):
-        raise SettingsError(f"{wrong}, but a film needs even numbers; change it.")
     return width, height
 
 

@@ -15,8 +15,7 @@ from ..engine.field.field_controller import summarize
 from ..engine.field.training import Training
 from ..engine.field.value_function import OtherVersionError
 from ..engine.files import check_clashes
-from ..engine.insight import residual_plot
-from .checks import check_targets, name_paths
+from .checks import check_targets
 from .loading import load_database
 from .output import Output
 from .published import check_plays_field, tell_differences
@@ -53,21 +52,13 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         raise
     own_files.remove(unfinished)
     out.say(f"{arguments.output}: {summarize(function)}.")
-    if arguments.plot:
-        try:
-            residual_plot.save(function.residuals, function.discount, arguments.plot)
-        except SettingsError as cause:
-            text = f"{cause} The field is saved; the same command draws the plot alone."
-            raise SettingsError(text) from cause
-        out.say(f"Written: {arguments.plot}.")
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
     """Check the arguments before anything is loaded."""
     read = [("the training", arguments.database)]
-    check_targets(arguments, {"output": (".npz",), "plot": (".svg",)}, read)
-    unfinished = "the unfinished training", _find_unfinished(arguments.output)
-    check_clashes(read, [unfinished, *name_paths(arguments, "plot")])
+    check_targets(arguments, {"output": (".npz",)}, read)
+    check_clashes(read, [("the unfinished training", _find_unfinished(arguments.output))])
 
 
 def _find_unfinished(output: Path) -> Path:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         files,
         insight,
         json_files,
-        locomotion,
         matching,
         maths,
         motion,

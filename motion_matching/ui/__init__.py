@@ -25,12 +25,11 @@ if TYPE_CHECKING:
         properties,
         property_updates,
         retarget,
-        short_names,
         strip,
         tags,
         takes,
         typed_properties,
-        wide_list,
+        whole_names,
     )
 else:
     __getattr__ = load_on_use(__name__)

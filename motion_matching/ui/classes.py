@@ -22,7 +22,6 @@ from . import (
     strip,
     tags,
     takes,
-    wide_list,
 )
 
 _ROOMS = (
@@ -57,7 +56,6 @@ _MODULES = (
     *(room.operators for room in _ROOMS),
     play.grips,
     play.gizmos,
-    wide_list,
     menus,
     *(room.panel for room in _ROOMS),
     database.panel_mapping,

@@ -151,12 +151,6 @@ def draw_list(
     return row.column(align=True)
 
 
-def draw_wide_button(side: bpy.types.UILayout, kind: str) -> None:
-    """Draw the button that shows a list in a wide window."""
-    button = side.operator("motion_matching.show_wide_list", text="", icon="FULLSCREEN_ENTER")
-    set_options(button, kind=kind)
-
-
 def draw_table(layout: bpy.types.UILayout, rows: Iterable[Sequence[str]], factor: float) -> None:
     """Draw rows of a label, which takes a `factor` of the width, and values on its right."""
     table = layout.column(align=True)

@@ -88,19 +88,18 @@ def make_motion(
     size: float = 1.0,
     fps: float = 60.0,
     limbs: Sequence[Limb] | None = None,
-    slowly: bool = True,
     along_x: bool = False,
     abduction: float = 0.0,
     seed: int = 0,
 ) -> Motion:
     """Make a motion of `gaits`: each with its seconds, and how fast it turns in rad/s.
 
-    It starts and ends standing. Larger animals move `slowly`, as pendulums of their size do; else
-    all are as quick. Times are those of size 1. Bones of the trunk rest as those of limbs, if
+    It starts and ends standing. Larger animals move more slowly, as pendulums of their size do.
+    Times are those of size 1. Bones of the trunk rest as those of limbs, if
     `along_x`. Elbows go aside by as many radians as their `abduction` in each stride.
     """
     limbs = list_dog_limbs() if limbs is None else limbs
-    pace = np.sqrt(size) if slowly else 1.0
+    pace = np.sqrt(size)
     gait = _blend_gaits(gaits, fps * pace, len(limbs))
     track = _walk(gait, fps * pace)
     phase = np.cumsum(gait.rate) / (fps * pace)
@@ -336,13 +335,12 @@ def _build_clip(
 def make_dog_motions(
     size: float = 1.0,
     fps: float = 60.0,
-    slowly: bool = True,
     along_x: bool = False,
     abduction: float = 0.0,
 ) -> list[Motion]:
     """Make two minutes of a dog that stands, walks, trots and canters, straight and in turns."""
     make: Callable[..., Motion] = make_motion
-    options = {"size": size, "fps": fps, "slowly": slowly}
+    options = {"size": size, "fps": fps}
     options |= {"along_x": along_x, "abduction": abduction}
     result = []
     for number, (gait, seconds) in enumerate(((WALK, 6.0), (TROT, 5.0), (CANTER, 5.0))):

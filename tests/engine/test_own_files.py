@@ -179,6 +179,7 @@ PRIMITIVE = {
     "engine/own_files.py": "holds the rule",
     "engine/files.py": "a temporary file, made under a new name, replaces what the caller names",
     "engine/array_files.py": "writes into the temporary file of `replacing`",
+    "engine/insight/raster.py": "writes into the temporary file of `replacing`",
     "engine/motion/bvh.py": "writes into the temporary file of `replacing`",
     "engine/silence.py": "opens the system's null device",
     "cli.py": "opens the system's null device",
@@ -188,7 +189,6 @@ PRIMITIVE = {
     "scene/reading/gltf_skins.py": "writes into its temporary folder",
     "scene/reading/library.py": "writes the temporary file of `replacing`",
     "scene/reading/library_moving.py": "copies ours to names that are free, and takes that back",
-    "scene/staging/render.py": "writes into its temporary folder, and that of `replacing`",
     "ui/presets.py": "moves presets to the bin under a new name, and writes that of `replacing`",
 }
 # Files that write through these, by who names what is written
@@ -204,8 +204,6 @@ NAMED = {
     "commands/writing.py": "options",
     "engine": "the caller",
     "scene/blender/files.py": "the caller",
-    "scene/staging/render.py": "the caller",
-    "scene/staging/preview.py": "--preview",
     "scene/retargeting/onto.py": "-o",
     "scene/staging/blend_file.py": "-o",
     "scene/staging/take_file.py": "-o",

@@ -263,11 +263,11 @@ def find_motion_capture() -> tuple[Path, list[Path]]:
     if os.environ.get("MOTION_MATCHING_MOCAP") and real.is_dir():
         names = ("walk", "walk-turn-left", "walk-turn-right", "run")
         return real, [real / f"dataset-2_{name}_normal_001.bvh" for name in names]
-    bvh, locomotion = load_module("engine.motion.bvh"), load_module("engine.locomotion.locomotion")
+    bvh, demo_clips = load_module("engine.motion.bvh"), load_module("engine.motion.demo_clips")
     folder = FOLDER / "clips"
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for clip in locomotion.generate()[:8]:
+    for clip in demo_clips.load_demo_clips()[:8]:
         files.append(folder / f"{clip.name}.bvh")
         bvh.save(clip, files[-1])
     return folder, files

@@ -51,8 +51,7 @@ def open_controller():
 
 def train(obj):
     """Stop the training with Esc, and resume it to the end."""
-    fields, learning = load_module("app.training"), load_module("app.learning_curves")
-    obj.motion_matching.training.show_residuals = True
+    fields = load_module("app.training")
     yield from click(TRAIN)
     yield from until(
         lambda: alive().progress and "actions" in alive().progress[0] and alive().progress[1] > 0.1
@@ -64,47 +63,8 @@ def train(obj):
     yield from click(TRAIN)
     yield from until(lambda: alive().progress and "actions" in alive().progress[0])
     assert alive().progress[1] >= before, "the training started again"
-    seen = set()
-
-    def watch_curve():
-        if found := learning.get_curves(fields.get_training_key(obj)):
-            seen.add(len(found.lines["most"]))
-        return not alive().progress
-
-    yield from until(watch_curve)
-    print(f"the curve was seen with {sorted(seen)} sweeps")
-    assert len(seen) > 2, "it grows while it is trained"
-    assert learning.get_curves(fields.get_training_key(obj)), "the curve stays afterwards"
     yield from until(lambda: fields.get_training_state(obj) == "fresh")
     assert obj.motion_matching.controller.neighbours == 9
-    shots = []
-    for shown in (True, False):
-        obj.motion_matching.training.show_residuals = shown
-        yield from redrawn()
-        shots.append((yield from take_screenshot()))
-    count = int((np.abs(shots[0] - shots[1]).max(axis=-1) > 8).sum())
-    print(f"the curve takes {count} pixels")
-    assert count > 100 * 100
-
-
-def check_drawn_after_undo(obj):
-    """The training curve returns by itself once the database was looked at after an undo."""
-    fields, drawing = load_module("app.training"), load_module("ui.insight.learning_drawing")
-    obj.motion_matching.training.show_residuals = True
-    for push in (2.0, 3.0):
-        obj.motion_matching.play.push = push
-        call(bpy.ops.ed.undo_push, message="Push")
-    yield from redrawn()
-    counts, draw = [], drawing._draw_curves
-    drawing._draw_curves = lambda *arguments: (counts.append(1), draw(*arguments))
-    tap("Z", ctrl=True)
-    yield from until(lambda: bpy.context.object.motion_matching.play.push == 2.0)
-    assert fields.get_training_state(bpy.context.object) == "unknown"
-    counts.clear()
-    yield from until(lambda: fields.get_training_state(bpy.context.object) == "fresh")
-    yield from until(lambda: counts, 5.0)
-    drawing._draw_curves = draw
-    bpy.context.object.motion_matching.training.show_residuals = False
 
 
 def walk_and_push(live):
@@ -192,7 +152,6 @@ def scenario():
     for place, source in enumerate(settings.sources):
         source.mirror, source.enabled = False, place % 3 == 0
     yield from train(obj)
-    yield from check_drawn_after_undo(obj)
     before = read_traces()
     live = yield from started()
     yield from walk_and_push(live)

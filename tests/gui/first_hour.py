@@ -222,11 +222,8 @@ def append(obj):
 
 
 def read_names(obj):
-    """Long names are shown by what tells them apart; a take is called by what it is."""
-    settings = obj.motion_matching
-    shown = [source.shown_name for source in settings.sources]
-    assert len(set(shown)) == len(shown), shown
-    assert settings.takes[0].shown_name == "Figure Eight Walk"
+    """A take is called by what it is."""
+    assert obj.motion_matching.takes[0].whole_name == "Figure Eight Walk"
     yield from click("motion_matching.play_take", at=region_of(view()[1], "UI").width - 45)
     yield from until(lambda: view()[0].screen.is_animation_playing)
     yield from take_picture("names")
@@ -283,14 +280,6 @@ def bake_two_characters(obj):
     yield from worked()
     yield from take_picture("two_characters")
     bpy.data.objects.remove(other)
-
-
-def open_the_wide_list(obj):
-    yield from click("motion_matching.show_wide_list", at=region_of(view()[1], "UI").width - 45)
-    yield 1.0
-    yield from take_picture("wide_list")
-    tap("ESC")
-    yield 0.5
 
 
 def add_what_does_not_fit(obj):
@@ -424,7 +413,6 @@ def change_a_key():
 def film_the_rest(obj):
     for part in (
         read_names,
-        open_the_wide_list,
         bake_along_a_curve,
         lead_back,
         bake_two_characters,

@@ -586,10 +586,9 @@ def train():
 
 
 def motion_field():
-    """A field that was trained, with the curve of its training."""
+    """A field that was trained."""
     yield from arrange_areas(760)
     yield from add_performer("controller", "training")
-    bpy.context.object.motion_matching.training.show_residuals = True
     yield from train()
     turn_view(6.5, (0.6, 0.6, 0.5), 1.1, 0.8)
     yield from save_view()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.control import scripts
 from motion_matching.engine.control.ground import FLAT, Boxes, Ground, Wall
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes.takes import make_default_settings
 from motion_matching.live.inputs.base import Input

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Vector
 
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton

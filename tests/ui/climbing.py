@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from motion_matching.engine.locomotion.climbs import find_climb
+from building.locomotion.climbs import find_climb
 
 RISER, TREAD, STEPS, BEGIN = 0.17, 0.29, 6, 1.2
 

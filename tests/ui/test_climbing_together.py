@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 import pytest
 
+from building.locomotion.climbs import find_climb
 from motion_matching.app import status
 from motion_matching.app.live import host, performing
-from motion_matching.engine.locomotion.climbs import find_climb
 from motion_matching.engine.motion import bvh
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.steering import SteeringInput

@@ -74,7 +74,7 @@ def test_takes_along_a_curve_with_a_long_name_are_told_apart_and_go_with_their_t
     assert made[1].name == f"{made[0].name} 02"
     assert len({take.name for take in settings.takes}) == len(made) == 4
     assert all(recording.has_performance(action) for action in made)
-    settings.takes[0].shown_name = long_name + "!"  # by hand
+    settings.takes[0].whole_name = long_name + "!"  # by hand
     while settings.takes:
         takes.discard_take(obj, 0)
     assert not bpy.data.texts, "nothing is left of them"

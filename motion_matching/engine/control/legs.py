@@ -64,8 +64,7 @@ class Beside(NamedTuple):
 class LegGeometry:
     """A leg for foot locking, in metres; heights are those of a standing foot.
 
-    `size` is that of the creature, compared with people. It moves as much slower as things fall,
-    or as quickly as people if it was `scaled` as an animation.
+    `size` is that of the creature, compared with people. It moves as much slower as things fall.
 
     `chain` are the bones from below the root down to the toe; `thigh`, `shin` and `foot` are
     indices in it. `hinge` is the knee's axis in the shin's frame: turning about it straightens the
@@ -89,7 +88,6 @@ class LegGeometry:
     foot_height: float
     tip_height: float
     size: float = 1.0
-    scaled: bool = False
     knee_rate: float = math.inf
     knee_acceleration: float = math.inf
     beside: tuple[Beside, ...] = ()
@@ -99,7 +97,7 @@ class LegGeometry:
     @property
     def slowness(self) -> float:
         """How much slower than people the creature moves."""
-        return 1.0 if self.scaled else math.sqrt(self.size)
+        return math.sqrt(self.size)
 
 
 def measure_legs(

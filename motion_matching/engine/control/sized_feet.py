@@ -1,8 +1,7 @@
 """Foot locking for creatures of any size: as if they were as large as people, in slower time.
 
 Distances, speeds and times of the foot lock are those of people. A creature `size` times as large
-moves alike if its lengths are divided by that, and its times by the root of it, unless it was
-scaled as an animation.
+moves alike if its lengths are divided by that, and its times by the root of it.
 """
 
 from __future__ import annotations

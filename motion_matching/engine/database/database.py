@@ -441,16 +441,8 @@ class Database:
             footing = footing[::every]
         legs = measure_legs(self.skeleton, self.roles, poses, footing)
         ranges = list(zip(self.starts.tolist(), self.stops.tolist(), strict=True))
-        if legs and legs[0].size > 1.0 and self._is_scaled(ranges):
-            legs = tuple(replace(leg, scaled=True) for leg in legs)
         legs = measure_feet_apart(legs, quat.compute_world(poses, self.skeleton.parents)[1])
         return tuple(measure_knees(leg, self.poses, ranges, self.fps) for leg in legs)
-
-    def _is_scaled(self, ranges: list[tuple[int, int]]) -> bool:
-        """Return whether a large character was scaled as an animation."""
-        hips = [self.roles.hips]
-        heights = self.skeleton.compute_bone_positions(hips, self.poses, root=0)[:, 0, 2]
-        return gaits.is_scaled(heights, ranges, self.fps)
 
     def with_schema(self, schema: Schema) -> Database:
         """Return the same poses with other features."""

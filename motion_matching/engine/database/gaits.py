@@ -7,8 +7,6 @@ and Jayes 1983, A dynamic similarity hypothesis for the gaits of quadrupedal mam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..body.rig import Roles
@@ -21,7 +19,6 @@ _LEG = 0.9  # metres from thigh to toe, of people who change at WALK_TO_RUN
 # share of the time for which feet stand that walk, of many legs and of two, of which toes count;
 # of those that run, they stand less
 _DUTY, _DUTY_OF_TOES = 0.5, 0.4
-_HARDEST = 12.0  # m/s², root mean square: bodies move harder up and down only if scaled
 _NEAR = 2.0  # factor by which footfalls may shift the limit
 _ENOUGH = 1.0  # seconds of either gait
 _ALIKE = 0.1  # share of what parts the gaits by which limits may be worse than the best
@@ -33,17 +30,6 @@ def measure_pace(skeleton: Skeleton, roles: Roles) -> float:
     return 1.0 if is_person(lengths) else float(np.sqrt(np.mean(lengths) / _LEG))
 
 
-def is_scaled(heights: np.ndarray, ranges: Sequence[tuple[int, int]], fps: float) -> bool:
-    """Return whether a large creature was scaled as an animation, and moves as quickly as people.
-
-    It goes up and down harder than anything falls. The `heights` (N,) of its hips in metres have
-    continuous `ranges`.
-    """
-    square = sum(float(np.sum(np.diff(heights[a:b], 2) ** 2)) for a, b in ranges)
-    count = sum(max(b - a - 2, 0) for a, b in ranges)
-    return bool(fps**2 * np.sqrt(square / max(count, 1)) > _HARDEST)
-
-
 def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: float) -> float:
     """Return the speed in m/s that parts walking from running, of a creature of a `pace`.
 
@@ -51,8 +37,7 @@ def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: 
     frames in which feet stand for more than half of the time from the others. Where all walk, it is
     above their speeds. Without enough of both, the length of the legs decides alone.
 
-    A creature that moves as things fall has speeds with the root of its length, and one that was
-    scaled as an animation with the length itself.
+    Speeds grow with the root of a creature's length, as things fall; the smallest ones are slower.
     """
     limit = WALK_TO_RUN * pace
     if pace == 1.0 or not len(speed):
@@ -63,7 +48,7 @@ def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: 
     # walking frames below count for a limit, and so do running ones above
     score = 2.0 * surplus - surplus[-1]
     sorted_speed, enough = speed[order], round(_ENOUGH * fps)
-    least, most = limit * min(pace, 1.0) / _NEAR, limit * max(pace, 1.0) * _NEAR
+    least, most = limit * min(pace, 1.0) / _NEAR, limit * _NEAR
     near = (sorted_speed > least) & (sorted_speed < most)
     best = int(np.argmax(np.where(near, score, -np.inf)))
     walks, runs = surplus[best], surplus[-1] - surplus[best]

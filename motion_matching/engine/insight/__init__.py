@@ -14,10 +14,9 @@ if TYPE_CHECKING:
         pictures,
         plots,
         pose_map,
-        price_plot,
-        residual_plot,
-        search_times,
+        raster,
         strands,
+        take_sheet,
         watching,
     )
 else:

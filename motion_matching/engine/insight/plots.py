@@ -1,4 +1,4 @@
-"""Draw what a database holds as one SVG file: strands, coverage, histograms, maps of poses, prices.
+"""Draw what a database holds as one SVG file: strands, coverage, histograms, maps of poses.
 
 Strands are the trajectories of the simulation bone over a second, from one point and facing up,
 coloured by speed, beside those of the simulation object ("Code vs Data Driven Displacement",
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ..control.settings import PerformerSettings
 from ..database.database import Database
 from . import field_map, strands
 from .coverage import SPEED_EDGES, TURN_EDGES, Coverage
@@ -23,7 +22,6 @@ from .field_map import FieldMap
 from .inspection import Inspection
 from .pictures import HEIGHT, MARGIN, WIDTH, make_label, make_picture, write_pictures
 from .pose_map import PoseMap
-from .price_plot import draw_prices
 from .strands import sample_evenly
 
 Array = np.ndarray
@@ -51,7 +49,6 @@ def save(
         *(_draw_histogram(name, table) for name, table in inspection.histograms.items()),
         *(_draw_poses(database, poses, name) for name in ("mds", "pca")),
         *(_draw_states(database, states) if states else ()),
-        *draw_prices(PerformerSettings().with_changes(inspection.data["settings"])),
     ]
     write_pictures(pictures, path)
 

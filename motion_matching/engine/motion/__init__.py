@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         clip,
         conforming,
         contacts,
+        demo_clips,
         performers,
         resampling,
         rest,

@@ -1,11 +1,12 @@
 """Takes of creatures of any size as if they were people's, so that their feet are planted alike.
 
 A creature `size` times as large moves alike if its lengths are divided by that, and its times by
-the root of it, unless it was scaled as an animation.
+the root of it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -30,8 +31,7 @@ def find_size(database: Database) -> float:
 
 def find_slowness(database: Database) -> float:
     """Return how much slower than people the character moves: 1 for all of them."""
-    legs = database.character_legs if find_size(database) != 1.0 else ()
-    return legs[0].slowness if legs else 1.0
+    return math.sqrt(find_size(database))
 
 
 def divide(take: Take, database: Database, size: float) -> tuple[Take, Database]:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
         mannequin,
         marker_writer,
         placements,
-        preview,
-        render,
         skin,
         source_grounds,
         stage,

@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...engine.locomotion.humanoid import build_humanoid_skeleton
 from ...engine.motion.clip import Clip
+from ...engine.motion.demo_clips import load_demo_skeleton
 from ..blender import playback
 from ..rig.armature import create_armature
 from ..rig.fitting import ArmatureState
@@ -27,7 +27,7 @@ def add_performer(name: str = "Performer") -> bpy.types.Object:
 
     In object mode it becomes the active and only selected object, as with Blender's own Add menu.
     """
-    skeleton = build_humanoid_skeleton()
+    skeleton = load_demo_skeleton()
     _, heads = skeleton.compute_rest_world()
     spot = find_free_spot(heads.min(axis=0) - _AROUND, heads.max(axis=0) + _AROUND)
     armature: Any = create_armature(skeleton, name)

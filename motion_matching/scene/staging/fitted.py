@@ -15,8 +15,8 @@ import bpy
 import numpy as np
 
 from ...engine.body.limbs import Limbs
-from ...engine.locomotion.humanoid import build_humanoid_skeleton
 from ...engine.maths import quat
+from ...engine.motion.demo_clips import load_demo_skeleton
 from ...engine.motion.skeleton import Skeleton
 from .mannequin import create_mannequin_mesh, load_mannequin
 
@@ -41,7 +41,7 @@ def create_fitted_mannequin(
     armature: bpy.types.Object, skeleton: Skeleton, limbs: Limbs, name: str
 ) -> bpy.types.Object:
     """Create a mannequin for an armature of any skeleton with these limbs, and link it beside."""
-    demo = build_humanoid_skeleton()
+    demo = load_demo_skeleton()
     _, heads = skeleton.compute_rest_world()
     ours = _measure_demo(demo)
     parts = _measure_body(skeleton, limbs, heads.astype(np.float64), ours)

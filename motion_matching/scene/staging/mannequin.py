@@ -12,7 +12,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ...engine.locomotion.humanoid import build_humanoid_skeleton
+from ...engine.motion.demo_clips import load_demo_skeleton
 from ...engine.motion.skeleton import Skeleton
 from ..rig.armature import to_blender_names
 from .body import create_skin
@@ -26,7 +26,7 @@ _FILE = Path(__file__).with_name("mannequin.npz")
 
 def is_demo_skeleton(skeleton: Skeleton) -> bool:
     """Return whether a skeleton rests as the demo's does, from the hips on and at any size."""
-    demo = build_humanoid_skeleton()
+    demo = load_demo_skeleton()
     if not set(demo.names) <= set(skeleton.names) or not _find_tips(demo) <= _find_tips(skeleton):
         return False
     bones = [skeleton.index(name) for name in demo.names]
@@ -57,7 +57,7 @@ def load_mannequin() -> Mannequin:
 
 def create_mannequin(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
     """Create a mannequin for an armature of the demo's skeleton, and link it beside that."""
-    demo, mannequin = build_humanoid_skeleton(), load_mannequin()
+    demo, mannequin = load_demo_skeleton(), load_mannequin()
     points = _measure_size(skeleton, demo) * mannequin.points
     bones = [skeleton.index(name) for name in demo.names]
     weights = np.zeros((len(points), skeleton.bone_count), np.float32)

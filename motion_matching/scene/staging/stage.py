@@ -30,28 +30,24 @@ WALL_HEIGHT = 1.0  # metres: of walls that are only lines on the ground
 MOST_TILES = 60  # along the longer side of the ground
 
 
-def create_material(
-    name: str, colour: Colour, roughness: float = 0.7, glow: float = 0.0
-) -> bpy.types.Material:
-    """Create a plain material of one colour; with a `glow` it shows in the dark too."""
+def create_material(name: str, colour: Colour, roughness: float = 0.7) -> bpy.types.Material:
+    """Create a plain material of one colour."""
     material = bpy.data.materials.new(name)
     material.diffuse_color = (*colour, 1.0)
     material.roughness = roughness
     inputs = _get_inputs(material, "Principled BSDF")
-    inputs["Base Color"].default_value = (*(colour if glow == 0.0 else (0.0, 0.0, 0.0)), 1.0)
+    inputs["Base Color"].default_value = (*colour, 1.0)
     inputs["Roughness"].default_value = roughness
-    inputs["Emission Color"].default_value = (*colour, 1.0)
-    inputs["Emission Strength"].default_value = glow
     return material
 
 
 def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> None:
     """Set up ground, light and camera to show all between two corners `(3,)`, in metres."""
-    add_light(scene)
+    _add_light(scene)
     around = low[:2] - 2.0, high[:2] + 2.0
-    add_ground(scene, *around, choose_tile_size(float(np.max(around[1] - around[0]))))
+    _add_ground(scene, *around, _choose_tile_size(float(np.max(around[1] - around[0]))))
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
-    camera = add_camera(scene, corners, VIEW, RENDER_SIZE)
+    camera = _add_camera(scene, corners)
     for screen in bpy.data.screens:
         for area in screen.areas:
             space: Any = area.spaces.active
@@ -60,10 +56,10 @@ def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> No
                 space.clip_end = camera.data.clip_end
 
 
-def add_light(scene: bpy.types.Scene, strength: float = 3.0) -> bpy.types.Object:
-    """Add a sun of some strength in W/m², a grey sky, and shadows; return the sun."""
+def _add_light(scene: bpy.types.Scene) -> None:
+    """Add a sun of 3 W/m², a grey sky, and shadows."""
     light: Any = bpy.data.lights.new("Sun", "SUN")
-    light.energy, light.angle = strength, 0.1
+    light.energy, light.angle = 3.0, 0.1
     sun = bpy.data.objects.new("Sun", light)
     sun.rotation_euler, sun.location = (0.7, 0.25, 0.5), (0.0, 0.0, 5.0)
     scene.collection.objects.link(sun)
@@ -74,22 +70,15 @@ def add_light(scene: bpy.types.Scene, strength: float = 3.0) -> bpy.types.Object
     scene.view_settings.view_transform = "Standard"  # type: ignore[assignment]
     shading = scene.display.shading
     shading.light, shading.show_cavity, shading.show_shadows = "STUDIO", True, True
-    return sun
 
 
-def choose_tile_size(extent: float) -> float:
+def _choose_tile_size(extent: float) -> float:
     """Return 1, 2, 5, 10 … metres: the smallest whose tiles cover an extent in metres."""
     sizes = (step * 10.0**power for power in range(9) for step in (1, 2, 5))
     return next(size for size in sizes if extent <= MOST_TILES * size)
 
 
-def add_ground(
-    scene: bpy.types.Scene,
-    low: np.ndarray,
-    high: np.ndarray,
-    tile: float,
-    colours: tuple[Colour, Colour] = GROUND,
-) -> None:
+def _add_ground(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray, tile: float) -> None:
     """Add a chequered plane at height zero around two corners `(2,)`, of `tile` metres a tile."""
     start, stop = np.floor(low / tile), np.ceil(high / tile)
     columns, rows = (stop - start).astype(int)
@@ -98,7 +87,7 @@ def add_ground(
     corner = np.arange(points.shape[0]).reshape(rows + 1, columns + 1)
     corners = [corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]]
     names = ("Ground light", "Ground dark")
-    materials = [create_material(*pair) for pair in zip(names, colours, strict=True)]
+    materials = [create_material(*pair) for pair in zip(names, GROUND, strict=True)]
     faces = np.stack(corners, axis=-1).reshape(-1, 4)
     ground = _add_mesh(scene, "Ground", points.tolist(), faces.tolist(), materials)
     chequer = (x + y)[:-1, :-1].astype(np.int32) % 2
@@ -144,43 +133,32 @@ def _get_inputs(owner: bpy.types.Material | bpy.types.World, node: str) -> Any:
     return owner.node_tree.nodes[node].inputs
 
 
-def compute_camera_pose(
-    points: np.ndarray, view: np.ndarray, size: tuple[int, int], foot: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
+def compute_camera_pose(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return axes `(3, 3)` and the nearest position `(3,)` from which all points `(N, 3)` are seen.
 
-    The rows of the axes are right, up, back. `view` points to the camera, `size` is in pixels, and
-    `foot` the part of the picture's height that is left free below by shifting the lens.
+    The rows of the axes are right, up, back.
     """
-    back = view / np.linalg.norm(view)
+    back = VIEW / np.linalg.norm(VIEW)
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
     axes = np.stack([right, np.cross(back, right), back])
     seen = points @ axes.T
     # a point is in the picture where |x - X| <= slope (Z - z) for a camera at X, Z; so for y
-    free = np.array([size[0], (1.0 - foot) * size[1]])
-    slopes = 0.5 * SENSOR_MM / LENS_MM / MARGIN * free / max(size)
+    slopes = 0.5 * SENSOR_MM / LENS_MM / MARGIN * np.array(RENDER_SIZE) / max(RENDER_SIZE)
     most = np.max(seen[:, :2] + slopes * seen[:, 2:], axis=0)
     least = np.max(slopes * seen[:, 2:] - seen[:, :2], axis=0)
     distance = np.max((most + least) / (2.0 * slopes))
     return axes, np.array([*(0.5 * (most - least)), distance]) @ axes
 
 
-def add_camera(
-    scene: bpy.types.Scene,
-    points: np.ndarray,
-    view: np.ndarray,
-    size: tuple[int, int],
-    foot: float = 0.0,
-) -> bpy.types.Object:
+def _add_camera(scene: bpy.types.Scene, points: np.ndarray) -> bpy.types.Object:
     """Add the scene's camera as `compute_camera_pose` places it; it sees all points `(N, 3)`."""
-    axes, position = compute_camera_pose(points, view, size, foot)
-    scene.render.resolution_x, scene.render.resolution_y = size
+    axes, position = compute_camera_pose(points)
+    scene.render.resolution_x, scene.render.resolution_y = RENDER_SIZE
     scene.render.resolution_percentage = 100
     distance = float(np.max((position - points) @ axes[2]))
     data = bpy.data.cameras.new("Camera")
     data.lens, data.sensor_width = LENS_MM, SENSOR_MM
-    data.shift_y = -0.5 * foot * size[1] / max(size)
     data.clip_start, data.clip_end = min(0.1, 0.01 * distance), max(1000.0, 3.0 * distance)
     camera = bpy.data.objects.new("Camera", data)
     matrix = np.eye(4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
@@ -22,9 +22,6 @@ from ..operator_base import (
     in_object_mode,
 )
 from ..typed_properties import choice, switch
-
-if TYPE_CHECKING:
-    from ...engine.motion.clip import Clip
 
 _FIX_ITEMS = [(name, *words) for name, words in app.warnings.FIXES.items()]
 _CLIPS_AT_ONCE = 7  # added between two redraws, which take longer
@@ -93,10 +90,7 @@ and to bake"""
     )
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        fps, climbs = scene.blender.actions.get_scene_fps(context.scene), self.climbs
-        clips = yield from app.steps.run_in_background_steps(
-            lambda report: _generate_clips(fps, climbs), "Generating motion"
-        )
+        clips = engine.motion.demo_clips.load_demo_clips(self.climbs)
         with _all_or_nothing(context) as made:
             with _note_new(made):
                 obj = scene.staging.demo.add_performer()
@@ -116,12 +110,6 @@ and to bake"""
         settings_of(obj).source_index = 0
         app.status.invalidate()
         return f"Added '{obj.name}' with {len(clips)} clips: build its database next"
-
-
-def _generate_clips(fps: float, climbs: bool) -> list[Clip]:
-    made = engine.locomotion
-    clips = made.locomotion.generate(fps=fps)
-    return [*clips, *made.climbs.generate_climbs(fps=fps)] if climbs else clips
 
 
 def _hide_children(obj: bpy.types.Object, hide: bool) -> None:

@@ -256,7 +256,6 @@ class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
             draw_wrapped_text(layout, meaning, "CHECKMARK" if state == "fresh" else "INFO")
         if state == "fresh" and (mismatch := app.training.describe_action_mismatch(obj)):
             draw_wrapped_text(layout, mismatch, "INFO")
-        split_layout(layout).prop(training, "show_residuals")
 
 
 class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):

@@ -8,7 +8,6 @@ import bpy
 
 from ...engine.control.labels import LABELLED
 from ...engine.control.settings import PerformerSettings
-from ..property_updates import redraw_views
 from ..takes.properties import tags_text
 from ..typed_properties import (
     Items,
@@ -190,12 +189,5 @@ class MotionMatchingTraining(bpy.types.PropertyGroup):
         "Tags",
         "Tags that can be asked for afterwards, separated by commas, one at a time; a field that "
         "is trained for walk and run but not for speeds changes between them with the gait",
-    )
-    show_residuals: bool = switch(
-        False,
-        "Learning Curve",
-        "Draw in the corner of the view how much each sweep of the training changed the values, "
-        "on a logarithmic scale, beside the bound that follows from the discount",
-        update=redraw_views,
     )
     trained_key: str = hidden_text("Trained Key", "Content that the last training was for")

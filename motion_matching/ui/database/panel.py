@@ -12,21 +12,19 @@ from ..character.panel import draw_roles
 from ..panel_base import (
     ArmaturePanel,
     DatabasePanel,
+    List,
     SourcePanel,
     State,
     StateHeader,
     draw_list,
     draw_small_lines,
     draw_warnings,
-    draw_wide_button,
     draw_wrapped_text,
     format_count,
     set_options,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from ..short_names import has_room
-from ..wide_list import NamedList
 from . import ground_paths, preview_drawing
 from .operators_sources import get_shown_indices
 from .properties import MotionMatchingDatabase, MotionMatchingSource
@@ -41,28 +39,16 @@ _HINTS = {
 }
 
 
-class MOTION_MATCHING_UL_sources(NamedList, bpy.types.UIList):
+class MOTION_MATCHING_UL_sources(List, bpy.types.UIList):
     """Motion that the database is built from"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingSource) -> None:
-        is_wide = has_room(" " * item.ROOM, 205)  # a narrow sidebar has room for names alone
-        fits = has_room(item.whole_name, 205 if is_wide else 160)
-        name = item.whole_name if fits else item.shown_name
-        rest = _draw_source_name(layout.row(align=True), item, name)
-        if is_wide:
-            _draw_variants(rest, item)
-
-    def draw_cells(self, item: MotionMatchingSource, *cells: bpy.types.UILayout) -> None:
-        name, gait, tags, speed, limits, variants = cells
-        _draw_source_name(name, item, item.whole_name)
-        for cell, field in ((gait, "gait"), (tags, "tags"), (speed, "speed")):
-            cell.prop(item, field, text="", emboss=False)
-        if item.use_range:
-            limits.prop(item, "frame_start", text="", emboss=False)
-            limits.prop(item, "frame_end", text="", emboss=False)
-        else:
-            limits.label(text="All")
-        _draw_variants(variants, item)
+        """Draw whether and by which name a source is used; *Source* below shows the rest."""
+        row = layout.row(align=True)
+        row.prop(item, "enabled", text="")
+        name = row.row(align=True)
+        name.active = item.enabled
+        name.label(text=item.whole_name, icon=_choose_icon(item))
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         """Draw nothing: the search stands above the list."""
@@ -78,23 +64,15 @@ class MOTION_MATCHING_UL_sources(NamedList, bpy.types.UIList):
         return flags, []
 
 
-def _draw_source_name(
-    row: bpy.types.UILayout, item: MotionMatchingSource, name: str
-) -> bpy.types.UILayout:
-    """Draw whether and by which name a source is used; return the layout for what follows."""
-    row.prop(item, "enabled", text="")
+def _choose_icon(item: MotionMatchingSource) -> Any:
     is_lost = item.action is None if item.kind == "ACTION" else not item.filepath
     obj: Any = item.id_data
     state = app.status.get_status(obj).states.get(item.name, app.mapping.SAME)
-    # kinds have the names of their icons
-    own: Any = _MAPPED if state.kind == "mapped" else item.kind
+    if is_lost or state.kind == "help":
+        return "ERROR"
     if app.findings.find_finding(item):
-        own = "INFO"
-    icon: Any = "ERROR" if is_lost or state.kind == "help" else own
-    rest = row.row(align=True)
-    rest.active = item.enabled
-    rest.label(text=name, icon=icon)
-    return rest
+        return "INFO"
+    return _MAPPED if state.kind == "mapped" else item.kind  # kinds have the names of their icons
 
 
 def _describe_kind(finding: app.warnings.SourceProblem) -> str:
@@ -118,22 +96,11 @@ def _draw_ground(layout: bpy.types.UILayout, source: MotionMatchingSource) -> No
         layout.prop(source, "ground_object")
 
 
-def _draw_variants(row: bpy.types.UILayout, item: MotionMatchingSource) -> None:
-    row.prop(item, "loop", text="", icon="FILE_REFRESH")
-    row.prop(item, "mirror", text="", icon="MOD_MIRROR")
-
-
-class MOTION_MATCHING_UL_databases(NamedList, bpy.types.UIList):
+class MOTION_MATCHING_UL_databases(List, bpy.types.UIList):
     """Databases that have names"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingDatabase) -> None:
-        name = "whole_name" if has_room(item.whole_name, 130) else "shown_name"
-        layout.prop(item, name, text="", emboss=False, icon="ASSET_MANAGER")
-
-    def draw_cells(self, item: MotionMatchingDatabase, *cells: bpy.types.UILayout) -> None:
-        name, state = cells
-        name.prop(item, "label", text="", emboss=False, icon="ASSET_MANAGER")
-        state.label(text="Built" if item.built_key else "Not Built")
+        layout.prop(item, "whole_name", text="", emboss=False, icon="ASSET_MANAGER")
 
 
 class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
@@ -157,7 +124,6 @@ class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
         preview = side.operator("motion_matching.preview_source", text="", icon="HIDE_OFF")
         set_options(preview, mirrored=False)
         side.menu("MOTION_MATCHING_MT_shown_sources", text="", icon="DOWNARROW_HLT")
-        draw_wide_button(side, "sources")
         if not settings.sources:
             row = layout.row(align=True)
             row.operator("motion_matching.add_actions", icon="ACTION")
@@ -195,7 +161,6 @@ class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):
         side = draw_list(self.layout, *names, rows=3, tip="tip")
         side.operator("motion_matching.add_database", text="", icon="ADD")
         side.operator("motion_matching.remove_database", text="", icon="REMOVE")
-        draw_wide_button(side, "databases")
 
 
 class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):

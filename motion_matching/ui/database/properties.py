@@ -11,7 +11,6 @@ import bpy
 from ... import app
 from ...engine.motion.settings import SimulationBoneSettings
 from ..property_updates import invalidate_status
-from ..short_names import ListItem, named_by
 from ..tags.properties import FRAME, MotionMatchingTag
 from ..typed_properties import (
     Items,
@@ -28,6 +27,7 @@ from ..typed_properties import (
     text,
     updates,
 )
+from ..whole_names import Named, named_by
 
 AXES = tuple(
     (axis, axis, f"The {axis} axis of the file") for axis in ("X", "Y", "Z", "-X", "-Y", "-Z")
@@ -84,11 +84,8 @@ def _describe_source(source: Any) -> Iterable[str]:
 @settings_group
 @named_by(describe=_describe_source)  # a source is called as its action or file is
 @updates(invalidate_status)
-class MotionMatchingSource(ListItem, bpy.types.PropertyGroup):
+class MotionMatchingSource(Named, bpy.types.PropertyGroup):
     """A piece of motion that the database is built from, and how it is used"""
-
-    LIST = "sources"
-    ROOM = 18
 
     enabled: bool = switch(True, "Use", "Build from this source")
     kind: str = choice("ACTION", "Kind", "Where the motion comes from", _KINDS)
@@ -273,10 +270,8 @@ def _rename_database(database: Any, name: str) -> None:
 
 @settings_group
 @named_by(_rename_database)
-class MotionMatchingDatabase(ListItem, BuildRecord, bpy.types.PropertyGroup):
+class MotionMatchingDatabase(Named, BuildRecord, bpy.types.PropertyGroup):
     """A database with a name, built from some of the sources"""
-
-    LIST = "databases"
 
     label: str = text("", "Name", "Name of this database")
     sources: str = hidden_text(

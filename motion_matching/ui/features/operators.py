@@ -5,15 +5,13 @@ from __future__ import annotations
 import bpy
 
 from ... import app
-from ...app.characters import get_active_armature, get_active_settings
+from ...app.characters import get_active_settings
 from ...app.items import get_active
 from ...engine.errors import SettingsError
 from ..operator_base import (
     CHARACTER_ALSO_LIVE,
-    SOURCES,
     NothingToDoError,
     Operator,
-    SteppedOperator,
     n_,
 )
 from ..panel_base import set_options
@@ -122,20 +120,6 @@ class MOTION_MATCHING_OT_move_feature(Operator, bpy.types.Operator):
             raise NothingToDoError
         app.items.move(features.items, features.index, index, _describe_active(features))
         _finish_edit(features, index)
-
-
-class MOTION_MATCHING_OT_measure_search(SteppedOperator, bpy.types.Operator):
-    """Measure how long a search takes, and how much less without each of the features; the \
-database is built first if necessary"""
-
-    bl_idname = "motion_matching.measure_search"
-    bl_label = "Measure Search Time"
-    bl_options = {"REGISTER"}
-    requires = SOURCES
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        found = yield from app.search_times.measure_steps(get_active_armature(context))
-        return f"A search takes {1e3 * found.seconds:.2g} ms; choose a feature to see its part"
 
 
 class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):

@@ -99,9 +99,6 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
                 column.prop(item, "axes")
             if fades(item):
                 column.prop(item, "time")
-        if text := app.search_times.describe_active(obj):
-            draw_wrapped_text(layout, text, "TIME")
-        layout.operator("motion_matching.measure_search", icon="TIME")
         column = split_layout(layout)
         column.prop(features, "normalization")
         column.prop(features, "difference")

@@ -169,11 +169,6 @@ def _get_shown_map(obj: bpy.types.Object) -> app.insight.MappedPoses | None:
     return None if lacks_states else mapped
 
 
-def get_map_height(obj: bpy.types.Object) -> float:
-    """Return the height of the map in the corner of the view, in pixels at a scale of 1."""
-    return _MAP + drawing.MARGIN if _get_shown_map(obj) else 0.0
-
-
 def _draw_map(obj: bpy.types.Object, mapped: app.insight.MappedPoses) -> None:
     insight = settings_of(obj).insight
     if insight.map == "field":

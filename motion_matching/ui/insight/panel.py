@@ -23,7 +23,6 @@ from ..panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from ..short_names import find_short_name
 
 if TYPE_CHECKING:
     from ...engine.database.database import FrameSource
@@ -129,19 +128,16 @@ class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Pane
             draw_button(row, button)
         box = layout.box()
         for moment in odd.moments[:_MAX_SHOWN]:
-            _draw_odd_moment(box, obj, moment)
+            _draw_odd_moment(box, moment)
         if len(odd.moments) > _MAX_SHOWN:
             box.label(text=f"And {len(odd.moments) - _MAX_SHOWN} more, less unusual")
 
 
-def _draw_odd_moment(
-    layout: bpy.types.UILayout, obj: bpy.types.Object, moment: app.postures.OddMoment
-) -> None:
+def _draw_odd_moment(layout: bpy.types.UILayout, moment: app.postures.OddMoment) -> None:
     """Draw a moment: source and frames, what is odd, and what can be done about it."""
     lines = layout.column(align=True)
     row = lines.row()
-    name = find_short_name(obj, "sources", moment.label)
-    row.label(text=f"{moment.first}-{moment.last}  {name}", icon="ARMATURE_DATA")
+    row.label(text=f"{moment.first}-{moment.last}  {moment.label}", icon="ARMATURE_DATA")
     buttons = row.row(align=True)
     place = {"source": moment.source, "frame": moment.first}
     for kind, icon in _ODD_ICONS.items():
@@ -332,9 +328,8 @@ def _draw_actions(
 
 def format_frame(inspector: app.inspector.Inspector, frame: int) -> tuple[str, str]:
     """Return a frame as the number in its preview, and its source's name in the list."""
-    source, obj = _find_source(inspector, frame), inspector.armature.find()
-    clip = find_short_name(obj, "sources", source.clip) if obj else source.clip
-    return f"Frame {source.frame}", f"{clip}{' (mirrored)' if source.mirrored else ''}"
+    source = _find_source(inspector, frame)
+    return f"Frame {source.frame}", f"{source.clip}{' (mirrored)' if source.mirrored else ''}"
 
 
 def _find_source(inspector: app.inspector.Inspector, frame: int) -> FrameSource:

@@ -55,7 +55,7 @@ class MOTION_MATCHING_PT_tags(StateHeader, SourcePanel, bpy.types.Panel):
         source, layout = settings.sources[settings.source_index], self.layout
         title = layout.split(factor=0.6)
         icon: Any = source.kind  # whose icons have the same names
-        title.label(text=source.shown_name, icon=icon)
+        title.label(text=source.whole_name, icon=icon)
         draw_button(title, source)
         side = draw_list(layout, "MOTION_MATCHING_UL_tags", source, "tag_ranges", "tag_index", 3)
         add = "motion_matching.add_tag"

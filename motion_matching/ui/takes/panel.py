@@ -11,58 +11,43 @@ from ...app.runtime import runtime
 from ...app.typed import settings_of
 from ..panel_base import (
     ArmaturePanel,
+    List,
     State,
     StateHeader,
     draw_list,
     draw_table,
     draw_warnings,
-    draw_wide_button,
     draw_work_button,
     format_count,
     set_options,
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from ..short_names import has_room
-from ..wide_list import NamedList
 from .properties import SEEDED, MotionMatchingScript, MotionMatchingTake, Script
 
 
-class MOTION_MATCHING_UL_takes(NamedList, bpy.types.UIList):
+class MOTION_MATCHING_UL_takes(List, bpy.types.UIList):
     """Takes of the character"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingTake) -> None:
         row = layout.row(align=True)
-        _draw_name(row, item, "whole_name" if has_room(item.whole_name, 192) else "shown_name")
+        _draw_name(row, item)
         if item.action:
             tail = row.row()
             tail.alignment = "RIGHT"
             tail.label(text=f"{item.seconds:.{0 if item.seconds >= 10.0 else 1}f} s")
-            _draw_shield(tail, item)
-
-    def draw_cells(self, item: MotionMatchingTake, *cells: bpy.types.UILayout) -> None:
-        name, length, frames, keep = cells
-        _draw_name(name, item, "whole_name")
-        length.label(text=f"{item.seconds:.1f} s")
-        if item.action:
-            limits = item.action.frame_range
-            frames.label(text=f"{limits[0]:.0f} to {limits[1]:.0f}")
-            _draw_shield(keep, item)
+            shield: Any = "FAKE_USER_ON" if item.is_kept else "FAKE_USER_OFF"
+            tail.prop(item, "is_kept", text="", icon=shield, emboss=False)
 
 
-def _draw_name(row: bpy.types.UILayout, item: MotionMatchingTake, property: str) -> None:
+def _draw_name(row: bpy.types.UILayout, item: MotionMatchingTake) -> None:
     if item.action is None:
         row.label(text=f"{item.name} (deleted)", icon="ERROR")
         return
     armature: Any = item.id_data
     data = armature.animation_data
     icon: Any = "PLAY" if data and data.action == item.action else "ACTION"
-    row.prop(item, property, text="", emboss=False, icon=icon)
-
-
-def _draw_shield(row: bpy.types.UILayout, item: MotionMatchingTake) -> None:
-    shield: Any = "FAKE_USER_ON" if item.is_kept else "FAKE_USER_OFF"
-    row.prop(item, "is_kept", text="", icon=shield, emboss=False)
+    row.prop(item, "whole_name", text="", emboss=False, icon=icon)
 
 
 class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
@@ -98,7 +83,6 @@ class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
             side.operator("motion_matching.remove_take", text="", icon="TRASH")
             side.separator()
             side.operator("motion_matching.discard_takes", text="", icon="BRUSH_DATA")
-            draw_wide_button(side, "takes")
 
 
 def _draw_start(column: bpy.types.UILayout, script: MotionMatchingScript) -> None:

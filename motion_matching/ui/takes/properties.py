@@ -9,7 +9,6 @@ import bpy
 
 from ... import app
 from ..property_updates import suggest_tags
-from ..short_names import ListItem, named_by
 from ..typed_properties import (
     choice,
     integer,
@@ -20,6 +19,7 @@ from ..typed_properties import (
     switch,
     text,
 )
+from ..whole_names import Named, named_by
 
 _LENGTH: Any = {"min": 0.0, "max": 36_000.0, "soft_max": 120.0}
 _FRAME: Any = {"min": -1_048_574, "max": 1_048_574, "soft_min": 0, "soft_max": 10_000}
@@ -141,10 +141,8 @@ def _rename_take(take: Any, name: str) -> None:
 
 @settings_group
 @named_by(_rename_take, _describe_take)
-class MotionMatchingTake(ListItem, bpy.types.PropertyGroup):
+class MotionMatchingTake(Named, bpy.types.PropertyGroup):
     """A take of this character, recorded or baked"""
-
-    LIST = "takes"
 
     action: bpy.types.Action = pointer(bpy.types.Action, "Action", "Action that holds the take")
     seconds: float = number(

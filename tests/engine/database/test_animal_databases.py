@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.control import scripts
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
@@ -21,7 +22,6 @@ from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.statistics import measure_speeds
 from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.takes import baking, takes
@@ -139,11 +139,11 @@ def test_mirrored_legs_change_sides(motions):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "slowly"), [(0.08, True), (1.0, True), (10.0, False)])
-def test_gaits_are_parted_between_the_speeds_of_walking_and_trotting(size, slowly):
-    motions = animals.make_dog_motions(size, fps=60.0 if size >= 1.0 else 200.0, slowly=slowly)
+@pytest.mark.parametrize("size", [0.08, 1.0, 10.0])
+def test_gaits_are_parted_between_the_speeds_of_walking_and_trotting(size):
+    motions = animals.make_dog_motions(size, fps=60.0 if size >= 1.0 else 200.0)
     database = build([Source(clip=motion.clip) for motion in motions], BuildSettings())[0]
-    pace = np.sqrt(size) if slowly else size
+    pace = np.sqrt(size)
     assert animals.WALK.speed * pace < database.walk_to_run < animals.TROT.speed * pace
     walk, run = measure_speeds(database)
     assert walk.forward == pytest.approx(animals.WALK.speed * pace, rel=0.1)
@@ -174,51 +174,9 @@ def build_scaled(size: float, *moves: list[Move]) -> Database:
     return build([Source(clip=scale(clip, size)) for clip in clips], BuildSettings())[0]
 
 
-@pytest.mark.parametrize("size", [2.0, 10.0, 30.0])
-def test_a_person_scaled_as_an_animation_walks_and_runs_as_before(size):
-    """Its footfalls are those of a walk, although as things fall it would be a run."""
-    moves = [Move(8.0, 1.2)], [Move(8.0, 2.9)]
-    walk, run = measure_speeds(build_scaled(size, *moves))
-    assert walk.forward / size == pytest.approx(1.2, rel=0.1)
-    assert run.forward / size == pytest.approx(2.9, rel=0.1)
-
-
-def test_a_giant_that_only_walks_has_one_speed():
-    walk, run = measure_speeds(build_scaled(10.0, [Move(8.0, 1.2)], [Move(8.0, 1.1)]))
-    assert walk.forward == pytest.approx(12.0, rel=0.1)
-    assert run == walk
-
-
 def test_a_creature_slower_than_others_of_its_size_desires_no_more_than_it_can():
     walk, _ = measure_speeds(build_scaled(0.05, [Move(8.0, 1.2)]))
     assert walk.forward == pytest.approx(0.06, rel=0.1)
-
-
-def build_giant(*, slowly: bool) -> Database:
-    """Build people ten times as large, who move as things fall if `slowly`."""
-    rate = 30.0 * np.sqrt(10.0) if slowly else 30.0
-    moves = [Move(3.0, 1.2), Move(4.0, 1.2, turn=60.0), Move(4.0, 2.9, turn=-60.0), Move(2.0)]
-    clips = [perform(f"{n}", moves, rate, np.random.default_rng(n)) for n in range(3)]
-    sources = [Source(clip=replace(scale(clip, 10.0), fps=30.0)) for clip in clips]
-    return build(sources, BuildSettings(mirror=True))[0]
-
-
-@pytest.mark.slow
-def test_a_giant_is_slow_unless_it_goes_up_and_down_harder_than_things_fall():
-    for slowly, slowness in ((True, np.sqrt(10.0)), (False, 1.0)):
-        legs = build_giant(slowly=slowly).character_legs
-        assert [leg.slowness for leg in legs] == pytest.approx([slowness] * 2, rel=0.05)
-
-
-@pytest.mark.slow
-def test_the_feet_of_a_giant_scaled_as_an_animation_are_planted_at_its_own_pace():
-    """As a person's: it would be too quick for one that falls slowly."""
-    database = build_giant(slowly=False)
-    for gait in ("walk", "run"):
-        live, baked, _ = make_take(database, "random", gait)
-        held = [each.locked[each.contacts].mean() for each in (live, baked)]
-        assert held[0] > 0.9
-        assert held[1] > 0.97
 
 
 @pytest.mark.parametrize("size", [100.0, 0.01])

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.database.auto_tags import NAMES, propose
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
@@ -15,7 +16,6 @@ from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.database.tags import TagRange
 from motion_matching.engine.database.thresholds import PLANT_ANGLE, AutoTagSettings
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.maths.runs import find_runs
 from motion_matching.engine.motion.simulation_bone import GroundTrack
 

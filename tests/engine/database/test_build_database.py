@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.body.bone_pairs import find_bone_pairs
 from motion_matching.engine.body.rig import find_roles
 from motion_matching.engine.database.build import BuildSettings, build, find_tracks
@@ -28,7 +29,6 @@ from motion_matching.engine.errors import (
     RigError,
     SettingsError,
 )
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh, resampling
 from motion_matching.engine.motion.clip import Clip

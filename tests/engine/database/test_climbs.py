@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from building.locomotion.climbs import find_climb, generate_climbs
 from motion_matching.engine.body.rig import Roles
 from motion_matching.engine.database import climbs, database
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.statistics import measure_speeds
-from motion_matching.engine.locomotion.climbs import find_climb, generate_climbs
 from motion_matching.engine.motion import attachment
 from motion_matching.engine.motion.simulation_bone import GroundTrack
 from motion_matching.engine.takes.pruning import leave_out

@@ -8,11 +8,11 @@ from dataclasses import fields, replace
 
 import pytest
 
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.database.build import BuildSettings
 from motion_matching.engine.database.features import Feature, Schema, load_schema
 from motion_matching.engine.database.skeletons import Character
 from motion_matching.engine.database.thresholds import AutoTagSettings
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.motion.contacts import ContactSettings
 from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings
 from motion_matching.engine.retargeting.settings import RetargetSettings

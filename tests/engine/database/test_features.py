@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.body.rig import Leg, Roles, find_roles
 from motion_matching.engine.database.features import (
     NUMBER_KINDS,
@@ -29,7 +30,6 @@ from motion_matching.engine.database.motion_table import (
     sample_track,
 )
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.attachment import attach
 from motion_matching.engine.motion.clip import Clip

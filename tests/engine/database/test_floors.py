@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.database.build import BuildReport, BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source, find_sources
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.runs import find_runs
 from motion_matching.engine.motion.clip import Clip

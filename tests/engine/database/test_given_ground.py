@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from building.locomotion.climbs import find_climb, generate_climbs
 from motion_matching.engine.control.ground import FLAT
 from motion_matching.engine.database.build import BuildReport, BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.skeletons import Character, measure_travel
 from motion_matching.engine.database.sources import GroundObject, Source, find_sources
 from motion_matching.engine.errors import MotionDataError, SettingsError
-from motion_matching.engine.locomotion.climbs import find_climb, generate_climbs
 from motion_matching.engine.motion.clip import Clip
 from tests.demo import generate_clips
 from tests.engine.characters import make_child

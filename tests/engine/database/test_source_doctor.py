@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.database import mending
 from motion_matching.engine.database.body_steps import measure_steps
 from motion_matching.engine.database.build import (
@@ -27,7 +28,6 @@ from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.database.tags import TagRange
 from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import resampling
 from motion_matching.engine.motion.clip import Clip

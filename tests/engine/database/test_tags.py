@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
@@ -25,7 +26,6 @@ from motion_matching.engine.database.tags import (
     save_tags,
 )
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.motion.clip import Clip
 

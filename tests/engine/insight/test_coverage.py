@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.control import scripts
 from motion_matching.engine.control.rollout import simulate
 from motion_matching.engine.control.settings import Speeds
@@ -26,7 +27,6 @@ from motion_matching.engine.insight.coverage import (
     measure_database,
     measure_track,
 )
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.takes import takes
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.performer import Performer
@@ -25,7 +26,6 @@ from motion_matching.engine.insight.frame_inspector import (
     inspect_frame,
     predict_trajectory,
 )
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.matching.method import MotionMatching
 
 SETTINGS = PerformerSettings(search_interval=0.0, support_weight=100.0)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.control import scripts
 from motion_matching.engine.control.settings import PerformerSettings, Speeds
 from motion_matching.engine.database.build import BuildSettings, build
@@ -15,7 +16,6 @@ from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.insight import inspection, plots
 from motion_matching.engine.insight.pose_map import build_pose_map
-from motion_matching.engine.locomotion.locomotion import Move, perform
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.control import performance as performances
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.margins import MARGINS
@@ -18,7 +19,6 @@ from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.locomotion.locomotion import Move, perform
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.matching.moments import Moment, Moments
 from motion_matching.engine.matching.tempo import RULES

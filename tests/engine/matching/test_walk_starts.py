@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from building.locomotion import locomotion
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.postures import find_arms, measure_leg
 from motion_matching.engine.database.sources import Source
-from motion_matching.engine.locomotion import locomotion
 from motion_matching.engine.takes import takes
 from tests import demo
 

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
-from motion_matching.engine.locomotion.locomotion import Move, perform
+from building.locomotion.humanoid import build_humanoid_skeleton
+from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.progress import run_to_end

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine import presets
 from motion_matching.engine.errors import RigError, SettingsError
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.scene.controls.control_rig import ControlRig
 from motion_matching.scene.controls.match import match_control_rig, read_deform_skeleton
 from motion_matching.scene.rig.armature import create_armature

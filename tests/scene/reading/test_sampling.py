@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.errors import MotionDataError, RigError
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.scene.blender import actions, curve_poses
 from motion_matching.scene.reading import sampling

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.skeleton import Skeleton

@@ -12,8 +12,8 @@ import pytest
 from bpy_extras.object_utils import world_to_camera_view
 from mathutils import Vector
 
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.body.rig import find_hips_forward, find_roles
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.motion.attachment import attach
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, find_track
@@ -42,7 +42,7 @@ import bpy
 from bpy_extras.object_utils import world_to_camera_view
 from mathutils import Vector
 from motion_matching.engine.errors import MotionMatchingError
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
+from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.scene.rig.armature import find_sides, compute_standing_rest
 from motion_matching.scene.staging.blend_file import build_scene, save_take
 from tests.scene.motions import *

@@ -11,10 +11,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from building.locomotion.humanoid import build_humanoid_skeleton
 from building.mannequin.lofts import Surface
 from building.mannequin.shape import MOST_WEIGHTS, sculpt_mannequin
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.scene.blender import actions, playback

@@ -10,10 +10,10 @@ import bpy
 import numpy as np
 import pytest
 
+from building.locomotion.climbs import find_climb
 from motion_matching import api
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.locomotion.climbs import find_climb
 from motion_matching.engine.motion import bvh
 from motion_matching.scene.staging.source_grounds import read_grounds
 from tests.command_line import check_refusals, run, run_with_errors

@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 import pytest
 
+from building.locomotion.climbs import find_climb
 from motion_matching.app import build, features, source_preview, status
 from motion_matching.app.library import get_library
 from motion_matching.app.runtime import runtime
 from motion_matching.app.warnings import parse_notes
-from motion_matching.engine.locomotion.climbs import find_climb
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.progress import run_to_end
 from motion_matching.ui.database import panel, preview_drawing

@@ -5,13 +5,12 @@ whole.
 from __future__ import annotations
 
 import json
-import re
 
 import bpy
 import pytest
 
 from motion_matching.app import features as feature_list
-from motion_matching.app import search_times, status
+from motion_matching.app import status
 from motion_matching.app.content import compute_key
 from motion_matching.app.library import get_library
 from motion_matching.engine import presets
@@ -266,29 +265,3 @@ def test_a_feature_of_jumps_keeps_its_time_in_presets_and_only_there():
     # another kind has no time
     features.items[0].kind = "bone_position"
     assert feature_list.build_schema(features).features[0].time == 0.0
-
-
-def test_the_panel_tells_what_a_feature_costs_in_time():
-    ops, obj = bpy.ops.motion_matching, create_character(clips=("walk_curves",))
-    ops.add_actions()
-    features = obj.motion_matching.features
-    ops.apply_preset(kind="features", filepath="default")
-    assert search_times.describe_active(obj) == ""
-    assert ops.measure_search() == {"FINISHED"}
-    features.index = 5
-    assert re.match(
-        r"6 of 29 numbers; a search takes \S+ ms, without this feature \d+% (less|more)$",
-        search_times.describe_active(obj),
-    )
-    features.items[5].weight = 2.0  # of the same feature
-    assert search_times.describe_active(obj)
-    features.items[5].times = "0.5"
-    assert search_times.describe_active(obj) == "", "it was not measured"
-    features.items[5].times = "soon"
-    assert search_times.describe_active(obj) == ""
-    ops.apply_preset(kind="features", filepath="default")
-    features.index = 5
-    assert search_times.describe_active(obj)
-    obj.motion_matching.sources[0].mirror = not obj.motion_matching.sources[0].mirror
-    ops.build()
-    assert search_times.describe_active(obj) == "", "the data is other"

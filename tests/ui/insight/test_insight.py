@@ -472,11 +472,11 @@ def test_the_map_shows_the_states_of_a_motion_field(obj):
     assert ops.map_poses() == {"FINISHED"}
     assert runtime.pose_maps[uid].states is None, "nobody looks at it yet"
     insight_settings.map = "field"
-    assert insight_drawing.get_map_height(obj) == 0.0, "there is nothing to draw yet"
+    assert insight_drawing._get_shown_map(obj) is None, "there is nothing to draw yet"
     assert ops.map_poses() == {"FINISHED"}
     mapped = runtime.pose_maps[uid]
     assert mapped.states.positions.shape == (load_database(settings).frame_count, 3)
-    assert insight_drawing.get_map_height(obj) > 0.0
+    assert insight_drawing._get_shown_map(obj) is mapped
     assert ops.map_poses() == {"FINISHED"}
     assert runtime.pose_maps[uid] is mapped, "it is there already"
 

@@ -9,8 +9,6 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import learning_curves, status
-from motion_matching.app import training as field_training
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
 from motion_matching.app.tag_colors import get_tag_color
@@ -159,38 +157,3 @@ def test_a_neighbour_can_be_forced_and_released_while_live(field_session):
     [part] = read_parts(take)
     changes = [change["favour"] for tick, change in part.performance.changes if "favour" in change]
     assert changes[-2:] == [2, 0], changes
-
-
-def test_training_progress_is_shown_during_and_after_training():
-    obj = create_field_character("walk_curves")
-    training = obj.motion_matching.training
-    training.quality = 1
-
-    def read_curves():
-        return learning_curves.get_curves(field_training.get_training_key(obj))
-
-    status.refresh(obj)
-    assert read_curves() is None
-    lengths = []
-    for _ in field_training.train_steps(obj):
-        found = read_curves() if obj.motion_matching.built_key else None
-        if found:
-            lengths.append(len(found.lines["most"]))
-            assert found.sweeps >= lengths[-1]
-            assert len(found.lines["promised"]) == found.sweeps
-    assert len(set(lengths)) > 3
-    assert lengths == sorted(lengths), "it grows while it is trained"
-    status.refresh(obj)
-    status.invalidate()
-    whole = read_curves()
-    assert len(whole.lines["most"]) == whole.sweeps >= lengths[-1], "read from the file"
-    most, promised = whole.lines["most"], whole.lines["promised"]
-    assert (most[:, 1] <= promised[:, 1] + 1e-6).all()
-
-    # none for other tasks yet, and none after clearing
-    training.speed = False
-    assert read_curves() is None
-    training.speed = True
-    assert ops.clear_cache() == {"FINISHED"}
-    status.refresh(obj)
-    assert read_curves() is None

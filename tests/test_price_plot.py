@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.insight import pictures, price_plot
+from motion_matching.engine.insight import pictures
 from motion_matching.engine.maths.fading import (
     compute_cubic_displacement,
     compute_spring_displacement,
 )
 from motion_matching.engine.maths.springs import halflife_to_rate
+from building.studies import __main__ as studies
+from building.studies import price_plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 HALFLIFE = 0.15
@@ -24,7 +26,8 @@ NAMES = ("price exact", "price added", "price feature", "price error")
 @pytest.fixture(scope="module")
 def root(tmp_path_factory) -> ElementTree.Element:
     path = tmp_path_factory.mktemp("plot") / "price.svg"
-    pictures.write_pictures(price_plot.draw_prices(SETTINGS), path)
+    change = f"inertialization_halflife={HALFLIFE}"
+    assert studies.main(["prices", str(path), "--set", change]) == 0
     return ElementTree.parse(path).getroot()
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.insight import residual_plot
+from motion_matching.engine.insight import pictures
+from building.studies import residual_plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -47,16 +47,13 @@ def test_the_scale_labels_heights_logarithmically():
     assert len(narrow.scale) >= 2, "without a power of ten, other values are labelled"
 
 
-def test_curves_grow_to_the_right_during_training():
-    found = residual_plot.compute_curves(make_residuals(50, 0.9), 0.95, sweeps=200)
-    assert found.lines["most"][-1, 0] == pytest.approx(49 / 199)
-    assert found.lines["promised"][-1, 0] == 1
+def test_a_single_sweep_is_a_point():
     assert residual_plot.compute_curves(make_residuals(1, 0.9), 0.95).lines["most"].shape == (1, 2)
-    assert residual_plot.compute_curves(make_residuals(0, 0.9), 0.95) is None
 
 
 def test_the_picture_has_a_line_for_each_kind(tmp_path: Path):
-    residual_plot.save(make_residuals(60, 0.9), 0.95, tmp_path / "plot.svg")
+    picture = residual_plot.draw(make_residuals(60, 0.9), 0.95)
+    pictures.write_pictures([picture], tmp_path / "plot.svg")
     lines = {
         line.get("id"): np.array(
             [pair.split(",") for pair in line.get("points", "").split()], float
@@ -66,5 +63,3 @@ def test_the_picture_has_a_line_for_each_kind(tmp_path: Path):
     assert set(lines) == set(residual_plot.KINDS)
     assert all(len(line) == 60 for line in lines.values())
     assert (lines["most"][1:, 1] > lines["promised"][1:, 1]).all(), "below is further down the page"
-    with pytest.raises(SettingsError, match="sweep"):
-        residual_plot.save(make_residuals(0, 0.9), 0.95, tmp_path / "none.svg")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..maths.planar import yaw_to_forward
+from motion_matching.engine.maths.planar import yaw_to_forward
 
 Array = np.ndarray
 

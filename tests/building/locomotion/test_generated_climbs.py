@@ -10,12 +10,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from motion_matching.engine.locomotion.climbs import Climb, find_climb, generate_climbs
-from motion_matching.engine.locomotion.feet import Foot
-from motion_matching.engine.locomotion.footprints import TOE_HEIGHT
-from motion_matching.engine.locomotion.ground import GroundProfile
-from motion_matching.engine.locomotion.humanoid import SHIN, THIGH
-from motion_matching.engine.locomotion.locomotion import generate
+from building.locomotion.climbs import Climb, find_climb, generate_climbs
+from building.locomotion.feet import Foot
+from building.locomotion.footprints import TOE_HEIGHT
+from building.locomotion.ground import GroundProfile
+from building.locomotion.humanoid import SHIN, THIGH
+from building.locomotion.locomotion import generate
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip
 

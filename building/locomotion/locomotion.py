@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..maths.easing import smootherstep
-from ..maths.planar import yaw_to_forward, yaw_to_left
-from ..motion.clip import Clip
+from motion_matching.engine.maths.easing import smootherstep
+from motion_matching.engine.maths.planar import yaw_to_forward, yaw_to_left
+from motion_matching.engine.motion.clip import Clip
+
 from .feet import move_feet
 from .gait import CLOSING, BodyPath, Style, integrate, plan_footsteps
 from .humanoid import build_humanoid_skeleton, pose_body

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..maths.easing import smootherstep, smoothstep
-from ..maths.planar import yaw_to_forward, yaw_to_left
+from motion_matching.engine.maths.easing import smootherstep, smoothstep
+from motion_matching.engine.maths.planar import yaw_to_forward, yaw_to_left
+
 from .footprints import (
     FOOT_CLEARANCE,
     HEEL_BEHIND_TOE,

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..motion.clip import Clip
+from motion_matching.engine.motion.clip import Clip
+
 from .feet import Foot, move_feet
 from .footprints import HEEL_BEHIND_TOE, TIP_AHEAD, Footprints, plan_footprints
 from .gait import SLOWEST_STEPS, Style, Swings, plan_footsteps

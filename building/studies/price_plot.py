@@ -8,13 +8,23 @@ Source: Holden, Inertialization Transition Cost, whose figures they are.
 
 from __future__ import annotations
 
+import argparse
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 
-from ..control.fade import SPRING, FadeShape, choose_fade
-from ..control.settings import PerformerSettings
-from .pictures import HEIGHT, MARGIN, WIDTH, make_label, make_picture
+from motion_matching.commands.values import parse_changes
+from motion_matching.engine.control.fade import SPRING, FadeShape, choose_fade
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.insight.pictures import (
+    HEIGHT,
+    MARGIN,
+    WIDTH,
+    make_label,
+    make_picture,
+    write_pictures,
+)
 
 Array = np.ndarray
 REACH = 0.2  # metres of difference to either side
@@ -29,6 +39,21 @@ _LINES = (  # v as a multiple of x and half the slope of the valley
     ("coming back too fast", -4.0, "#8a4fbf"),
     ("going further away", 2.0, "#e08a1e"),
 )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("output", type=Path, help="the SVG file to write")
+    text = "change a setting of the controller, such as inertialization_halflife=0.2"
+    parser.add_argument("--set", action="append", default=[], dest="changes", help=text)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Return 0 once the pictures are written."""
+    settings = PerformerSettings()
+    settings = settings.with_changes(parse_changes(chosen.changes, settings))
+    write_pictures(draw_prices(settings), chosen.output)
+    print(f"Written to {chosen.output}.")
+    return 0
 
 
 def draw_prices(settings: PerformerSettings) -> list[str]:

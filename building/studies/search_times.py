@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from ..control.settings import PerformerSettings
-from ..database.database import Database
-from ..database.features import TRAJECTORY_KINDS
-from ..errors import DatabaseError
-from ..matching.differences import make_differences
-from ..matching.fitted_features import FittedFeatures
-from ..matching.flips import get_weights
-from ..matching.search import FrameIndex
-from ..progress import ReportShare
+from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.database.database import Database, load
+from motion_matching.engine.database.features import TRAJECTORY_KINDS
+from motion_matching.engine.errors import DatabaseError
+from motion_matching.engine.matching.differences import make_differences
+from motion_matching.engine.matching.fitted_features import FittedFeatures
+from motion_matching.engine.matching.flips import get_weights
+from motion_matching.engine.matching.search import FrameIndex
+from motion_matching.engine.takes.takes import make_default_settings
 
 Array = np.ndarray
 _QUERIES = 48
@@ -35,13 +37,27 @@ class SearchTimes:
     saved: tuple[float, ...]
 
 
-def measure_search_times(
-    database: Database, settings: PerformerSettings, progress: ReportShare | None = None
-) -> SearchTimes:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("database", type=Path, help="a database made by 'build'")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Return 0 once the times are printed."""
+    database = load(chosen.database)
+    times = measure_search_times(database, make_default_settings(database))
+    print(f"A search takes {1e3 * times.seconds:.2g} ms. The share of it that each feature takes:")
+    for feature, count, saved in zip(
+        database.schema.features, times.numbers, times.saved, strict=True
+    ):
+        print(f"{feature.label:36} {count:3} numbers {saved:6.0%}")
+    return 0
+
+
+def measure_search_times(database: Database, settings: PerformerSettings) -> SearchTimes:
     """Time searches right after the goal changes: poses with the path of another frame.
 
     Each feature needs an index without it, so this takes about as long as starting that many
-    sessions. `progress` may raise to cancel. Raises DatabaseError if no frame may be entered.
+    sessions. Raises DatabaseError if no frame may be entered.
     """
     fitted = FittedFeatures(database).fit(settings)
     weights = get_weights(settings, database)
@@ -75,8 +91,6 @@ def measure_search_times(
     numbers = [int(used[rows].sum()) for rows in schema.slices]
     seconds = _time(whole, queries[:, used], whole, queries[:, used])[0]
     for number, rows in enumerate(schema.slices):
-        if progress:
-            progress(number / len(schema.slices))
         left = used.copy()
         left[rows] = False
         if not left.any() or not numbers[number]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..maths.planar import yaw_to_forward, yaw_to_left
+from motion_matching.engine.maths.planar import yaw_to_forward, yaw_to_left
+
 from .gait import PLAIN, SIDES, BodyPath, Style, Swings, compute_step_rate
 from .ground import GroundProfile, measure_along
 

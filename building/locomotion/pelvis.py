@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..maths.easing import smootherstep
+from motion_matching.engine.maths.easing import smootherstep
+
 from .feet import Foot
 
 Array = np.ndarray

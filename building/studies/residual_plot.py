@@ -1,4 +1,4 @@
-"""Draw how a training goes: how much each sweep changes the values, beside the discount's promise.
+"""Draw how a training went: how much each sweep changed the values, beside the discount's promise.
 
 Value iteration is a contraction: each sweep shrinks the largest change by the discount γ or more.
 """
@@ -6,13 +6,11 @@ Value iteration is a contraction: each sweep shrinks the largest change by the d
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import SettingsError
-from . import pictures
+from motion_matching.engine.insight import pictures
 
 KINDS = {
     "most": "largest change",
@@ -36,15 +34,10 @@ class Curves(NamedTuple):
     sweeps: int
 
 
-def compute_curves(residuals: np.ndarray, discount: float, sweeps: int = 0) -> Curves | None:
-    """Return the curves of residuals (n, 3) of a `ValueFunction`, or None before the first sweep.
-
-    `sweeps` is the planned number of sweeps, if more are to come.
-    """
-    if not len(residuals):
-        return None
+def compute_curves(residuals: np.ndarray, discount: float) -> Curves:
+    """Return the curves of residuals (n, 3) of a `ValueFunction`, of which there is at least one."""
     least, most, mean = np.asarray(residuals, np.float64).T
-    count = max(sweeps, len(residuals), 2)
+    count = max(len(residuals), 2)
     promised = most[0] * discount ** np.arange(count)
     values = {"most": most, "mean": mean, "least": least, "promised": promised}
     top = max(float(most.max()), 1e-12)
@@ -67,18 +60,9 @@ def compute_curves(residuals: np.ndarray, discount: float, sweeps: int = 0) -> C
     return Curves(lines, scale, count)
 
 
-def save(residuals: np.ndarray, discount: float, path: Path | str) -> None:
-    """Write the curves as an SVG picture. Raises SettingsError if that fails or without a sweep."""
-    pictures.write_pictures([draw(residuals, discount)], path)
-
-
 def draw(residuals: np.ndarray, discount: float, name: str = "residuals") -> str:
-    """Return the curves as a picture for an SVG file. Raises SettingsError without a sweep."""
+    """Return the curves as a picture for an SVG file."""
     curves = compute_curves(residuals, discount)
-    if curves is None:
-        raise SettingsError(
-            "The training made no sweep, so there is nothing to draw; train for at least one."
-        )
     parts, right, bottom, to_the_left = [], _LEFT + _WIDTH, _TOP + _HEIGHT, ' text-anchor="end"'
     for height, text in curves.scale:
         y = bottom - _HEIGHT * height

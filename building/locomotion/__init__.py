@@ -1,0 +1,1 @@
+"""The built-in motion: locomotion clips generated from a seed, which the package ships as data."""
