@@ -161,7 +161,7 @@ class NothingToDoError(Exception):
 
 @annotate  # or Blender would evaluate the annotations below for each of them
 class Operator(_Base):
-    """A mixin of all operators: they say what they require, and `run`."""
+    """Base class of all operators: each lists its requirements and implements `run`."""
 
     bl_options = {"REGISTER", "UNDO"}
     requires: tuple[Requirement, ...] = CHARACTER
@@ -210,7 +210,7 @@ class Operator(_Base):
 
 
 class ConfirmedOperator(Operator):
-    """A mixin of operators that ask before they do it."""
+    """Base class of operators that ask for confirmation."""
 
     def get_question(self) -> str:
         """Return what the popup says below the operator's name."""
@@ -239,9 +239,9 @@ def _is_in_tab(context: bpy.types.Context, event: bpy.types.Event) -> bool:
 
 
 class SteppedOperator(Operator):
-    """A mixin of operators that take their time, until Esc cancels them.
+    """Base class of operators that run in the background, until Esc cancels them.
 
-    Some end early then, with the best they have so far, if any. Esc once more cancels these too.
+    Some keep the best result so far when Esc ends them. A second Esc cancels these too.
     """
 
     @property

@@ -20,7 +20,7 @@ from .operator_base import CHARACTER_ALSO_LIVE, ConfirmedOperator, Operator
 from .typed_properties import choice, switch, text
 
 KINDS = (
-    ("features", "Features", "What frames are compared by"),
+    ("features", "Features", "Features to compare frames by"),
     ("controllers", "Controller", "How the character responds"),
     ("rigs", "Roles", "Bones by role"),
     ("mappings", "Bones", "Bones by role of a source and of the character, for retargeting"),
@@ -176,8 +176,8 @@ def _get_source(obj: bpy.types.Object) -> Any:
 
 
 class MOTION_MATCHING_OT_remove_preset(ConfirmedOperator, _PresetOperator, bpy.types.Operator):
-    """Remove your own preset that was applied or saved last; the settings stay, and the file is \
-moved to the folder of removed presets"""
+    """Remove your own preset that was applied or saved last. The settings stay, and the file \
+moves to the folder of removed presets"""
 
     bl_idname = "motion_matching.remove_preset"
     bl_label = "Remove Preset"
@@ -231,14 +231,14 @@ class _PresetMenu:
 
 
 class MOTION_MATCHING_MT_features(_PresetMenu, bpy.types.Menu):
-    """Presets of what frames are compared by"""
+    """Presets of features"""
 
     bl_label = "Feature Presets"
     kind = "features"
 
 
 class MOTION_MATCHING_MT_controllers(_PresetMenu, bpy.types.Menu):
-    """Presets of how the character responds"""
+    """Presets of the controller"""
 
     bl_label = "Controller Presets"
     kind = "controllers"

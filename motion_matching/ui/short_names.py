@@ -248,12 +248,12 @@ def named_by(
         "shown_name": text(
             "",
             "Name",
-            "Name, with an ellipsis for what it shares with others",
+            "Name, with the part it shares with others as an ellipsis",
             get=_get_shown_name,
             set=set_shown,
         ),
         "whole_name": text("", "Name", "Name", get=get_full_name, set=set_whole),
-        "tip": text("", "Details", "The whole name, and what else is known", get=get_tip),
+        "tip": text("", "Details", "The full name, and more details", get=get_tip),
     }
 
     def decorate(cls: Class) -> Class:

@@ -79,7 +79,7 @@ def add_cells(
 
 
 class MOTION_MATCHING_OT_show_wide_list(Operator, bpy.types.Operator):
-    """Show the list in a wide window, with whole names and all columns"""
+    """Show the list in a wide window, with full names and all columns"""
 
     bl_idname = "motion_matching.show_wide_list"
     bl_label = "Show in Wide List"

@@ -343,7 +343,7 @@ def test_a_push_while_live_reaches_the_field():
     for number in range(1, 25):
         before = tick(number)
     calm = np.abs(tick(25) - before).max()
-    assert "E pushes" in preferences.describe_keys()
+    assert "E: push" in preferences.describe_keys()
     keyboard.handle("E", "PRESS")
     keyboard.handle("E", "RELEASE")
     # without a direction a push follows the view, along +Y at heading pi: here in front of a view

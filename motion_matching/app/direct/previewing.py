@@ -128,17 +128,14 @@ def _find_end(preview: MarkPreview) -> str:
     """Return why a preview cannot go on, or an empty string."""
     obj = preview.armature.find()
     if obj is None:
-        return "The preview has ended, as its character is gone."
+        return "Preview stopped: its character was deleted."
     active = resolve_armature(_get_active_object())
     if active not in (None, obj):
-        return f"The preview has ended, as '{obj.name}' is not the active character any more."
+        return f"Preview stopped: '{obj.name}' is no longer the active character."
     status = runtime.statuses.by_uid.get(obj.session_uid)
     is_another = status is not None and status.kind == "fresh" and status.key != preview.key
     if is_another or (status is not None and status.kind in _GONE):
-        return (
-            "The preview has ended, as its database is not that of the sources any more; start it "
-            "again to bring both up to date."
-        )
+        return "Preview stopped: the sources changed. Start it again to update."
     return ""
 
 
@@ -276,7 +273,7 @@ def _go_on(preview: MarkPreview) -> None:
         _show(preview, preview.sketch, preview.way, note)
     except BaseException:
         preview.work = None
-        stop("The preview has ended with an error, which Blender's console shows.")
+        stop("Preview stopped by an error; Blender's console shows it.")
         raise
 
 

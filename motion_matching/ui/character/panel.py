@@ -30,7 +30,7 @@ _STRETCHES = (
 
 
 class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """The armature that performs, and what carries it over the ground"""
+    """The performing armature, and what moves it over the ground"""
 
     bl_label = "Character"
     bl_options = {"DEFAULT_CLOSED"}
@@ -81,7 +81,7 @@ class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_roles(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """Bones by role; those left empty are found by names, shape and motion"""
+    """Bones by role. Leave a role empty to find its bone by name, shape and motion"""
 
     bl_label = "Roles"
     bl_parent_id = "MOTION_MATCHING_PT_character"

@@ -230,7 +230,7 @@ def _draw_actions(layout: bpy.types.UILayout, live: LiveSession, favour: int) ->
 
 
 class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
-    """What a motion field is trained for, so that it plans ahead"""
+    """What to train a motion field for, so that it plans ahead"""
 
     bl_label = "Training"
     method = "FIELD"
@@ -260,7 +260,7 @@ class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
-    """When a better frame is searched for, and which frames may be entered"""
+    """When to search for a better frame, and which frames may be entered"""
 
     bl_label = "Search"
     bl_options = {"DEFAULT_CLOSED"}
@@ -282,7 +282,7 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_blending(_SettingsPanel, bpy.types.Panel):
-    """How the difference that a jump leaves fades"""
+    """How the pose offset of a jump fades out"""
 
     bl_label = "Blending"
     bl_options = {"DEFAULT_CLOSED"}
@@ -290,7 +290,7 @@ class MOTION_MATCHING_PT_blending(_SettingsPanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_look(_SettingsPanel, bpy.types.Panel):
-    """How the head looks ahead of the body"""
+    """How far the head turns ahead of the body"""
 
     bl_label = "Look"
     bl_options = {"DEFAULT_CLOSED"}
@@ -334,7 +334,7 @@ class MOTION_MATCHING_UL_labels(List, bpy.types.UIList):
 
 
 class MOTION_MATCHING_PT_labels(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """Frames of some tags that are displaced in their own way"""
+    """Displacement settings of their own for frames with certain tags"""
 
     bl_label = "Labels"
     bl_parent_id = "MOTION_MATCHING_PT_displacement"

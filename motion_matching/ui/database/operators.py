@@ -64,8 +64,8 @@ class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_add_standing(SteppedOperator, bpy.types.Operator):
-    """Add built-in standing, fitted to this character, as a source: it breathes and shifts its \
-weight where no other source stands still. Build again to use it"""
+    """Add a built-in idle clip, fitted to this character, as a source: it breathes and shifts its \
+weight. Build again to use it"""
 
     bl_idname = "motion_matching.add_standing"
     bl_label = "Add Standing"
@@ -89,8 +89,8 @@ def is_previewing(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_preview_source(SteppedOperator, bpy.types.Operator):
-    """Show the motion of the active source as a skeleton on the character, as the timeline goes; \
-nothing is imported or assigned. Press again or Esc to stop"""
+    """Play the active source as a skeleton over the character, following the timeline. Nothing is \
+imported or assigned. Press again or Esc to stop"""
 
     bl_idname = "motion_matching.preview_source"
     bl_label = "Preview"
@@ -114,7 +114,7 @@ nothing is imported or assigned. Press again or Esc to stop"""
 
 
 class MOTION_MATCHING_OT_stop_preview(Operator, bpy.types.Operator):
-    """End the preview of a source, and go back to the frame before it"""
+    """End the preview of a source, and return to the previous frame"""
 
     bl_idname = "motion_matching.stop_preview"
     bl_label = "Stop Preview"
@@ -145,8 +145,8 @@ any time"""
 
 
 class MOTION_MATCHING_OT_move_databases(SteppedOperator, bpy.types.Operator):
-    """Choose another folder, and move databases and trained motion fields into 'Motion Matching \
-Databases' in it. Other Blenders that are open look there after a restart"""
+    """Choose a folder, and move databases and trained motion fields to 'Motion Matching \
+Databases' inside it. Other open Blenders use it after a restart"""
 
     bl_idname = "motion_matching.move_databases"
     bl_label = "Move Databases"
@@ -228,10 +228,10 @@ class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
-    """Smooth the simulation bone with windows and orders that are known to work"""
+    """Apply a preset of smoothing times and orders to the simulation bone"""
 
     bl_idname = "motion_matching.smooth_path"
-    bl_label = "Smooth As"
+    bl_label = "Smoothing Preset"
 
     preset: str = choice("article", "Preset", "Windows and orders to set", PRESET_ITEMS)
 
@@ -249,8 +249,8 @@ def has_computed_path(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_edit_path(SteppedOperator, bpy.types.Operator):
-    """Convert the simulation bone's path through the active source to an empty with keys, to \
-edit it by hand; the database is then built from it instead of the computed path"""
+    """Convert the simulation bone's path of the active source to a keyed empty, to edit by hand. \
+The next build uses it instead of the computed path"""
 
     bl_idname = "motion_matching.edit_path"
     bl_label = "Edit by Hand"
@@ -314,8 +314,7 @@ def use_computed_path(context: bpy.types.Context, source: MotionMatchingSource) 
 
 
 class MOTION_MATCHING_OT_computed_path(Operator, bpy.types.Operator):
-    """Build from the computed path of the active source again, and remove the empty that was \
-edited by hand"""
+    """Use the computed path of the active source again, and remove the hand-edited empty"""
 
     bl_idname = "motion_matching.computed_path"
     bl_label = "Back to Computed"
@@ -333,7 +332,7 @@ def has_path_here(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_select_path(Operator, bpy.types.Operator):
-    """Select the empty that holds the path of the active source, to edit its keys"""
+    """Select the empty with the path of the active source, to edit its keys"""
 
     bl_idname = "motion_matching.select_path"
     bl_label = "Select Path"

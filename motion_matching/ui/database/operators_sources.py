@@ -311,7 +311,7 @@ def change_sources(settings: MotionMatchingSettings, edit: str, indices: Iterabl
 
 
 class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
-    """Change all sources that the list shows: those that match the search, or all without one"""
+    """Change all sources in the list: the ones that match the search, or all without a search"""
 
     bl_idname = "motion_matching.edit_sources"
     bl_label = "Edit Shown Sources"
@@ -333,8 +333,8 @@ def has_file_sources(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_use_axes(Operator, bpy.types.Operator):
-    """Read all files with these axes, under which their characters stand upright, from the next \
-build on"""
+    """Use these axes, which make the characters stand upright, for all files from the next build \
+on"""
 
     bl_idname = "motion_matching.use_axes"
     bl_label = "Use These Axes"
@@ -349,7 +349,7 @@ build on"""
 
 
 class MOTION_MATCHING_OT_remove_sources(Operator, bpy.types.Operator):
-    """Remove all sources that the list shows; their actions and files stay"""
+    """Remove all sources in the list; their actions and files stay"""
 
     bl_idname = "motion_matching.remove_sources"
     bl_label = "Remove Shown Sources"

@@ -42,7 +42,7 @@ _HINTS = {
 
 
 class MOTION_MATCHING_UL_sources(NamedList, bpy.types.UIList):
-    """Motion that the database is built from"""
+    """Motion to build the database from"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingSource) -> None:
         is_wide = has_room(" " * item.ROOM, 205)  # a narrow sidebar has room for names alone
@@ -137,7 +137,7 @@ class MOTION_MATCHING_UL_databases(NamedList, bpy.types.UIList):
 
 
 class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """The motion that is played"""
+    """The motion to play"""
 
     bl_label = "Database"
     bl_order = 1
@@ -182,7 +182,7 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status) -> None
 
 
 class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):
-    """Databases with a name, each built from some of the sources"""
+    """Named databases, each built from its own choice of sources"""
 
     bl_label = "Databases"
 
@@ -199,7 +199,7 @@ class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
-    """How the active source is used"""
+    """How to use the active source"""
 
     bl_label = "Source"
 
@@ -238,7 +238,7 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
-    """How sources are read"""
+    """How to read sources"""
 
     bl_label = "Reading"
 
@@ -255,7 +255,7 @@ class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_simulation_bone(StateHeader, DatabasePanel, bpy.types.Panel):
-    """How the path of the character over the ground is found"""
+    """How to find the path of the character over the ground"""
 
     bl_label = "Simulation Bone"
 

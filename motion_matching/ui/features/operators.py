@@ -49,14 +49,13 @@ def _finish_edit(features: MotionMatchingFeatures, index: int) -> None:
 
 
 class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
-    """Compare frames by one more feature. The database must be built again; a live session \
-is not affected"""
+    """Add a feature to compare frames by. Build again to use it; a live session is not affected"""
 
     bl_idname = "motion_matching.add_feature"
     bl_label = "Add Feature"
     requires = CHARACTER_ALSO_LIVE
 
-    kind: str = choice("bone_position", "Kind", "What is compared", KINDS)
+    kind: str = choice("bone_position", "Kind", "Quantity to compare", KINDS)
     bone: str = text(
         "",
         "Bone",
@@ -91,8 +90,8 @@ is not affected"""
 
 
 class MOTION_MATCHING_OT_remove_feature(Operator, bpy.types.Operator):
-    """Stop comparing frames by the active feature. To leave it out for a while, set its weight \
-to zero: that needs no build"""
+    """Remove the active feature. To ignore it for a while, set its weight to zero instead, which \
+needs no build"""
 
     bl_idname = "motion_matching.remove_feature"
     bl_label = "Remove Feature"
@@ -125,8 +124,8 @@ class MOTION_MATCHING_OT_move_feature(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_measure_search(SteppedOperator, bpy.types.Operator):
-    """Measure how long a search takes, and how much less without each of the features; the \
-database is built first if necessary"""
+    """Measure how long a search takes, and the time each feature adds. Builds the database if \
+needed"""
 
     bl_idname = "motion_matching.measure_search"
     bl_label = "Measure Search Time"
@@ -139,7 +138,7 @@ database is built first if necessary"""
 
 
 class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):
-    """What frames can be compared by"""
+    """Features to compare frames by"""
 
     bl_label = "Add Feature"
 

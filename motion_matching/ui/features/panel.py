@@ -34,7 +34,7 @@ from .properties import (
 
 
 class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
-    """What frames are compared by, each with its weight"""
+    """Features to compare frames by, each with its weight"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingFeature) -> None:
         split = layout.split(factor=0.68)
@@ -54,7 +54,7 @@ def _draw_height(layout: bpy.types.UILayout, obj: bpy.types.Object, features: An
 
 
 class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
-    """What frames are compared by, and the weight of each"""
+    """Features to compare frames by, and the weight of each"""
 
     bl_label = "Features"
 

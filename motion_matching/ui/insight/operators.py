@@ -58,8 +58,8 @@ def is_inspecting(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_measure_coverage(SteppedOperator, bpy.types.Operator):
-    """Measure how much of the requested motion the data covers, and list what to capture next; \
-the database is built first if necessary"""
+    """Measure how much of the requested motion the data covers, and list what to capture next. \
+Builds the database if needed"""
 
     bl_idname = "motion_matching.measure_coverage"
     bl_label = "Measure Coverage"
@@ -137,7 +137,7 @@ def _resolve_picture_path(filepath: str) -> Path:
 
 
 class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
-    """Draw all poses on a flat map, where poses that the search finds similar lie close together"""
+    """Draw all poses on a flat map, with similar poses close together"""
 
     bl_idname = "motion_matching.map_poses"
     bl_label = "Map Poses"
@@ -150,8 +150,8 @@ class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_inspect_frame(SteppedOperator, bpy.types.Operator):
-    """Show the current frame as the search sees it: its features, what playing on costs, and \
-why other frames win, lose or are excluded; follows the timeline from then on"""
+    """Show the current frame as the search sees it: its features, the cost of playing on, and why \
+other frames win, lose or are excluded. Follows the timeline"""
 
     bl_idname = "motion_matching.inspect_frame"
     bl_label = "Inspect Frame"
@@ -204,7 +204,7 @@ _ODD_TAGS = {
 
 
 class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
-    """Tag odd postures on their sources, so that they are played no more, or rarely"""
+    """Tag odd postures on their sources, to play them never or rarely"""
 
     bl_idname = "motion_matching.tag_odd_postures"
     bl_label = "Exclude or Avoid Odd Postures"
@@ -244,7 +244,7 @@ class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
-    """Choose the source of this posture, preview it, and go to the middle of its frames"""
+    """Select the source of this posture, preview it, and go to its middle frame"""
 
     bl_idname = "motion_matching.go_to_posture"
     bl_label = "Go to Source"
@@ -264,11 +264,11 @@ class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_exclude_spare_motion(SteppedOperator, bpy.types.Operator):
-    """Tag motion Do Not Use that scripts hardly play and that is like other motion; what is \
-tagged by hand stays. Remove the ranges in the panel Tags to play it again"""
+    """Tag motion that scripts hardly play and that resembles other motion as Do Not Use. Your own \
+tags stay. Remove the ranges in the panel Tags to play it again"""
 
     bl_idname = "motion_matching.exclude_spare_motion"
-    bl_label = "Exclude Spare Motion"
+    bl_label = "Exclude Redundant Motion"
     bl_options = {"UNDO"}
     requires = SOURCES
 
@@ -311,7 +311,7 @@ INSPECTED = (*SOURCES, has_inspected_frame)
 
 
 class MOTION_MATCHING_OT_use_candidate(SteppedOperator, bpy.types.Operator):
-    """Perform the take again up to here, go on with this frame, and bake that as another take"""
+    """Perform the take again up to here, continue with this frame, and bake a new take"""
 
     bl_idname = "motion_matching.use_candidate"
     bl_label = "Use From Here"
@@ -325,8 +325,8 @@ class MOTION_MATCHING_OT_use_candidate(SteppedOperator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_forbid_candidate(SteppedOperator, bpy.types.Operator):
-    """Never jump to this frame and those within a third of a second: tags them Do Not Start Here \
-on their source, for all takes from now on"""
+    """Never jump to this frame or within a third of a second of it: tags the range Do Not Start \
+Here on its source, for all new takes"""
 
     bl_idname = "motion_matching.forbid_candidate"
     bl_label = "Forbid"
@@ -352,7 +352,7 @@ on their source, for all takes from now on"""
 
 
 class MOTION_MATCHING_OT_go_to_candidate(SteppedOperator, bpy.types.Operator):
-    """Choose the source of this frame, preview it, and go to the frame"""
+    """Select the source of this frame, preview it, and go to the frame"""
 
     bl_idname = "motion_matching.go_to_candidate"
     bl_label = "Go to Source"

@@ -44,7 +44,7 @@ _ODD_ICONS: Any = {"no_use": "CANCEL", "prefer": "SOLO_OFF", "play": "PLAY"}
 
 
 class MOTION_MATCHING_PT_insight(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """What the data holds, and how the search sees it"""
+    """Contents of the data, as the search sees it"""
 
     bl_label = "Insight"
     bl_order = 6
@@ -156,9 +156,9 @@ def _draw_odd_moment(
 
 
 class MOTION_MATCHING_PT_spare_motion(ArmaturePanel, bpy.types.Panel):
-    """Motion that is hardly played and like other motion"""
+    """Motion that is hardly played and resembles other motion"""
 
-    bl_label = "Spare Motion"
+    bl_label = "Redundant Motion"
     bl_parent_id = "MOTION_MATCHING_PT_insight"
     bl_options = {"DEFAULT_CLOSED"}
 

@@ -144,7 +144,7 @@ def _turn(target: bpy.types.Object, position: Vector) -> None:
 
 
 class MOTION_MATCHING_OT_move_grip(Operator, bpy.types.Operator):
-    """Move what the character goes to, follows or avoids"""
+    """Move the target, a curve point or an obstacle"""
 
     bl_idname = "motion_matching.move_grip"
     bl_label = "Move Handle"

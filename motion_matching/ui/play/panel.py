@@ -86,7 +86,7 @@ def _draw_tag_buttons(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None
 
 
 class MOTION_MATCHING_PT_layers(ArmaturePanel, bpy.types.Panel):
-    """What is drawn into the view while live"""
+    """What to draw in the view while live"""
 
     bl_label = "Shown While Live"
     bl_parent_id = "MOTION_MATCHING_PT_play"

@@ -33,7 +33,7 @@ _MOST_ROWS = 6  # of results; more are scrolled through
 
 
 class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """Motion of any other character as a new action of this one, without a database"""
+    """Copy motion of any other character to this one as a new action, without a database"""
 
     bl_label = "Retarget"
     bl_options = {"DEFAULT_CLOSED"}
@@ -66,7 +66,7 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_UL_retarget_results(List, bpy.types.UIList):
-    """New actions that are not what their sources do"""
+    """New actions that differ from their sources"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingRetargetResult) -> None:
         results = settings_of(item.id_data).retarget.results
@@ -110,7 +110,7 @@ class _RetargetPanel(ArmaturePanel):
 
 
 class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
-    """How motion is brought over"""
+    """How motion is retargeted"""
 
     bl_label = "Retarget Options"
 
@@ -126,7 +126,7 @@ class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):
-    """Bones by role, as they were found or set"""
+    """Bones by role, found or set"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingBonePair) -> None:
         row = layout.split(factor=0.36)
@@ -139,7 +139,7 @@ class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):
 
 
 class MOTION_MATCHING_PT_retarget_bones(_RetargetPanel, bpy.types.Panel):
-    """Bones by role in the source and in this character; change those that were found wrong"""
+    """Bones by role in the source and in this character. Correct any wrong ones here"""
 
     bl_label = "Bones"
 

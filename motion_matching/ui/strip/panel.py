@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MOTION_MATCHING_PT_strip(Panel, bpy.types.Panel):
-    """How things stand, and the next step"""
+    """The current state, and the next step"""
 
     bl_label = "Motion Matching"
     bl_options = {"HIDE_HEADER"}

@@ -60,14 +60,14 @@ def can_bake(context: bpy.types.Context) -> str:
 
 
 class _BakeOperator(Script, SteppedOperator):
-    """A mixin of operators that bake what the active armature, and maybe others, are to perform."""
+    """Base class of operators that bake performances of the active armature, and maybe others."""
 
     requires = (*IDLE, has_active_armature, can_bake)
 
     frame_start: int = integer(
         1,
         "Start",
-        "Frame that the take begins at; without one, the start of the scene",
+        "First frame of the take; without one, the start of the scene",
         options={"SKIP_SAVE"},
     )
     all_selected: bool = switch(
@@ -123,8 +123,7 @@ def make_plan(script: Any, along: str, frame: int) -> app.baking.BakePlan:
 
 
 class MOTION_MATCHING_OT_bake_script(_BakeOperator, bpy.types.Operator):
-    """Perform a script with the database, and bake it into a new action. The database is built \
-first if necessary"""
+    """Perform a script, and bake it into a new action. Builds the database if needed"""
 
     bl_idname = "motion_matching.bake_script"
     bl_label = "Bake Script"
@@ -134,8 +133,8 @@ first if necessary"""
 
 
 class MOTION_MATCHING_OT_bake_along(_BakeOperator, bpy.types.Operator):
-    """Follow the curve, go to the target, or repeat the recording, as a live session would, and \
-bake that into a new action without going live"""
+    """Follow the curve, go to the target, or repeat the recording like a live session, and bake a \
+new action without going live"""
 
     bl_idname = "motion_matching.bake_along"
     bl_label = "Bake Along"
@@ -161,9 +160,8 @@ _METHODS = (
 
 
 class MOTION_MATCHING_OT_bake_again(SteppedOperator, bpy.types.Operator):
-    """Perform the active take again with the current database and settings, and bake it into a \
-new action. Feet are planted where its contact markers say; you can move these in the Action \
-Editor"""
+    """Perform the active take again with the current database and settings, and bake a new \
+action. Contact markers set when feet are planted; move them in the Action Editor"""
 
     bl_idname = "motion_matching.bake_again"
     bl_label = "Bake Again"
@@ -234,15 +232,15 @@ class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
 
 
 def is_not_kept(context: bpy.types.Context) -> str:
-    message = n_("This take is kept: release it first, with the shield in the list")
+    message = n_("This take is locked: unlock it first, with the shield in the list")
     return message if get_active_take(context).is_kept else ""
 
 
 class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
-    """Delete the active take with its action and its NLA strips. Undo brings it back"""
+    """Delete the active take with its action and its NLA strips. Undo restores it"""
 
     bl_idname = "motion_matching.remove_take"
-    bl_label = "Discard Take"
+    bl_label = "Delete Take"
     requires = (*TAKE, is_not_kept, can_assign_action)
 
     def run(self, context: bpy.types.Context) -> str:
@@ -254,16 +252,15 @@ def has_loose_takes(context: bpy.types.Context) -> str:
     takes = get_active_settings(context).takes
     if not takes:
         return n_("Bake or record a take first")
-    message = n_("All takes are kept: release one first, with the shield in the list")
+    message = n_("All takes are locked: unlock one first, with the shield in the list")
     return message if all(take.is_kept for take in takes) else ""
 
 
 class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
-    """Delete all takes that are not kept, with their actions and NLA strips. Undo brings them \
-back"""
+    """Delete all unlocked takes with their actions and NLA strips. Undo restores them"""
 
     bl_idname = "motion_matching.discard_takes"
-    bl_label = "Discard Unkept Takes"
+    bl_label = "Delete Unlocked Takes"
     requires = (*CHARACTER, can_assign_action, has_loose_takes)
 
     def run(self, context: bpy.types.Context) -> str:
@@ -311,7 +308,7 @@ def is_beside(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
-    """Make the take that a warning is about the active one"""
+    """Make the take of this warning active"""
 
     bl_idname = "motion_matching.select_take"
     bl_label = "Select Take"
@@ -329,8 +326,8 @@ class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_compare_takes(SteppedOperator, bpy.types.Operator):
-    """Measure the active take, and another one or the same with something changed, as they play \
-now: how much feet slide, how well they follow the steering, how fast they respond"""
+    """Measure the active take beside another take or a variant of it: foot sliding, how well it \
+follows the steering, and how fast it responds"""
 
     bl_idname = "motion_matching.compare_takes"
     bl_label = "Compare"
@@ -348,8 +345,8 @@ now: how much feet slide, how well they follow the steering, how fast they respo
 
 
 class MOTION_MATCHING_OT_play_beside(SteppedOperator, bpy.types.Operator):
-    """Show the other take, or the active one with something changed, beside the character as the \
-timeline plays. It is drawn only: nothing is added to the file. Esc hides it"""
+    """Show the other take or a variant of the active one beside the character, following the \
+timeline. It is only drawn: nothing is added to the file. Esc hides it"""
 
     bl_idname = "motion_matching.play_beside"
     bl_label = "Play Beside"
@@ -363,7 +360,7 @@ timeline plays. It is drawn only: nothing is added to the file. Esc hides it"""
 
 
 class MOTION_MATCHING_OT_hide_beside(Operator, bpy.types.Operator):
-    """Hide what plays beside the character"""
+    """Hide the take beside the character"""
 
     bl_idname = "motion_matching.hide_beside"
     bl_label = "Hide"

@@ -66,7 +66,7 @@ def _draw_shield(row: bpy.types.UILayout, item: MotionMatchingTake) -> None:
 
 
 class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """Performances, baked into ordinary actions"""
+    """Performances baked into ordinary actions"""
 
     bl_label = "Takes"
     bl_order = 5
@@ -125,7 +125,7 @@ def draw_bake_button(layout: bpy.types.UILayout, script: MotionMatchingScript) -
 
 
 class MOTION_MATCHING_PT_bake_options(ArmaturePanel, bpy.types.Panel):
-    """What is baked, and where to"""
+    """What to bake, and where to put it"""
 
     bl_label = "Bake Options"
     bl_parent_id = "MOTION_MATCHING_PT_takes"

@@ -159,7 +159,7 @@ def test_takes_can_be_kept_and_discarded(obj):
     settings.takes[1].action.name = "The Good One"  # as a double click in the list
     settings.takes[1].is_kept = True
     settings.take_index = 1
-    expect_refusal(ops.remove_take, "is kept")
+    expect_refusal(ops.remove_take, "is locked")
 
     # discarding removes action, performance, strip and track; undo restores them
     settings.takes[1].is_kept = False
@@ -183,7 +183,7 @@ def test_takes_can_be_kept_and_discarded(obj):
     assert list_takes() == ["The Good One"]
     assert settings.take_index == 0
     assert len(list_texts()) == 1
-    expect_refusal(ops.discard_takes, "All takes are kept")
+    expect_refusal(ops.discard_takes, "All takes are locked")
 
     # a kept take survives its character
     bpy.data.objects.remove(obj)
