@@ -15,7 +15,9 @@ from .typed import settings_of
 
 _BUILD = "build the database again"
 _TRAIN = "train the field"
-_CONTACTS = "contacts are found by the toe's speed here; 'build --contacts notebook' finds them so"
+_CONTACTS = (
+    "contacts come from the toe's speed here; 'build --contacts notebook' finds them as published"
+)
 
 
 def apply(obj: bpy.types.Object, published: PublishedSet) -> tuple[str, str]:
@@ -53,7 +55,7 @@ def _describe_partial(obj: bpy.types.Object, published: PublishedSet, is_tagged:
     if published.contacts != "article":
         clauses.append(_CONTACTS)
     if known.frames and published.method == FIELD and known.stands:
-        clauses.append("a field as published never leaves the standing of these sources")
+        clauses.append("a field as published never leaves the standing in these sources")
     if known.frames and is_tagged:
         absent = [tag for tag in published.tags if tag not in known.tags]
         clauses += [f"no source is tagged {tag}" for tag in absent]

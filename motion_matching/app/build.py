@@ -68,9 +68,7 @@ def load_or_build_steps(
     digests = get_file_digests()
     files = {source.file: digests.compute(source.file) for source in sources if source.file}
     if (yield from content_steps(uid)).key != key:
-        raise SettingsError(
-            "The sources or the settings changed while the sources were read; build again."
-        )
+        raise SettingsError("Sources or settings changed during the build; build again.")
 
     def build(report: ReportProgress) -> tuple[Database, engine_build.BuildReport]:
         result = engine_build.build(sources, settings, report, skip_broken=True)

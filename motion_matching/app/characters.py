@@ -50,7 +50,7 @@ def get_armature(uid: int) -> bpy.types.Object:
     for obj in bpy.data.objects:
         if obj.session_uid == uid and obj.type == "ARMATURE":
             return obj
-    raise SettingsError("The armature is not there any more; start again with another one.")
+    raise SettingsError("The armature was deleted; start again with another one.")
 
 
 def get_bone_choice(obj: bpy.types.Object) -> str | None:

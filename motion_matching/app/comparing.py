@@ -60,7 +60,7 @@ _DIVERGENCE = 0.05  # metres
 NOTES = {
     "values gone": "used trained values that are no longer stored",
     "terms gone": "used cost terms of a script, which cannot be stored",
-    "goes elsewhere": "takes a different path when performed again, as its database was changed",
+    "goes elsewhere": "takes another path when performed again, because its database has changed",
 }
 
 

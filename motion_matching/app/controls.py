@@ -126,6 +126,6 @@ def create_writer(obj: bpy.types.Object, rig: ControlRig, skeleton: Skeleton) ->
 def describe_partial(obj: bpy.types.Object, rig: ControlRig) -> RigError:
     """Return the error that some of a control rig's bones cannot be keyed alone."""
     return RigError(
-        f"'{obj.name}' is moved by controls ({rig.label}), so one bone collection alone can "
-        "neither be performed nor baked; choose all bones, and edit its controls."
+        f"'{obj.name}' is moved by controls ({rig.label}), so a single bone collection cannot be "
+        "performed or baked; choose all bones, and edit its controls."
     )

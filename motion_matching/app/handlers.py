@@ -67,7 +67,7 @@ def _before_load(*_: Any) -> None:
     if runtime.mark_preview or runtime.mark_preview_end:
         app.direct.previewing.stop()
     if runtime.live:
-        reason = "Another file was opened, and the live session has ended."
+        reason = "The live session ended: another file was opened."
         app.live.host.end(reason, leaves_recording=True)
 
 

@@ -227,4 +227,4 @@ def explain_staleness(
         return "The controller has changed since"
     if before[:2] == now[:2]:
         return "The recording has changed since"
-    return "The data was measured against something else"
+    return "The data was compared with something else"

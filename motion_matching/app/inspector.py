@@ -227,7 +227,9 @@ def _update_frame(seen: Inspector) -> None:
     try:
         obj = seen.armature.find()
         if _find_subject(obj)[0] != seen.subject:
-            raise SettingsError("Something else was inspected; inspect again for what is shown.")
+            raise SettingsError(
+                "Something else was inspected; inspect again for the current choice."
+            )
         inspected = _LOCATE[seen.subject](seen, obj, bpy.context.scene.frame_current)
     except MotionMatchingError as error:
         seen.inspected, seen.inspection, seen.problem = None, None, str(error)
@@ -276,7 +278,9 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
     originals = [each for each in seen.database.ranges if not each.mirrored and not each.is_copy]
     count = sum(origin.clip == clip for origin in originals)
     if count and count != len(namesakes):
-        text = f"The database has {count} clips '{clip}' and the list of sources {len(namesakes)}"
+        text = (
+            f"The database has {count} clips named '{clip}', the list of sources {len(namesakes)}"
+        )
         raise SettingsError(f"{text}; inspect again, or remove those that the build left out.")
     return namesakes.index(settings.source_index)
 
@@ -284,7 +288,7 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
 def _locate_in_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
     action = seen.take.find() if seen.take else None
     if action is None or _find_subject(obj)[1] != action:
-        raise SettingsError("Another take was inspected; inspect again for what is chosen now.")
+        raise SettingsError("Another take was inspected; inspect again for the current choice.")
     rate = get_scene_fps(bpy.context.scene)
     for number, (part, watched) in reversed(list(enumerate(seen.parts))):
         take = watched.take

@@ -76,7 +76,7 @@ def recover(path: Path) -> bpy.types.Action:
 
 def _rename(ticks: RecordedTicks) -> RecordedTicks:
     """Name ticks after their gait: what steered is not in a recovery file."""
-    performed = performance.from_json(ticks.performance, "The recording that was cut off")
+    performed = performance.from_json(ticks.performance, "The interrupted recording")
     gait = live.inputs.steering.name_gait(performed.intents[ticks.lead_in :])
     return replace(ticks, name=app.takes.find_free_name(f"Recovered {gait}"))
 

@@ -63,7 +63,7 @@ def check_steps(
     if not found:
         return rest
     count = "It is" if len(handles) == 1 else f"{len(found)} are"
-    return f". {count} not what the source does: see Results in the panel Retarget{rest}"
+    return f". {count} differ from the source: see Results in the panel Retarget{rest}"
 
 
 def _check_one_steps(
@@ -114,7 +114,7 @@ def show(obj: bpy.types.Object, index: int, scene: bpy.types.Scene) -> str:
     group = settings_of(obj).retarget
     item = items.get_active(group.results, index)
     if item is None or item.action is None:
-        raise SettingsError("The action of this result is gone; clear the list of results.")
+        raise SettingsError("The action of this result was deleted; clear the list of results.")
     group.result_index = index
     actions.assign(obj, item.action)
     scene.frame_set(item.frame)

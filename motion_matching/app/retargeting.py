@@ -65,8 +65,8 @@ def find_source(context: bpy.types.Context, obj: bpy.types.Object) -> ActionSour
     action = find_action(context, obj)
     if action is None:
         raise SettingsError(
-            f"There is no action to retarget onto '{obj.name}'; choose one, or select the armature "
-            "that plays it as well."
+            f"There is no action to retarget to '{obj.name}'; choose one, or also select the "
+            "armature that plays it."
         )
     if chosen := settings_of(obj).retarget.source:
         return ActionSource(chosen, action)
@@ -189,9 +189,7 @@ def _read_lying_files(obj: bpy.types.Object) -> tuple[list[Path], str | None]:
             for part in lists
         )
     except (ValueError, SettingsError, json_files.EntryError) as error:
-        raise SettingsError(
-            "It is not known any more which files were retargeted; retarget them again."
-        ) from error
+        raise SettingsError("The list of retargeted files is lost; retarget them again.") from error
     return list(map(Path, paths)), next(iter(characters), None)
 
 
@@ -287,7 +285,7 @@ def _find_unchanged(uid: int, target: Target, request: RetargetRequest) -> bpy.t
     """Return an armature. RigChangedError if its bones were changed since they were read."""
     obj = get_armature(uid)
     if not _read_target(obj, request).has_same_bones(target):
-        raise RigChangedError(f"'{obj.name}' was changed meanwhile; start again.")
+        raise RigChangedError(f"'{obj.name}' has changed; start again.")
     return obj
 
 

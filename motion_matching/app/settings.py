@@ -97,7 +97,7 @@ def resolve_preset_roles(
             result[role] = bone
         elif not role.endswith(("head", "toe", "root")):
             text = f"Armature '{obj.name}' has no bone '{name}', which the preset '{preset}' names"
-            advice = "choose another preset, or leave the roles to be found"
+            advice = "choose another preset, or leave the roles empty to find them"
             raise SettingsError(f"{text} for {role.replace('_', ' ')}; {advice}.")
     return result
 

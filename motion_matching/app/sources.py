@@ -69,7 +69,7 @@ def get_source(uid: int, index: int) -> tuple[bpy.types.Object, MotionMatchingSo
     """Return the armature of a session_uid, and one of its sources. SettingsError if it is gone."""
     obj = get_armature(uid)
     if index >= len(settings_of(obj).sources):
-        raise SettingsError("The sources changed meanwhile; start again.")
+        raise SettingsError("The sources have changed; start again.")
     return obj, settings_of(obj).sources[index]
 
 
@@ -100,15 +100,15 @@ def diagnose(source: MotionMatchingSource) -> tuple[str, str]:
         return "lost", "has no file; choose one, or remove the source"
     file = find_file(source)
     if file and not os.path.isfile(file):
-        problem = f"is to be read from {file}, which is not there"
+        problem = f"needs {file}, which does not exist"
         return "missing", f"{problem}; correct its path, or remove the source"
     if source.use_range and source.frame_end <= source.frame_start:
         return "range", "ends before it starts; correct its range"
     if source.use_path and not has_path_object(source):
-        problem = "has lost the path that was edited by hand"
+        problem = "has lost its hand-edited path"
         return "path", f"{problem}; undo that, or go back to the computed path"
     if source.ground == source_grounds.OBJECT and not source_grounds.has_object(source):
-        return "no ground", "has no object for its ground; choose one, or have it found"
+        return "no ground", "has no object for its ground; choose one, or set Ground to Found"
     return "", ""
 
 

@@ -193,7 +193,7 @@ def _describe_endings() -> Iterable[WarningItem]:
 
 def _describe_interrupted() -> WarningItem:
     count = len(runtime.interrupted)
-    text = "A recording was cut off" if count == 1 else f"{count} recordings were cut off"
+    text = "A recording was cut off" if count == 1 else f"{count} recordings were interrupted"
     files = tuple(path.name for path in runtime.interrupted)
     return WarningItem("interrupted", text, "play", files, _RECOVER)
 

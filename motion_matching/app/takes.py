@@ -98,7 +98,7 @@ def find_take_action(take: Handle) -> bpy.types.Action:
     """Return the action of a take. SettingsError if it is no longer in the file."""
     action: bpy.types.Action | None = take.find()
     if action is None:
-        raise SettingsError(f"The take '{take.name}' was deleted meanwhile; choose another.")
+        raise SettingsError(f"The take '{take.name}' was deleted; choose another.")
     return action
 
 
@@ -110,7 +110,7 @@ def read_parts(action: bpy.types.Action) -> tuple[TakePart, ...]:
         where = part["frame"], part["lead_in"], part["collection"], part["lead_back"]
         if part["lead_in"] * performed.fps >= len(performed.intents) * part["fps"]:
             raise SettingsError(
-                f"The take '{action.name}' has no tick after its lead-in, because its property "
+                f"The take '{action.name}' is empty after its lead-in, because its property "
                 f"'{recording.PARTS}' or its text was edited; bake or record another."
             )
         parts.append(TakePart(performed, *where))

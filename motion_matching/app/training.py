@@ -47,10 +47,10 @@ _NAME = re.compile(r"field:(?P<metric>default|notebook)(:(?P<key>field-[0-9a-f]{
 _KEYS_VERSION = 4  # of how keys are made, and of what the qualities mean
 _training_lock = threading.Lock()  # a stopped training is saved before the next one resumes it
 _NOT_SAVED = (
-    "Stopped, and what was done could not be saved: the disk is full, or its folder is not writable"
+    "Stopped, but the progress could not be saved: the disk is full, or its folder is not writable"
 )
-_NOTHING_DONE = "Stopped before there was anything to keep"
-_CAN_RESUME = "Stopped; Train goes on from here"
+_NOTHING_DONE = "Stopped before there was any progress"
+_CAN_RESUME = "Stopped; Train continues from here"
 
 
 # ---------------------------------------------------------------- what is set
@@ -121,7 +121,7 @@ class ChosenMethod:
         if not name:
             return cls(False)
         if not (match := _NAME.fullmatch(name)):
-            text = f"The take was made by the method '{name}', which is not known here"
+            text = f"The take was made by the unknown method '{name}'"
             raise SettingsError(f"{text}; bake it again.")
         file = get_library().touch(match["key"]) if match["key"] else None
         return cls(True, match["metric"], file)
@@ -148,7 +148,7 @@ class ChosenMethod:
                 return replace(field, name=self.name)
             except MotionMatchingError as cause:
                 if not or_greedy:
-                    text = "What the motion field learnt cannot be read; train it again."
+                    text = "The trained values cannot be read; train the field again."
                     raise SettingsError(f"{text} {cause}") from cause
         metric = controllers.METRICS[self.metric](database)
         return controllers.FieldController(metric, name=replace(self, file=None).name)

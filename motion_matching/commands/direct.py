@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     director = Director(footage, table, settings)
     solved, is_early = _find_best(director, shot, arguments, out)
     if is_early:
-        out.say("Ended early, with the best so far.")
+        out.say("Ended early, with the best result so far.")
     elif arguments.variations and len(solved) < arguments.variations:
         count = arguments.variations
         out.say(f"{len(solved)} of {count} variations differ, and the others were left out.")

@@ -172,7 +172,7 @@ class Recorder:
             obj = self._writer.armature.find()
             if obj is None:
                 raise RigError(
-                    f"armature '{self._writer.armature.name}' is gone, so the take cannot be "
+                    f"armature '{self._writer.armature.name}' was deleted, so the take cannot be "
                     "written; it stays in the recovery file."
                 )
             ticks = self._collect_ticks(performance.to_json(performed))

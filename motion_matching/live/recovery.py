@@ -222,7 +222,7 @@ def read(path: Path) -> RecoveredTake:
             rows.append(numbers.reshape(-1, width))
         channels = np.concatenate(rows)
         if not np.all(np.abs(channels) <= LARGEST_VALUE):  # False for what is no number
-            raise ValueError("a pose without numbers, or farther away than anything is")
+            raise ValueError("a pose without numbers, or too far away")
         recorded = performance.concatenate(parts)
         lead_in = expect_whole_number(header.get("lead_in"), "'lead_in'", 0)
         if lead_in >= len(recorded.intents):

@@ -119,7 +119,7 @@ class Session(Stepper):
         self.writer.show(self._interpolate_pose(), update=not in_frame_change)
         dropped = self._clock.dropped - dropped
         if dropped >= _REPORTED_STALL:
-            self._messages.append(f"{dropped:.1f} s were left out, because Blender was busy.")
+            self._messages.append(f"{dropped:.1f} s are missing, because Blender was busy.")
         messages = (*self._take_messages(), *self.source.take_messages())
         commands, is_finished = tuple(self.source.take_commands()), self.source.is_finished
         return Report(count, self._frame, commands, messages, dropped, is_finished)

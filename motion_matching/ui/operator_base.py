@@ -120,14 +120,14 @@ def has_take(context: bpy.types.Context) -> str:
 
 def has_action(context: bpy.types.Context) -> str:
     """Require that the active take still has its action."""
-    message = n_("The action of this take was deleted: discard the take")
+    message = n_("The action of this take was deleted: delete the take")
     return "" if get_active_take(context).action else message
 
 
 def has_performance(context: bpy.types.Context) -> str:
     """Require that the active take holds what was performed."""
     known = scene.writing.recording.has_performance(get_active_take(context).action)
-    return "" if known else n_("This take does not hold what was performed: bake or record another")
+    return "" if known else n_("This take has lost its performance: bake or record another")
 
 
 def has_performed_take(context: bpy.types.Context) -> str:
@@ -255,7 +255,7 @@ class SteppedOperator(Operator):
 
     def get_cancel_message(self) -> str:
         """Return what to report after Esc."""
-        return "Cancelled, and nothing was changed"
+        return "Cancelled; nothing has changed"
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         """Run all steps at once, as scripts expect."""

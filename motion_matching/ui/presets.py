@@ -81,7 +81,7 @@ class _PresetOperator(Operator):
 
     kind: str = choice("features", "Kind", "What the preset is for", KINDS)
     for_source: bool = switch(
-        False, "For Source", "Map the active source of the database, not what is retargeted alone"
+        False, "For Source", "Map the active source of the database instead of the panel Retarget"
     )
 
 
@@ -172,7 +172,7 @@ def _get_source(obj: bpy.types.Object) -> Any:
     """Return the active source. SettingsError if there is none."""
     if source := app.sources.get_active_source(obj):
         return source
-    raise SettingsError("There is no source whose bones are mapped; add one first.")
+    raise SettingsError("There is no source with mapped bones; add one first.")
 
 
 class MOTION_MATCHING_OT_remove_preset(ConfirmedOperator, _PresetOperator, bpy.types.Operator):
@@ -186,7 +186,7 @@ moves to the folder of removed presets"""
     name: str = text("", "Name", "Name of the preset")
 
     def get_question(self) -> str:
-        return f"'{self.name}' is moved to the folder of removed presets."
+        return f"'{self.name}' moves to the folder of removed presets."
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         try:

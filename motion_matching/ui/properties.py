@@ -135,7 +135,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     thresholds: MotionMatchingThresholds = group(MotionMatchingThresholds, "Thresholds")
     up: str = choice("Y", "Up", "Axis of the files that points up", AXES, update=invalidate_status)
     forward: str = choice(
-        "Z", "Forward", "Axis of the files that characters face", AXES, update=invalidate_status
+        "Z", "Forward", "Axis of the files that points forward", AXES, update=invalidate_status
     )
     file_scale: float = number(
         0.0,

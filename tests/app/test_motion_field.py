@@ -196,7 +196,7 @@ def test_training_can_be_stopped_and_resumed():
         if stage == "Looking where actions lead" and part > 0.3:
             break
     work.close()
-    assert runtime.stop_message == "Stopped; Train goes on from here"
+    assert runtime.stop_message == "Stopped; Train continues from here"
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "stopped"
     assert not training.trained_key
@@ -205,7 +205,7 @@ def test_training_can_be_stopped_and_resumed():
         "stop before the stopped training is loaded"
     )
     work.close()
-    assert runtime.stop_message == "Stopped; Train goes on from here", (
+    assert runtime.stop_message == "Stopped; Train continues from here", (
         "the earlier progress is still there"
     )
     status.refresh(obj)

@@ -165,7 +165,7 @@ def test_an_armature_that_is_deleted_meanwhile_ends_it():
     steps = start(hero)
     next(steps)
     bpy.data.objects.remove(hero)
-    with pytest.raises(SettingsError, match="not there any more"):
+    with pytest.raises(SettingsError, match="was deleted"):
         run_steps(steps)
 
 

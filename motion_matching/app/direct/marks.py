@@ -122,7 +122,7 @@ def add_mark(
     for other in list_leading(obj):
         if get_frame(other) == frame:
             raise SettingsError(
-                f"The mark '{other.name}' is at frame {frame} already; go to another frame, or "
+                f"The mark '{other.name}' is already at frame {frame}; go to another frame, or "
                 "move that mark."
             )
     height = (ground or read_ground(obj)[0]).height(placement.x, placement.y)

@@ -90,7 +90,7 @@ def start_steps(obj: bpy.types.Object) -> Steps[str]:
     obj = get_armature(uid)
     runtime.mark_preview = MarkPreview(Handle.from_block(obj, "objects"), key, director)
     callbacks.schedule(follow)
-    return "The way follows the marks until you switch it off"
+    return "The preview follows the marks until you switch it off"
 
 
 def stop(reason: str = "") -> None:

@@ -275,7 +275,7 @@ def _bake_all(
     text = f"Directed '{action.name}': {seconds:.1f} s from frame {request.frame} on, {reached}"
     inside = describe_inside(report)
     text += f", and {inside}" if inside else ""
-    more = ["Ended early, with the best so far"] if found.is_early else []
+    more = ["Ended early, with the best result so far"] if found.is_early else []
     if not found.is_early or len(baked) > 1:
         more += _describe_variations(baked[-1][0].name, len(baked), request.variations)
     return ". ".join((text, *more, *(sentence.rstrip(".") for sentence in missed[:3])))
@@ -286,9 +286,11 @@ def _describe_variations(last: str, found: int, asked: int) -> list[str]:
     if asked <= 1:
         return []
     if found == 1:
-        return ["No other take that differs meets as much; give the marks more time or tolerance"]
-    text = f"{found} takes that differ, up to '{last}'"
-    return [text if found == asked else f"{text}; others are too much like these"]
+        return [
+            "No other different take meets as many marks; give the marks more time or tolerance"
+        ]
+    text = f"{found} different takes, up to '{last}'"
+    return [text if found == asked else f"{text}; all others are too similar"]
 
 
 def _bake(

@@ -80,7 +80,7 @@ class LiveTakes:
             begin, mode = float(base.find().frame_range[1]), "overwrite"
         end = scene.frame_preview_end if scene.use_preview_range else scene.frame_end
         if begin >= end:
-            text = f"The timeline ends at frame {end}, and a recording along it would begin there"
+            text = f"The timeline ends at frame {end}, the first frame of a recording along it"
             raise SettingsError(f"{text}; make it longer, or record without it.")
         if begin != scene.frame_float:
             whole = math.floor(begin)

@@ -37,7 +37,7 @@ class Handle:
         """Return the block; raise RigChangedError if it is no longer in the file."""
         block = self.find()
         if block is None:
-            raise RigChangedError(f"'{self.name}' was deleted meanwhile; start again.")
+            raise RigChangedError(f"'{self.name}' was deleted; start again.")
         return block
 
 

@@ -155,7 +155,7 @@ def solve_bake_steps(
         with open_graph(obj, job.switches, resting) as graph:
             channels, tracks = yield from _build_all_steps(job, graph)
     except EvaluationCopyGone as gone:
-        raise RigChangedError(f"'{job.armature.name}' was undone meanwhile; start again.") from gone
+        raise RigChangedError(f"'{job.armature.name}' was undone; start again.") from gone
 
     def write(name: str, track: str | None = None) -> bpy.types.Action:
         obj = job.obj

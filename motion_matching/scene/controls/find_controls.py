@@ -301,7 +301,7 @@ def _describe(
     always = tuple(
         s for s in switches if not any((s.bone, s.name) == (o.bone, o.name) for o in of_limbs)
     )
-    found = [f"Controls of {len(chosen)} of {len(names)} deform bones were found by trying them."]
+    found = [f"Found the controls of {len(chosen)} of {len(names)} deform bones by moving them."]
     if switches:
         listed = join_quoted([f"{s.bone}: {s.name}" for s in switches[:4]])
         found.append(f"Switches between FK and IK: {listed}.")

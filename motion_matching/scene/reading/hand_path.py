@@ -134,8 +134,8 @@ def _find_keyed_range(path: bpy.types.Object) -> tuple[int, int]:
     constrained = any(not constraint.mute for constraint in path.constraints)
     if constrained or data.drivers or data.nla_tracks or (parent and parent.animation_data):
         raise SettingsError(
-            f"{where} is moved by more than its keys; bake that into them (Object > Animation > "
-            "Bake Action), and take it off."
+            f"{where} is moved by more than its keys; bake it (Object > Animation > Bake Action), "
+            "and remove the rest."
         )
     return actions.compute_frame_range(data.action, curves)
 

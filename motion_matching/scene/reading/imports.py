@@ -174,7 +174,7 @@ def load_library_actions(
     """Load actions (of these names) that animate an armature; raise MotionDataError without any."""
     # Blender 4.2 crashes on that
     if bpy.data.filepath and path.resolve() == Path(bpy.data.filepath).resolve():
-        raise MotionDataError(f"{path} is the file that is open; use Add Actions for that.")
+        raise MotionDataError(f"{path} is the open file; use Add Actions instead.")
     before, libraries = collect_uids(), cast(Any, bpy.data.libraries)
     try:
         with silence_output(), libraries.load(str(path), link=link) as (available, requested):

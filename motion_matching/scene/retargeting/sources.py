@@ -105,7 +105,7 @@ def find_source_armature(
     if found:
         raise SettingsError(
             f"The action '{action.name}' fits {len(found)} armatures, {format_names(found)}; "
-            "choose the one that it was made for as the source."
+            "choose its own as the source."
         )
     if target in fitting:
         raise SettingsError(
@@ -113,6 +113,6 @@ def find_source_armature(
             "nothing to retarget; assign it, or choose an action of another armature."
         )
     raise SettingsError(
-        f"This file has no armature whose bones the action '{action.name}' moves; import or append "
-        "the character that it was made for first."
+        f"This file has no armature for the action '{action.name}'; import or append its character "
+        "first."
     )

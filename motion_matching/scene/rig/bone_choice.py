@@ -29,7 +29,7 @@ def choose_bones(
     chosen = {bone.name for bone in bones if choice == "all" or bone.use_deform}
     if not chosen:
         raise RigError(
-            f"armature '{obj.name}' has no bones{' that deform' if len(bones) else ''}; "
+            f"armature '{obj.name}' has no {'deform bones' if len(bones) else 'bones'}; "
             f"{'take all its bones' if len(bones) else 'choose another'}."
         )
     parents = _find_parents(bones, chosen)
@@ -46,8 +46,8 @@ def get_collection_bones(obj: bpy.types.Object, collection: str) -> frozenset[st
     match = obj.data.collections_all.get(collection)
     if match is None:
         raise RigError(
-            f"armature '{obj.name}' has no bone collection '{collection}'; give one of its own "
-            "that name, or choose another or none."
+            f"armature '{obj.name}' has no bone collection '{collection}'; choose another, or all "
+            "bones."
         )
     return frozenset(bone.name for bone in match.bones_recursive)
 

@@ -98,8 +98,8 @@ class ArmatureState:
         axes = self.poses[bone][:3, :3]
         if not np.allclose(axes.T @ axes, np.eye(3), atol=1e-4):
             raise RigError(
-                f"bone '{bone}' of armature '{self.name}' is not in the motion and is scaled now; "
-                "clear its scale (Pose > Clear Transform > Scale)."
+                f"bone '{bone}' of armature '{self.name}' is not in the motion but has a scale; "
+                "clear it (Pose > Clear Transform > Scale)."
             )
 
 

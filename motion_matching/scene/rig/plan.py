@@ -112,8 +112,8 @@ def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:
         what = f"bone '{name}' of armature '{obj.name}'"
         if not bone.use_inherit_rotation or not bone.use_local_location:
             raise RigError(
-                f"{what} does not inherit rotation, or has no local location, and cannot be keyed "
-                "as the motion wants it; switch both on in the bone's Relations."
+                f"{what} does not inherit rotation, or has no local location, so the motion cannot "
+                "be keyed; switch both on in the bone's Relations."
             )
         follows = next((c for c in pose.constraints if not c.mute and c.influence > 0), None)
         if follows is not None:

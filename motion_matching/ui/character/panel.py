@@ -25,7 +25,7 @@ from ..panel_base import (
 from ..properties import MotionMatchingSettings
 
 _STRETCHES = (
-    "The IK of this rig may shorten limbs (IK Stretch), so knees are up to 3 cm off; feet are exact"
+    "The IK of this rig may shorten limbs (IK Stretch), so knees are up to 3 cm off. Feet are exact"
 )
 
 

@@ -22,18 +22,18 @@ from ..operator_base import (
 from ..typed_properties import choice, integer
 
 _KINDS = (
-    ("EMPTY", "Label", "Frames of tags that you choose, displaced as all others at first"),
+    ("EMPTY", "Label", "Tags of your choice, with the controller's settings to start from"),
     (
         "plant_and_turn",
         "Plant and Turn",
-        "Sharp turns, in which the motion leads more, so that they are answered sooner",
+        "Sharp turns: the motion leads more, for quicker answers",
     ),
     (
         "start_and_stop",
         "Start and Stop",
-        "Starts and stops, in which the motion leads, so that feet slide less",
+        "Starts and stops: the motion leads, for less foot sliding",
     ),
-    ("locomotion", "Locomotion", "Walking and running, which follow the steering closely"),
+    ("locomotion", "Locomotion", "Walking and running: follow the steering closely"),
     ("READY", "All Ready Labels", "Plant and Turn, Start and Stop, and Locomotion"),
 )
 _READY = tuple(kind for kind, *_ in _KINDS[1:-1])
@@ -50,7 +50,7 @@ report what still differs from it"""
     requires = CHARACTER
 
     article: str = choice(
-        "motion_matching", "Article", "Article whose settings are used", _ARTICLES
+        "motion_matching", "Article", "Article to take the settings from", _ARTICLES
     )
 
     def run(self, context: bpy.types.Context) -> str:
@@ -90,7 +90,7 @@ while live"""
     requires = CHARACTER_ALSO_LIVE
 
     number: int = integer(
-        1, "Neighbour", "Which neighbour, counted from 1, the nearest", min=1, max=100
+        1, "Neighbour", "Number of the neighbour, 1 being the nearest", min=1, max=100
     )
 
     def run(self, context: bpy.types.Context) -> None:

@@ -54,12 +54,12 @@ _TRAINING_STATES = {
     "elsewhere": (
         "FILE_REFRESH",
         "Not Trained Here",
-        "Trained on another machine, or cleared since: plays greedily until it is trained again",
+        "Trained on another machine, or cleared: plays greedily until you train it again",
     ),
     "stale": (
         "FILE_REFRESH",
         "Stale",
-        "Database or training have changed: plays greedily until it is trained again",
+        "Database or training settings have changed: plays greedily until you train it again",
     ),
     "fresh": ("CHECKMARK", "Trained", "Trained: plans ahead"),
 }

@@ -31,9 +31,7 @@ _ARROW = 0.22  # metres
 _ARROWS = 3.0  # a second
 _SLOW = 0.3  # seconds: motion that takes longer to read is not read again on every change of a key
 
-_STALE_NOTE = (
-    "The motion may have changed since it was read: switch this off and on to read it again"
-)
+_STALE_NOTE = "The motion may have changed: switch this off and on to read it again"
 # kind of path: width of its line, of its arrows, and its colour
 _STYLES = {
     "raw": (1.5, 1.0, "guide"),

@@ -33,11 +33,11 @@ from ..typed_properties import TOLERANCE, choice, number, switch, text
 from .operators_sources import add_source, select_only
 from .properties import MotionMatchingSource
 
-_NOTEBOOK = "Two seconds for both, which removes all sway and blunts starts, stops and turns"
+_NOTEBOOK = "Two seconds for both: removes all sway, blunts starts, stops and turns"
 PRESET_ITEMS = (
     ("article", "Article", "Half a second for the position, a second for the heading"),
     ("notebook", "Notebook", _NOTEBOOK),
-    ("adaptive", "Adaptive", "Long while moving along, short while standing or turning sharply"),
+    ("adaptive", "Adaptive", "Long while moving, short while standing or turning sharply"),
 )
 
 
@@ -139,7 +139,7 @@ any time"""
         app.status.invalidate()
         if in_use:
             files = format_count(in_use, "file")
-            message = f"Kept {files} still in use; clear the cache again after a restart"
+            message = f"{files} still in use were kept; clear the cache again after a restart"
             self.tell("WARNING", message)
         return f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear"
 
@@ -206,7 +206,7 @@ class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):
 def has_database(context: bpy.types.Context) -> str:
     settings = get_active_settings(context)
     active = get_active(settings.databases, settings.database_index)
-    return "" if active else n_("Choose a database that has a name first")
+    return "" if active else n_("Choose a named database first")
 
 
 class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
@@ -233,7 +233,7 @@ class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
     bl_idname = "motion_matching.smooth_path"
     bl_label = "Smoothing Preset"
 
-    preset: str = choice("article", "Preset", "Windows and orders to set", PRESET_ITEMS)
+    preset: str = choice("article", "Preset", "Preset to apply", PRESET_ITEMS)
 
     def run(self, context: bpy.types.Context) -> None:
         bone = get_active_settings(context).simulation_bone
@@ -244,7 +244,7 @@ class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
 def has_computed_path(context: bpy.types.Context) -> str:
     source = get_active_source(context)
     if source.use_path:
-        return n_("This source has a path by hand: go back to the computed one first")
+        return n_("This source has a hand-edited path: go back to the computed one first")
     return "" if source.enabled else n_("Switch on this source first")
 
 
@@ -293,7 +293,7 @@ The next build uses it instead of the computed path"""
 
 
 def has_hand_path(context: bpy.types.Context) -> str:
-    message = n_("This source has its computed path already")
+    message = n_("This source already has its computed path")
     return "" if get_active_source(context).use_path else message
 
 
@@ -310,7 +310,7 @@ def use_computed_path(context: bpy.types.Context, source: MotionMatchingSource) 
     is_own = settings_of(path).performer is not None
     if scene.reading.hand_path.remove_path(path, is_own):
         return ""
-    return f"'{path.name}' stays: something else uses it, or it is not from Edit by Hand"
+    return f"'{path.name}' stays, because something else uses it or Edit by Hand did not make it"
 
 
 class MOTION_MATCHING_OT_computed_path(Operator, bpy.types.Operator):
@@ -328,7 +328,7 @@ def has_path_here(context: bpy.types.Context) -> str:
     source = get_active_source(context)
     if source.use_path and source.path and source.path.name in context.view_layer.objects:
         return ""
-    return n_("Edit the path by hand first; its empty has to be in this view layer")
+    return n_("Edit the path by hand first, with its empty in this view layer")
 
 
 class MOTION_MATCHING_OT_select_path(Operator, bpy.types.Operator):

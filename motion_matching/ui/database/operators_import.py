@@ -56,7 +56,7 @@ class FilesOption:
 
     filepath: str = text("", "File", "File to add", **_PATH)
     directory: str = text(
-        "", "Folder", "Folder of the files; all are added if none is chosen", **_FOLDER
+        "", "Folder", "Folder of the files; adds all of them if none is chosen", **_FOLDER
     )
     files: Items[bpy.types.OperatorFileListElement] = collection(
         bpy.types.OperatorFileListElement,
@@ -72,8 +72,8 @@ class CharacterOption:
     character: str = text(
         "",
         "Character",
-        "Which character of files that hold several: the armature, or the root of a BVH file; "
-        "empty for the only one",
+        "Character in files with several: the armature, or the root bone of a BVH file; empty for "
+        "the only one",
         options={"SKIP_SAVE"},
     )
 
@@ -159,7 +159,7 @@ one is created from the first file"""
     bl_idname = "motion_matching.add_folder"
     bl_label = "Add Folder"
 
-    directory: str = text("", "Folder", "Folder whose files are added", **_FOLDER)
+    directory: str = text("", "Folder", "Folder of the files to add", **_FOLDER)
     filter_folder: bool = switch(True, "", "Show folders", options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -348,7 +348,7 @@ or linked"""
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filter_glob: str = filter_files("*.blend")
-    filepath: str = text("", "File", "Blender file whose actions are added", **_PATH)
+    filepath: str = text("", "File", "Blender file with the actions to add", **_PATH)
 
     def run(self, context: bpy.types.Context) -> str:
         path = Path(bpy.path.abspath(self.filepath))

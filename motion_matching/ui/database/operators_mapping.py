@@ -43,7 +43,7 @@ def _list_bones(operator: Any, context: bpy.types.Context | None) -> Sequence[tu
     shown = runtime.get_cache(_BoneItems)
     shown.items = [
         (app.mapping.AUTOMATIC, "Automatic", "Find the bone by its name and place"),
-        (app.mapping.NO_BONE, "None", "Leave this part of the body as it rests"),
+        (app.mapping.NO_BONE, "None", "Leave this part of the body in its rest pose"),
         *((name, name, f"Use the bone '{name}'") for name in names),
     ]
     return shown.items

@@ -33,7 +33,7 @@ from .properties import MotionMatchingDatabase, MotionMatchingSource
 
 _FOLLOWED = {"spine": ("spine", "hips"), "root": ("root",), "hips": ("hips",)}  # roles by source
 _MAPPED = "ARMATURE_DATA"  # the icon of sources of other skeletons
-_ELSEWHERE = "Built on another machine, or cleared since: build it again"
+_ELSEWHERE = "Built on another machine, or cleared: build it again"
 # what to do, by the kind of a status, where the strip does not say it all
 _HINTS = {
     "elsewhere": _ELSEWHERE,
@@ -295,6 +295,6 @@ class MOTION_MATCHING_PT_simulation_bone(StateHeader, DatabasePanel, bpy.types.P
             name = f"Select '{source.path.name}'"
             column.operator("motion_matching.select_path", text=name, icon="EMPTY_ARROWS")
         else:
-            hint = "The empty with the path was deleted: undo that, or go back"
+            hint = "The empty with the path was deleted: undo that, or go back to the computed path"
             draw_wrapped_text(column, hint, "ERROR")
         column.operator("motion_matching.computed_path", icon="LOOP_BACK")

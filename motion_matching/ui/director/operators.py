@@ -31,8 +31,8 @@ _PACES = (
     ("FASTER", "Faster Here", "A tenth faster than the data"),
 )
 _WHERE = (
-    ("CURSOR", "3D Cursor", "Where the 3D cursor is, and as it is turned about Z"),
-    ("CHARACTER", "Character", "Where the character is on this frame, and as it faces"),
+    ("CURSOR", "3D Cursor", "At the 3D cursor, with its rotation about Z"),
+    ("CHARACTER", "Character", "At the character on this frame, with its facing"),
 )
 
 
@@ -41,7 +41,7 @@ def has_marks(context: bpy.types.Context) -> str:
     obj = get_active_armature(context)
     director = settings_of(obj).director
     is_any = director.path or app.direct.marks.list_leading(obj)
-    return "" if is_any else n_("Add a mark first: put the 3D cursor where the character is to be")
+    return "" if is_any else n_("Add a mark first: put the 3D cursor where the character should be")
 
 
 def has_active_mark(context: bpy.types.Context) -> str:
@@ -64,7 +64,7 @@ and facing. Move, rotate, key, copy or delete it like any object, and drag its t
     bl_idname = "motion_matching.add_mark"
     bl_label = "Add Mark Here"
 
-    where: str = choice("CURSOR", "At", "Where the mark is put, and how it is turned", _WHERE)
+    where: str = choice("CURSOR", "At", "Place and facing of the mark", _WHERE)
 
     def run(self, context: bpy.types.Context) -> str:
         obj, cursor = get_active_armature(context), context.scene.cursor
@@ -97,7 +97,7 @@ frame; way and motion stay. Parent it to an object to make the limb follow that"
     bl_idname = "motion_matching.add_pin"
     bl_label = "Add Pin"
 
-    limb: str = choice("left_hand", "Limb", "What is to be at the mark", LIMBS)
+    limb: str = choice("left_hand", "Limb", "Part of the body to bring to the mark", LIMBS)
 
     def run(self, context: bpy.types.Context) -> str:
         frame, at = context.scene.frame_current, context.scene.cursor.location
@@ -209,7 +209,7 @@ class MOTION_MATCHING_OT_flip_take(Operator, bpy.types.Operator):
     bl_label = "Flip Take"
     requires = (*CHARACTER, can_assign_action, has_directed_takes)
 
-    backward: bool = switch(False, "Backward", "Show the take before the active one")
+    backward: bool = switch(False, "Backward", "Show the previous take")
 
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
@@ -236,12 +236,12 @@ def has_preview_range(context: bpy.types.Context) -> str:
     """Require frames that are to be solved anew."""
     if context.scene.use_preview_range:
         return ""
-    return n_("Set a preview range in the timeline (P) over the frames that are to be another way")
+    return n_("Set a preview range in the timeline (P) over the frames to change")
 
 
 def has_jumps(context: bpy.types.Context) -> str:
     jumps = app.direct.jumps.list_jumps(get_active_take(context).action)
-    return "" if jumps else n_("The active take has no jump that is known: solve it again first")
+    return "" if jumps else n_("The jumps of the active take are not known: solve it again first")
 
 
 class MOTION_MATCHING_OT_direct_range(SteppedOperator, bpy.types.Operator):
@@ -317,7 +317,7 @@ class MOTION_MATCHING_OT_go_to_jump(Operator, bpy.types.Operator):
     bl_label = "Go to Jump"
     requires = (*CHARACTER, has_take, has_jumps)
 
-    backward: bool = switch(False, "Backward", "Go to the jump before the playhead")
+    backward: bool = switch(False, "Backward", "Go to the previous jump")
 
     def run(self, context: bpy.types.Context) -> None:
         action, now = get_active_take(context).action, context.scene

@@ -59,14 +59,14 @@ class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
     bone: str = text(
         "",
         "Bone",
-        "Role such as left_foot, or the name of a bone; empty for one that is not compared yet",
+        "Role such as left_foot, or the name of a bone; empty for one without this feature",
         options={"SKIP_SAVE"},
     )
     times: str = text(
         "",
         "Times",
-        "Seconds from now, separated by commas, negative to look back; empty for the next second, "
-        "or for a bone as it is now",
+        "Seconds from now, separated by commas; negative: looks back, empty: the next second, or "
+        "for a bone now",
         options={"SKIP_SAVE"},
     )
 
@@ -100,7 +100,7 @@ needs no build"""
     def run(self, context: bpy.types.Context) -> None:
         features = get_active_settings(context).features
         if len(features.items) == 1:
-            raise SettingsError("Frames are compared by at least one feature; add another first.")
+            raise SettingsError("The search needs at least one feature; add another first.")
         app.items.remove(features.items, features.index, _describe_active(features))
         _finish_edit(features, app.items.clamp_index(features.items, features.index))
 
@@ -134,7 +134,7 @@ needed"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         found = yield from app.search_times.measure_steps(get_active_armature(context))
-        return f"A search takes {1e3 * found.seconds:.2g} ms; choose a feature to see its part"
+        return f"A search takes {1e3 * found.seconds:.2g} ms; choose a feature to see its share"
 
 
 class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):

@@ -47,7 +47,7 @@ def _draw_height(layout: bpy.types.UILayout, obj: bpy.types.Object, features: An
     is_listed = any(item.kind == HEIGHT for item in features.items)
     if is_listed or not app.status.get_status(obj).has_heights:
         return
-    draw_wrapped_text(layout, "Clips that climb are compared by Height, too", "INFO")
+    draw_wrapped_text(layout, "Clips on slopes are also compared by Height", "INFO")
     name = "motion_matching.add_feature"
     button = layout.operator(name, text="Adjust Height", icon=ICONS[HEIGHT])
     set_options(button, kind=HEIGHT)

@@ -69,7 +69,7 @@ Builds the database if needed"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         report = yield from app.insight.measure_steps(get_active_armature(context))
         if not report.to_capture:
-            return "Measured: nothing that is asked for is missing"
+            return "Measured: no requested motion is missing"
         return f"Measured: {format_count(len(report.to_capture), 'thing')} to capture next"
 
 
@@ -129,7 +129,7 @@ def _resolve_picture_path(filepath: str) -> Path:
     """Return the file to write. SettingsError if none is named, or its folder does not exist."""
     path = Path(bpy.path.abspath(filepath))
     if not filepath or os.path.isdir(path):
-        raise SettingsError("No file is named for the pictures; give one that ends in .svg.")
+        raise SettingsError("The pictures need a file name that ends in .svg.")
     path = path if path.suffix.lower() == ".svg" else path.with_name(f"{path.name}.svg")
     if not os.path.isdir(path.parent):
         raise SettingsError(f"The folder {path.parent} does not exist; choose another one.")
@@ -190,10 +190,10 @@ _ODD_KINDS = (
     (
         "prefer",
         "Avoid",
-        "Play them only where hardly anything else fits: tag their frames, and those just before, "
+        "Play them only if hardly anything else fits: tag their frames, and the ones just before, "
         "with a cost on their sources",
     ),
-    ("play", "Play", "Play them as any others: tag their frames on their sources, at no cost"),
+    ("play", "Play", "Play them like others: tag their frames on their sources, at no cost"),
 )
 # the tag of each kind, and what is told of them
 _ODD_TAGS = {
@@ -228,7 +228,7 @@ class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
         place = self.source, self.frame
         chosen = [one for one in found if not self.source or (one.source, one.first) == place]
         if not chosen:
-            raise SettingsError("There is no odd posture left there; see what Insight lists now.")
+            raise SettingsError("There is no odd posture left there; check the list in Insight.")
         sources = settings_of(get_armature(uid)).sources
         kind, verb = _ODD_TAGS[self.kind]
         cost = engine.database.postures.AVOIDANCE if self.kind == "prefer" else 0.0
@@ -258,7 +258,7 @@ class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
         obj = get_active_armature(context)
         index = settings_of(obj).sources.find(self.source)
         if index < 0:
-            raise SettingsError(f"There is no source '{self.source}'; see what Insight lists now.")
+            raise SettingsError(f"There is no source '{self.source}'; check the list in Insight.")
         found = app.candidates.SourceFrame(index, self.frame, 1.0, False)
         return (yield from app.candidates.show_source_steps(obj.session_uid, found))
 
@@ -286,7 +286,7 @@ tags stay. Remove the ranges in the panel Tags to play it again"""
         result = found.pruning
         return (
             f"Excluded {format_count(len(found.ranges), 'range')}: {result.kept:.0%} of the motion "
-            f"stays, which is played {result.covered:.0%} of the time"
+            f"stays, and covers {result.covered:.0%} of the playing time"
         )
 
 

@@ -152,8 +152,8 @@ class MOTION_MATCHING_OT_move_grip(Operator, bpy.types.Operator):
     requires = CHARACTER_ALSO_LIVE
 
     kind: str = choice("target", "Kind", "What is moved", _KINDS)
-    name: str = text("", "Object", "Name of the object that is moved")
-    index: int = integer(0, "Point", "Number of the point of a curve, from 0 on", min=0)
+    name: str = text("", "Object", "Name of the object to move")
+    index: int = integer(0, "Point", "Number of the curve point, from 0", min=0)
     location: Sequence[float] = numbers(
         (0.0, 0.0, 0.0), "Location", "Where it is moved to", **_LOCATION
     )

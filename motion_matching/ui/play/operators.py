@@ -49,7 +49,7 @@ class _LiveOperator(SteppedOperator):
     """Base class of operators that start a live session, which needs a window."""
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        message = "Characters are steered live only in a window; bake a script here instead."
+        message = "Live sessions need a window; bake a script instead."
         self.tell("ERROR", message)
         return {"CANCELLED"}
 
@@ -154,7 +154,7 @@ class _LiveOperator(SteppedOperator):
             # a closed window is off the list already; when Blender quits, all are still on it, and
             # no take would be saved
             windows = [window.as_pointer() for window in context.window_manager.windows]
-            reason = "The window was closed, and the live session has ended."
+            reason = "The live session ended: its window was closed."
             app.live.host.end(reason, leaves_recording=self._window in windows)
 
 
@@ -258,7 +258,7 @@ class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
 
 
 def is_steered_by_hand(context: bpy.types.Context) -> str:
-    message = n_("Only a character that is steered by keys or a gamepad can be pushed")
+    message = n_("Steer by keys or a gamepad to push the character")
     is_guided = isinstance(runtime.live.session.source, live.inputs.guided.GuidedInput)
     return message if is_guided else ""
 
@@ -292,7 +292,7 @@ class MOTION_MATCHING_OT_ask_for_tag(Operator, bpy.types.Operator):
 
 
 def has_interrupted(context: bpy.types.Context) -> str:
-    return "" if runtime.interrupted else n_("There is no recording that was cut off")
+    return "" if runtime.interrupted else n_("There is no interrupted recording")
 
 
 class MOTION_MATCHING_OT_recover_take(Operator, bpy.types.Operator):

@@ -32,7 +32,7 @@ from ..typed_properties import integer
 
 
 def has_retarget_action(context: bpy.types.Context) -> str:
-    message = n_("Choose an action, or select the armature that plays it as well")
+    message = n_("Choose an action, or also select the armature that plays it")
     found = app.retargeting.find_action(context, get_active_armature(context))
     return "" if found else message
 
@@ -44,7 +44,7 @@ def has_bones(context: bpy.types.Context) -> str:
 
 def has_results(context: bpy.types.Context) -> str:
     results = settings_of(get_active_armature(context)).retarget.results
-    return "" if results else n_("There are no results that are wrong")
+    return "" if results else n_("There are no wrong results")
 
 
 class _RetargetOperator(SteppedOperator):
@@ -111,7 +111,7 @@ and rest pose. Nothing else is imported"""
 
 def has_better_axes(context: bpy.types.Context) -> str:
     axes = app.retargeting.get_better_axes(get_active_armature(context))
-    return "" if axes else n_("The files that were retargeted last need no other axes")
+    return "" if axes else n_("The last retargeted files need no other axes")
 
 
 class MOTION_MATCHING_OT_retarget_again(_RetargetOperator, bpy.types.Operator):

@@ -55,7 +55,7 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
         draw_work_button(column, "motion_matching.retarget_action", icon="ARMATURE_DATA")
         draw_work_button(column, "motion_matching.retarget_file", icon="FILE_FOLDER")
         if group.better_axes:
-            text = f"What was read lies or stands on its head; it stands with {group.better_axes}"
+            text = f"The character lies or stands on its head; it stands with {group.better_axes}"
             box = self.layout.box()
             draw_wrapped_text(box, text, "ERROR")
             draw_work_button(box, "motion_matching.retarget_again", icon="EMPTY_AXIS")

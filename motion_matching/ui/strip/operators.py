@@ -20,7 +20,7 @@ from ..typed_properties import choice, text
 
 
 def is_at_work(context: bpy.types.Context) -> str:
-    return "" if runtime.work else n_("Nothing is running that could be cancelled")
+    return "" if runtime.work else n_("Nothing is running")
 
 
 class MOTION_MATCHING_OT_cancel(Operator, bpy.types.Operator):
@@ -60,7 +60,7 @@ class MOTION_MATCHING_OT_dismiss_warning(Operator, bpy.types.Operator):
     bl_options = set()
     requires = CHARACTER_ALSO_LIVE
 
-    warning: str = text("", "Warning", "Which warning it is, as JSON", options={"SKIP_SAVE"})
+    warning: str = text("", "Warning", "The warning, as JSON", options={"SKIP_SAVE"})
 
     def run(self, context: bpy.types.Context) -> None:
         app.warnings.dismiss(get_active_armature(context).session_uid, tuple(_parse(self.warning)))

@@ -24,7 +24,7 @@ from ..typed_properties import choice, switch, text
 from .drawing import get_shown_source
 from .properties import KINDS, LABELS, MotionMatchingTag
 
-_FROM_PLAYHEAD = "Those of the preview range if there is one, otherwise from the current frame on"
+_FROM_PLAYHEAD = "The preview range, or else from the current frame on"
 _FROM_KEYS = "From the first to the last selected key of the source's action"
 _FRAMES = (("PLAYHEAD", "Playhead", _FROM_PLAYHEAD), ("KEYS", "Selected Keys", _FROM_KEYS))
 
@@ -145,7 +145,7 @@ class MOTION_MATCHING_OT_tag_at_playhead(Operator, bpy.types.Operator):
         source = _activate_shown_source(context)
         tag = get_active(source.tag_ranges, source.tag_index)
         if tag is None:
-            raise SettingsError("The source that is shown has no range of frames; add one first.")
+            raise SettingsError("The shown source has no range of frames; add one first.")
         frame = app.source_preview.to_source_frame(source, context.scene.frame_current)
         frame = max(frame, 0)
         if self.end:

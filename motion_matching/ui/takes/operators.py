@@ -67,13 +67,13 @@ class _BakeOperator(Script, SteppedOperator):
     frame_start: int = integer(
         1,
         "Start",
-        "First frame of the take; without one, the start of the scene",
+        "First frame of the take; by default, the start of the scene",
         options={"SKIP_SAVE"},
     )
     all_selected: bool = switch(
         False,
         "All Selected",
-        "Bake a take of each selected character, the others by their own settings",
+        "Bake a take of each selected character, each with its own settings",
         options={"SKIP_SAVE"},
     )
 
@@ -150,12 +150,16 @@ new action without going live"""
 
 
 _FOLLOW = (
-    "Solve the way of the active take with the director, which knows all of it, and bake that into "
-    "a new action: the same way with fewer jumps"
+    "Solve the path of the active take with the director, which knows all of it, and bake a new "
+    "action: the same path with fewer jumps"
 )
 _METHODS = (
-    ("CONTROLLER", "Controller", "The method of the panel Controller, which sees what comes next"),
-    ("DIRECTOR", "Director", "The director, which knows all of the way, and jumps less"),
+    (
+        "CONTROLLER",
+        "Controller",
+        "The method of the panel Controller, without knowledge of what comes",
+    ),
+    ("DIRECTOR", "Director", "The director, which knows the whole path, and jumps less"),
 )
 
 
@@ -170,8 +174,8 @@ action. Contact markers set when feet are planted; move them in the Action Edito
     use_markers: bool = switch(
         True,
         "Contacts from Markers",
-        "Plant feet from each plant marker to the lift marker after it, instead of finding "
-        "contacts anew; only useful while the same frames are played",
+        "Plant feet from each plant marker to the next lift marker, instead of finding contacts "
+        "again. Only useful if the same frames are played",
     )
 
     method: str = choice(
@@ -274,7 +278,7 @@ class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
                 refused.append(str(error))
         for note in filter(None, (*refused[-1:], *notes)):
             self.tell("WARNING", note)
-        report = f"Discarded {format_count(len(loose) - len(refused), 'take')}"
+        report = f"Deleted {format_count(len(loose) - len(refused), 'take')}"
         if len(refused) == len(loose):
             raise NothingToDoError(report)
         return report
@@ -322,7 +326,7 @@ class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
             if take.action and take.action.name == self.name:
                 settings.take_index = index
                 return f"Selected '{self.name}'"
-        raise SettingsError(f"There is no take '{self.name}' any more; compare again.")
+        raise SettingsError(f"The take '{self.name}' no longer exists; compare again.")
 
 
 class MOTION_MATCHING_OT_compare_takes(SteppedOperator, bpy.types.Operator):

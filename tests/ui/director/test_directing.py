@@ -226,7 +226,7 @@ def test_a_directed_take_is_solved_again_after_reopening(obj, tmp_path):
     assert again.keys() == before.keys()
     for key in before:
         np.testing.assert_allclose(again[key], before[key], atol=1e-6, err_msg=str(key))
-    expect_refusal(ops.bake_again, "does not hold what was performed")
+    expect_refusal(ops.bake_again, "has lost its performance")
 
     # discarding it takes its shot along
     texts = len(bpy.data.texts)
@@ -237,7 +237,7 @@ def test_a_directed_take_is_solved_again_after_reopening(obj, tmp_path):
     bpy.data.texts.remove(stored_shots.find_text(stored))
     expect_refusal(ops.direct_again, "was not directed")
     stored[stored_shots.SHOT] = {"shot": bpy.data.texts.new("else"), "frame": "x"}
-    expect_refusal(ops.direct_again, "does not hold its shot")
+    expect_refusal(ops.direct_again, "has lost its shot")
 
 
 @pytest.mark.slow
@@ -359,7 +359,7 @@ def test_a_take_is_directed_by_marks_along_it(obj):
     assert not stored_shots.is_directed(take)
     for frame, end in zip((1, 240), ends, strict=True):
         assert np.linalg.norm((read_place(obj, frame) - end)[:2]) < 0.02, (frame, end)
-    expect_refusal(ops.direct_take, "does not hold what was performed")
+    expect_refusal(ops.direct_take, "has lost its performance")
 
 
 def test_adding_moving_and_solving_are_steps_of_undo():

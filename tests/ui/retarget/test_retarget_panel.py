@@ -199,7 +199,7 @@ def test_a_result_that_is_wrong_is_listed_and_shown(tmp_path, monkeypatch):
     group = hero.motion_matching.retarget
     assert ops.retarget_action() == {"FINISHED"}
     assert not group.results
-    expect_refusal(ops.show_retarget_result, "no results that are wrong")
+    expect_refusal(ops.show_retarget_result, "no wrong results")
     for name in ("one", "two"):
         bvh.save(make_walk(20), tmp_path / f"{name}.bvh")
     roll_left_foot(monkeypatch)

@@ -278,10 +278,10 @@ def test_a_take_without_its_text_is_reported_and_can_be_discarded(obj):
     bpy.data.texts.remove(bpy.data.texts[f"{lost.name}.performance.json"])
 
     # every operator that needs the performance says that it is missing, and what to do
-    expect_refusal(ops.bake_again, "does not hold what was performed", "bake or record another")
-    expect_refusal(ops.compare_takes, "does not hold what was performed")
+    expect_refusal(ops.bake_again, "has lost its performance", "bake or record another")
+    expect_refusal(ops.compare_takes, "has lost its performance")
     settings.take_index, settings.compare_with = 1, lost
-    reason = "does not hold what was performed", "bake or record another"
+    reason = "has lost its performance", "bake or record another"
     expect_refusal(ops.compare_takes, repr(lost.name), *reason)
     settings.play.steer, settings.play.take = "take", lost
     with pytest.raises(MotionMatchingError) as caught:
