@@ -160,6 +160,8 @@ def _run(file: Path, engine: str, film: bool, progress: Progress | None) -> tupl
             return begun, None if child.wait() == 0 else reason
         finally:
             watch.cancel()
+            if watch.is_alive():
+                watch.join()
             with suppress(OSError):
                 child.kill()
 
