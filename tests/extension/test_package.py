@@ -77,7 +77,7 @@ def test_a_zip_holds_the_whole_package_and_nothing_else(zips):
     expected = {
         str(file.relative_to(ours).as_posix())
         for file in ours.rglob("*")
-        if file.suffix in (".py", ".typed", ".npz")
+        if file.suffix in (".py", ".typed", ".npz", ".license")
     }
     expected.remove("__main__.py")  # which only a checkout runs
     expected |= {
@@ -253,7 +253,8 @@ def test_the_manifest_meets_the_extension_guidelines():
     assert all(
         len(reason) <= 64 and reason[-1].isalnum() for reason in MANIFEST["permissions"].values()
     )
-    assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later"]
+    assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later", "SPDX:CC0-1.0"]
+    assert MANIFEST["copyright"] == ["2026 The Motion Matching for Blender authors"]
 
 
 NETWORK = {
