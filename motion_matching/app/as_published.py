@@ -21,7 +21,9 @@ _CONTACTS = (
 
 
 def apply(obj: bpy.types.Object, published: PublishedSet) -> tuple[str, str]:
-    """Set an armature as published; return what was set and is to do, and what is partial."""
+    """Set an armature as published; return the changes with the next steps, and the differences
+    left.
+    """
     settings, before = settings_of(obj), get_build_settings(obj).get_content()
     partial = _describe_partial(obj, published, is_tagged=settings.auto_tags)
     features.set_features(
@@ -46,7 +48,7 @@ def apply(obj: bpy.types.Object, published: PublishedSet) -> tuple[str, str]:
 
 
 def _describe_partial(obj: bpy.types.Object, published: PublishedSet, is_tagged: bool) -> str:
-    """Return what of a set a character cannot have, nothing if it has all.
+    """Return the parts of a set that a character cannot have, empty if it has all.
 
     `is_tagged`: its database has had tags proposed, so that it shows what motion the sources lack.
     """

@@ -40,10 +40,9 @@ def load_or_build_steps(
 ) -> Steps[Database]:
     """Return the database of an armature's settings, built if it is not stored or if `again`.
 
-    If it `trusts_status`, the one that panels show as fresh is not compared with its sources once
-    more: scripts may change keys without a report, which a person cannot. Errors are those of
-    sampling, building and saving, and of files that change meanwhile. Nothing is changed before the
-    end.
+    If it `trusts_status`, a database shown as fresh is not compared with its sources again: only
+    scripts change keys without a report. Errors are those of sampling, building and saving, and of
+    files that change meanwhile. Nothing is changed before the end.
     """
     uid, databases = obj.session_uid, get_library()
     if trusts_status and status.is_current(obj):
@@ -100,7 +99,7 @@ def load_or_build_steps(
 
 
 def _store_content(obj: bpy.types.Object, content: Content) -> None:
-    """Store on an armature what its database is made of."""
+    """Store the content of its database on an armature."""
     settings_of(obj).built_key, settings_of(obj).built_of = content.key, content.to_text()
 
 

@@ -1,4 +1,4 @@
-"""What can be done with a frame that the inspector lists: play it, or go to its source."""
+"""Use a frame that the inspector lists: play it, or go to its source."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def _read_contacts(
 ) -> list[ContactRange]:
     """Return when the feet of a take's action were planted, none if they are as performed.
 
-    Markers that do not pair up count as none: *Bake Again* tells what is wrong with them.
+    Unpaired markers count as none: *Bake Again* reports them.
     """
     if not take.settings["foot_lock"]:
         return []

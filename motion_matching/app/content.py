@@ -1,4 +1,4 @@
-"""What the database of a character is made of: its key, and what changed since a build."""
+"""Find the content of a character's database: its key, and the changes since a build."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OTHER_LABELS = {
 
 
 class Content(NamedTuple):
-    """What a database is made of, by its `key`; `motion` is the key of the same without tags.
+    """The content of a database, by its `key`; `motion` is the key of the same without tags.
 
     The rest is that motion: its settings as JSON data, and digests of sources by name and of the
     rig. `source_keys` name the sources in the database, by their index in the list.
@@ -66,7 +66,7 @@ def compute_key(obj: bpy.types.Object) -> str:
 
 
 def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
-    """Find what the database is made of, one source or a part of it between two yields.
+    """Find the content of the database, one source or a part of it between two yields.
 
     Unless it `reads_all`, actions that Blender has reported no change of are not read again.
     """

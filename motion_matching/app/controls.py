@@ -1,4 +1,4 @@
-"""The controls of a character: what takes are written to, if a rig moves its bones itself."""
+"""Find the controls of a character, which takes are written to if a rig moves its bones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def find_rig(obj: bpy.types.Object) -> ControlRig | None:
 
 
 class ControlState(NamedTuple):
-    """What the panel shows of a rig: its label, what was found, and bones whose IK may stretch."""
+    """The state of a rig for the panel: its label, findings, and bones whose IK may stretch."""
 
     label: str
     found: tuple[str, ...]
@@ -65,7 +65,7 @@ def get_state(obj: bpy.types.Object) -> ControlState | None:
 
 
 def refresh(obj: bpy.types.Object) -> None:
-    """Find what the panel shows of an armature's controls: those of presets, and found ones."""
+    """Find the state of an armature's controls for the panel, from presets or by trying."""
     shown = runtime.get_cache(_Shown)
     shown.pop(obj.session_uid, None)
     try:

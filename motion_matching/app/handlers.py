@@ -1,4 +1,4 @@
-"""The handlers that Blender calls: undo, files, saving, and changes of data and of the frame.
+"""Handle Blender's callbacks: undo, files, saving, and changes of data and of the frame.
 
 They are there from `register` to `unregister`, and say in one place who follows what. A handler
 that took itself off its list would have Blender skip the next one. Modules that they call are

@@ -1,4 +1,4 @@
-"""What is known about a character's data: its coverage and its map of poses.
+"""Measure a character's data: its coverage and its map of poses.
 
 Work computes it, panels and views show it until Blender loads another file. Each stores the key of
 the database that it describes.
@@ -44,7 +44,7 @@ _GAP = 0.5  # metres between strands of the data and those of the simulation obj
 
 
 class CoverageReport(NamedTuple):
-    """How the data with a `key`, in its `edition`, covers its `reference`: as text and strands.
+    """Coverage of the `reference` by the data with a `key`, in its `edition`, as text and strands.
 
     Strands of the simulation object are drawn `simulation_offset` metres to the left of the data.
     """
@@ -129,7 +129,7 @@ def _find_rise(obj: bpy.types.Object) -> float:
 def _report_coverage(
     database: Database, result: Inspection, subject: tuple[str, int, tuple[Any, ...]]
 ) -> CoverageReport:
-    """Return the report on a subject: the data's key and edition, and what it is compared with."""
+    """Return the report on a subject: the data's key and edition, and its reference."""
     holes = int(result.covered.holes.sum())
     word = "No hole" if holes == 0 else "1 hole" if holes == 1 else f"{holes} holes"
     summary = [

@@ -1,4 +1,4 @@
-"""The frame inspector: what the search sees at the current frame of a source or of a take.
+"""Inspect the current frame of a source or of a take as the search sees it.
 
 What is drawn follows each frame. Costs are computed when the frame rests, as that looks at every
 frame of the database.

@@ -1,4 +1,4 @@
-"""Items of lists, some of which may come from a linked file.
+"""Edit items of lists that may come from a linked file.
 
 In a library override, Blender finds those again by their names: each name is given once, and stays.
 """

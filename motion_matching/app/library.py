@@ -1,4 +1,4 @@
-"""The library of databases on the disk, and digests of files and actions of sources."""
+"""Access the library of databases on the disk, and digests of files and actions of sources."""
 
 from __future__ import annotations
 

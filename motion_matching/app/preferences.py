@@ -1,4 +1,4 @@
-"""The preferences as the application reads them; `ui.preferences` describes and draws them."""
+"""Read the preferences; `ui.preferences` describes and draws them."""
 
 from __future__ import annotations
 

@@ -92,9 +92,8 @@ def get_request(obj: bpy.types.Object) -> RetargetRequest:
 
 
 def get_leg_roles(obj: bpy.types.Object) -> dict[str, str]:
-    """Return what was given in the panel *Roles*, of which retargeting knows hips, legs and head.
-
-    There, the spine is one bone, and the root is none that a body needs.
+    """Return the bones given in the panel *Roles* that retargeting uses: hips, legs and head.
+    There, the spine is one bone, and a body needs no root.
     """
     given = get_roles(settings_of(obj))
     return {role: bone for role, bone in given.items() if role not in ("spine", "root")}

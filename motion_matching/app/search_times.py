@@ -1,4 +1,4 @@
-"""What each feature of an armature costs in the time of a search, measured on demand."""
+"""Measure on demand how much of a search's time each feature of an armature takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the sources of a character, found when they are added rather than when built.
+"""Find problems of a character's sources when they are added rather than when built.
 
 Files are read up to their motion, and actions for the bones that they move.
 """

@@ -1,4 +1,4 @@
-"""The sources of a character: which are built from, what is wrong with one, and its tags."""
+"""Read the sources of a character: the enabled ones, their problems, and their tags."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ def get_active_source(obj: bpy.types.Object) -> MotionMatchingSource | None:
 def find_other_performer(
     obj: bpy.types.Object, action: bpy.types.Action
 ) -> bpy.types.Object | None:
-    """Return the armature that an action belongs to, if its bones rest otherwise than this one's.
-
-    An action belongs to those that play it, or have it as a source or a take.
+    """Return the armature of an action, if its rest pose differs from this one's. An action belongs
+    to the armatures that play it, or have it as a source or a take.
     """
     owners = [
         other for other in scene.blender.files.list_armatures() if action in _list_actions(other)
@@ -74,7 +73,7 @@ def get_source(uid: int, index: int) -> tuple[bpy.types.Object, MotionMatchingSo
 
 
 def use_axes(obj: bpy.types.Object, up: str, forward: str) -> FileAxes:
-    """Have files read with other axes, and forget what was told of those before.
+    """Read files with other axes from now on, and forget notes on the former axes.
 
     Raises SettingsError for axes that are not perpendicular.
     """

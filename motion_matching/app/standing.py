@@ -1,4 +1,4 @@
-"""How things stand with a character, what comes next, and all its warnings: for the strip."""
+"""Collect a character's state, its next step and all its warnings for the strip."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ STEPS = frozenset(
 
 
 class Standing(NamedTuple):
-    """How things stand in a few words, and the buttons of the next step."""
+    """The state in a few words, and the buttons of the next step."""
 
     icon: str
     text: str
@@ -139,7 +139,7 @@ def get_character_state(obj: bpy.types.Object) -> tuple[str, str]:
 
 
 def list_offers(obj: bpy.types.Object) -> list[Button]:
-    """Return the buttons of what is handled as it is, and that a user may want mended."""
+    """Return buttons that fix problems which are handled automatically."""
     rig = rig_status.get_rig_state(obj)
     handled = (problem for problem in (rig.problems if rig else ()) if problem.handled)
     return [button for problem in handled for button in describe_rig_problem(problem).buttons]
@@ -165,7 +165,7 @@ def _collect(obj: bpy.types.Object) -> Iterable[WarningItem]:
     if found.kind == "fresh":
         named = {problem.source for problem in found.problems}
         for item in describe_notes(settings.built_notes):
-            if not named.issuperset(item.about):  # else it is told already
+            if not named.issuperset(item.about):  # else it is already reported
                 yield item
         if not found.stands:
             yield _RESTLESS if found.is_two_legged else replace(_RESTLESS, buttons=(_ADD,))

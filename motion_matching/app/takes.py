@@ -62,7 +62,7 @@ class TakePart(NamedTuple):
 
     @property
     def continues(self) -> bool:
-        """Whether it goes on from the take that it was recorded into; earlier versions did not."""
+        """Return whether it continues the take that it was recorded into, unlike earlier versions."""
         return self.performance.start is not None and not self.lead_in
 
     def count_lead_in(self, fps: float) -> int:
@@ -71,7 +71,7 @@ class TakePart(NamedTuple):
 
 
 class BakeRequest(NamedTuple):
-    """What is to be baked: a name, what is performed, and when feet stand (None: to be found).
+    """A request to bake: a name, the performance, and when feet stand (None: to be found).
 
     The name gets a number if another action has it, and a `note` says how it ended. A take that was
     recorded into again has several parts, of which later ones win. If all parts are of one bone
@@ -132,7 +132,7 @@ class Performed(NamedTuple):
     database: Database
 
     def prepare_bake_steps(self) -> Steps[Callable[[], str]]:
-        """Return what bakes it, and describes the take. Errors are those of `scene.bake`."""
+        """Return a function to bake and describe the take. Errors are those of `scene.bake`."""
         obj = get_armature(self.uid)
         bake_all = yield from prepare_takes_steps(obj, self.request, self.takes, self.database)
 
@@ -187,10 +187,10 @@ def perform_steps(
     *,
     as_recorded: bool = False,
 ) -> Steps[list[Take]]:
-    """Return the take of each part, without what leads in.
+    """Return the take of each part, without its lead-in.
 
-    They are made by the `chosen` method, or else each by its own, as far as that is still stored.
-    A part goes on from what the parts before lead to now, or, `as_recorded`, from where it began.
+    They are made by the `chosen` method, or else each by its own, as far as that is still stored. A
+    part continues from the present end of the parts before, or, `as_recorded`, from where it began.
     Raises SettingsError if a part requests a tag that the chosen field was not trained for.
     """
     methods = [chosen or ChosenMethod.from_name(part.performance.method) for part in parts]
@@ -251,7 +251,7 @@ def _find_tick(parts: Sequence[TakePart], part: TakePart, fps: float, rate: floa
 def prepare_takes_steps(
     obj: bpy.types.Object, request: BakeRequest, takes: Sequence[Take], database: Database
 ) -> Steps[Bake]:
-    """Return what bakes performed takes by an armature's settings, with feet planted.
+    """Return a function that bakes performed takes by an armature's settings, with feet planted.
 
     It lists the action, marks its contacts, and returns it and its seconds. Until then, nothing
     changes. Errors are those of `scene.bake`.
@@ -283,7 +283,8 @@ def prepare_take_steps(
     ranges: Sequence[ContactRange],
     database: Database,
 ) -> Steps[Bake]:
-    """Return what bakes a take as it is by an armature's settings, marks its contacts and lists it.
+    """Return a function that bakes a take as it is by an armature's settings, marks its contacts
+    and lists it.
 
     It returns the action and its seconds. Errors are those of `scene.bake`.
     """

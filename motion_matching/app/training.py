@@ -1,4 +1,4 @@
-"""The method of a character, and its motion field: trained, stored and loaded again.
+"""Create the method of a character, and train, store and load its motion field.
 
 The key of a training covers all that it is made of: another database has another key.
 """
@@ -58,7 +58,7 @@ _CAN_RESUME = "Stopped; Train continues from here"
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """What a field is trained for."""
+    """A request to train a field."""
 
     quality: str  # of TRAININGS
     metric: str
@@ -67,7 +67,7 @@ class TrainingRequest:
 
     @classmethod
     def from_object(cls, obj: bpy.types.Object) -> TrainingRequest:
-        """Return what an armature is set to; the field of the notebook has settings of its own."""
+        """Return the request of an armature's settings; the field of the notebook has its own."""
         training = settings_of(obj).training
         tags = tuple(sorted(set(parse_names(training.tags))))
         if settings_of(obj).controller.field == NOTEBOOK:
@@ -176,7 +176,7 @@ def describe_quality(obj: bpy.types.Object) -> str:
 
 
 def get_training_request(obj: bpy.types.Object) -> TrainingRequest | None:
-    """Return what an armature's field is to be trained for, or None for motion matching."""
+    """Return the training request of an armature's field, or None for motion matching."""
     is_field = settings_of(obj).controller.method == "FIELD"
     return TrainingRequest.from_object(obj) if is_field else None
 
@@ -185,7 +185,7 @@ def get_training_request(obj: bpy.types.Object) -> TrainingRequest | None:
 
 
 def train_steps(obj: bpy.types.Object) -> Steps[str]:
-    """Train the field of an armature's settings, or go on; return what was trained.
+    """Train the field of an armature's settings, or continue; return a description of it.
 
     Errors are those of building, of tags that no frame has, and of saving. A cancelled training is
     saved.

@@ -1,7 +1,6 @@
-"""Warnings about a character, as all panels show them: what is wrong, and buttons that mend it.
-
-Whatever finds something wrong makes a `WarningItem` of it. Panels draw these in one way. A warning
-that was dismissed stays away until what it is about changes.
+"""Collect warnings about a character for all panels: problems, with buttons to fix them. Every
+check turns its findings into `WarningItem`s. Panels draw these in one way. A warning that was
+dismissed stays away until what it is about changes.
 """
 
 from __future__ import annotations
@@ -56,9 +55,8 @@ class WarningItem:
 
 
 class SourceProblem(NamedTuple):
-    """What is wrong with a source: its name, that which is shown, a kind, and the reason if any.
-
-    The kinds are those of `SOURCE_KINDS`.
+    """A problem of a source: its name, its shown name, a kind of `SOURCE_KINDS`, and the reason if
+    any.
     """
 
     source: str
@@ -68,7 +66,7 @@ class SourceProblem(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """How alike problems are told: of one source and of several, and what mends them."""
+    """Wording of similar problems, for one source and for several, and their fix."""
 
     area: Area
     one: str
@@ -290,7 +288,7 @@ def notes_to_text(notes: Iterable[SourceProblem]) -> str:
 
 @lru_cache(maxsize=32)
 def parse_notes(text: str) -> tuple[SourceProblem, ...]:
-    """Return the notes on a build; those of earlier versions were sentences, and are dropped."""
+    """Return the notes on a build; notes of earlier versions were sentences, and are dropped."""
     try:
         notes = tuple(
             SourceProblem(*map(str, note)) for note in json_files.parse(text or "[]", "notes")

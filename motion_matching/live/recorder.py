@@ -62,7 +62,8 @@ class History:
 
 
 class RecordingPlan(NamedTuple):
-    """What to record: the first tick is keyed at `frame`, or in mode 'append' after the take's end.
+    """Plan of a recording: the first tick is keyed at `frame`, or in mode 'append' after the take's
+    end.
 
     With a `start`, the session begins there, one tick before the first key. `rest` says how a take
     that is overwritten goes on after the recording; without it, that stays as it was.

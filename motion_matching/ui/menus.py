@@ -1,4 +1,4 @@
-"""Entries in Blender's menus Pose, Add > Armature, File > Import, and those of the Dope Sheet."""
+"""Add entries to Blender's menus Pose, Add > Armature, File > Import, and the Dope Sheet's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators share: requirements, errors as reports, and work in slices between redraws."""
+"""Check requirements of operators, report their errors, and run work in slices between redraws."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ class SteppedOperator(Operator):
 
     @property
     def keeps_best(self) -> bool:
-        """Whether Esc ends the work early, instead of cancelling it."""
+        """Return whether Esc ends the work early, instead of cancelling it."""
         return False
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:

@@ -316,7 +316,7 @@ def _check_tasks(what: str, given: Mapping[str, Sequence[str]]) -> None:
 
 
 def create_keys() -> None:
-    """Make the default keys those of the keymap: those of the text that older versions stored."""
+    """Create the keymap from the default keys, or from the text stored by older versions."""
     keymaps.write_keys(STEER, _get_default_keys())
 
 
@@ -352,7 +352,7 @@ def _format_keys(steer: str, *keys: tuple[str, ...]) -> str:
         for action, names in zip(ACTIONS, keys, strict=True)
     }
     commands = f"{first['tag']}: next tag,  {first['record']}: record,  Esc: stop"
-    if steer != "devices":  # which leave the steering to it
+    if steer != "devices":  # whatever leads the character, not keys
         return f"{_STEERED.get(steer, '')}{commands}"
     directions = " ".join(first[action] for action in ("ahead", "left", "back", "right"))
     return (

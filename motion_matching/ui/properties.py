@@ -1,4 +1,4 @@
-"""The settings of a character, on its armature object: `object.motion_matching`."""
+"""Declare the settings of a character, on its armature object: `object.motion_matching`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Names in lists by the parts in which they differ: long ones of motion capture share most letters.
+"""Shorten names in lists to the parts in which they differ: long ones share most letters.
 
-What all names of a list end with is left out, whole words at a time, and so are words that tell
-nothing: all names with the same beginning go on with them. Of names that are still too long, some
-letters from a word on and the last ones are shown. An ellipsis stands for what is left out.
+The common end of all names is left out, whole words at a time, and so are redundant words, which
+follow every name with the same beginning. Of names that are still too long, some letters from a
+word on and the last ones are shown. An ellipsis stands for what is left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\s_\-.:/\\|]*[\s_\-.:/\\|]+|[^\s_\-.:/\\|]+")  # with wha
 
 
 class ShortName(NamedTuple):
-    """What is shown of a name, and what its ellipses stand for, from left to right."""
+    """The shown form of a name, and the text behind each ellipsis, from left to right."""
 
     shown: str
     hidden: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class ShortName(NamedTuple):
 def shorten(names: Collection[str], room: int) -> dict[str, ShortName]:
     """Return the short form of each name; two that differ have short forms that differ.
 
-    They have at most `room` letters wherever some of that many tell the names apart.
+    They have at most `room` letters wherever that is enough to distinguish the names.
     """
     listed = set(names)
     end = _find_shared_end(listed)
@@ -90,7 +90,7 @@ def _find_shared_end(names: Collection[str]) -> str:
 def _hide_words(
     name: str, end: str, followers: Mapping[str, Collection[str]], room: int, longest: int
 ) -> ShortName:
-    """Leave out an `end`, and from the left words that tell nothing, until the longest name fits.
+    """Leave out an `end`, and redundant words from the left, until the longest name fits.
 
     These are words without an alternative that come before others with one.
     """
@@ -130,7 +130,7 @@ def _cut_once(name: str, end: str, first: int, room: int) -> Iterator[ShortName]
 
 
 def _cut_twice(name: str, end: str, first: int, room: int) -> Iterator[ShortName]:
-    """Yield ways to show the begin of a word besides, which is some words before the others."""
+    """Also yield variants that show the beginning of an earlier word."""
     starts = [start for start in _find_words(name, end) if start >= first]
     for one, other in combinations(starts, 2):
         if one + _BEGIN < other:
@@ -154,7 +154,7 @@ def _cut_middle(
 
 
 def _show(name: str, *spans: tuple[int, int]) -> ShortName:
-    """Return a name of which only spans of letters are shown, from left to right."""
+    """Return a name reduced to spans of its letters, from left to right."""
     edges = [0, *(edge for span in spans for edge in span), len(name)]
     hidden = [name[start:stop] for start, stop in zip(edges[::2], edges[1::2], strict=True)]
     shown = [*(name[start:stop] for start, stop in spans), ""]
@@ -194,7 +194,7 @@ def get_full_name(item: Any) -> str:
 
 
 def has_room(name: str, reserved: float) -> bool:
-    """Return whether a name fits into the region beside so many `reserved` pixels."""
+    """Return whether a name fits into the region beside `reserved` pixels."""
     scale = bpy.context.preferences.system.ui_scale or 1.0  # zero without a window
     return bpy.context.region.width / scale - reserved > _LETTER * len(name)
 

@@ -1,4 +1,4 @@
-"""The lists of sources, databases and takes in a wide window of their own, with all columns."""
+"""Show the lists of sources, databases and takes in a wide window, with all columns."""
 
 from __future__ import annotations
 
@@ -111,4 +111,4 @@ class MOTION_MATCHING_OT_show_wide_list(Operator, bpy.types.Operator):
         )
 
     def run(self, context: bpy.types.Context) -> None:
-        """Do nothing: what was changed in the window is done."""
+        """Do nothing: changes in the window took effect at once."""

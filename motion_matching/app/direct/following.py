@@ -1,4 +1,4 @@
-"""Bake a recording or a script again with the director: the same way, all of which is known."""
+"""Bake a recording or a script again with the director: the same way, known in advance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of a take, found anew as marks are moved, and drawn: it changes nothing in the file.
+"""Find the way of a take again as marks are moved, and draw it without changing the file.
 
 While it is on, a timer looks whether a mark was moved or asks for something else. The way is then
 sketched in a thread, with few states and only around that mark where the shot is long.
@@ -38,10 +38,9 @@ Values = tuple[Any, ...]
 
 @dataclass(eq=False)
 class MarkPreview:
-    """The preview of an armature's shot: what it is made with, and what it last showed.
-
-    `asked` and `places` are what the marks asked for, and where they were. The `way` is None before
-    the first one, and `note` says why it is not that of the marks now.
+    """The preview of an armature's shot: its inputs, and the last result. `asked` and `places` are
+    the requests and places of the marks. The `way` is None before the first one, and `note` says
+    why it is not that of the marks now.
     """
 
     armature: Handle
@@ -171,7 +170,7 @@ def _is_transforming() -> bool:
 
 
 def _list_asked(obj: bpy.types.Object, preview: MarkPreview) -> Values:
-    """Return what decides on the shot of an armature besides where its marks are."""
+    """Return everything that decides on the shot of an armature except the places of its marks."""
     settings = settings_of(obj)
     director: Any = settings.director
     path, obstacles = director.path, settings.obstacles
@@ -260,7 +259,7 @@ def _sketch_steps(preview: MarkPreview, shot: Shot) -> Steps[tuple[Sketch, Way]]
 
 
 def _go_on(preview: MarkPreview) -> None:
-    """Let the work go on, and show what it has found once it is done."""
+    """Continue the work, and show its result once it is done."""
     assert preview.work is not None
     try:
         next(preview.work)

@@ -1,4 +1,4 @@
-"""The marks, path and walls of a scene as a shot, in seconds from its first frame."""
+"""Read marks, path and walls of a scene as a shot, in seconds from its first frame."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Request:
     """A shot that begins at a frame, and its marks and tempos: session_uids, and requests.
 
     `put_marks` adds the marks of one that was not made from marks, once it is solved. A `piece` of
-    it is solved anew. It is solved in so many `variations`.
+    it is solved anew. `variations` is the number of takes to solve.
     """
 
     shot: Shot
@@ -241,7 +241,7 @@ def _read_tempo(empty: bpy.types.Object, start: int, end: int, fps: float) -> Te
 
 
 def _check_range(text: str, frames: tuple[int, int], start: int, end: int) -> None:
-    """Check that what a text names is within a shot. Raises SettingsError."""
+    """Check that an item, described by a text, is within a shot. Raises SettingsError."""
     if not start <= frames[0] < frames[1] <= end:
         raise SettingsError(
             f"{text} from frame {frames[0]} to {frames[1]}, and the shot lasts from {start} to "

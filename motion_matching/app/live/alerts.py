@@ -43,7 +43,7 @@ class Alerts:
     ) -> tuple[WarningItem, ...]:
         """Return the warnings at a tick, given the slowest tick lately and its budget in seconds.
 
-        `matches_data` says whether full speeds are those of the data already.
+        `matches_data` says whether full speeds already equal the data's.
         """
         warnings = []
         if missing := self._find_missing_speed(frame):

@@ -1,4 +1,4 @@
-"""Changes while a session runs: what ends it, and what waits until it is started again."""
+"""Detect changes while a session runs: ones that end it, and ones that wait for a restart."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _OTHER_METHOD = (
 
 
 class ChangeDetector:
-    """Compares an armature, its settings and the scene with those that a session began with."""
+    """Compares an armature, its settings and the scene with their state at the session's start."""
 
     def __init__(self, obj: bpy.types.Object, database: Database | None) -> None:
-        self.plays_features = True  # whether the features that are set are those that it plays with
+        self.plays_features = True  # whether it plays with the current features
         self._database = database
         self._scene, self._data = bpy.context.scene.session_uid, obj.data.session_uid
         self._bones = obj.pose.bones.keys()

@@ -1,4 +1,4 @@
-"""What ends a live session from outside: undo, files and saving; `handlers` calls it.
+"""End a live session from outside, by undo, files and saving; `handlers` calls it.
 
 Undo, and files that Blender saved automatically, also bring back what the extension had put into
 the file for a while.

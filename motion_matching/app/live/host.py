@@ -1,4 +1,4 @@
-"""The live session of this Blender, one at most: it is started, ticked and ended here.
+"""Start, tick and end the live session of this Blender, one at most.
 
 No Blender data is held from tick to tick; a session finds its armature by a handle.
 """
@@ -201,7 +201,7 @@ class LiveSession:
 
     @property
     def shown(self) -> Handle:
-        """The armature that shows the poses: the character, or its proxy."""
+        """Return the armature that shows the poses: the character, or its proxy."""
         writer = self.session.writer
         return writer.shown if isinstance(writer, ProxyWriter) else self.armature
 
@@ -367,7 +367,7 @@ class LiveSession:
 
     @property
     def plays_features(self) -> bool:
-        """Return whether the features that are set are those that the session plays with."""
+        """Return whether the session plays with the current features."""
         return self._changes.plays_features
 
     # ------------------------------------------------------------ recording

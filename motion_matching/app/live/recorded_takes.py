@@ -30,7 +30,7 @@ _ENDINGS = {
 
 
 class LiveTakes:
-    """The recordings of a session; `names` are those of its takes, `on_take` is given each."""
+    """The recordings of a session; `names` are its takes' names, and `on_take` gets each take."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class LiveTakes:
         return Start(Placement(*place), state=state)
 
     def end(self) -> str:
-        """End the recording as a take; return what to report, or nothing if there is none."""
+        """End the recording as a take; return a report, or nothing if there is none."""
         seconds = self._session.recorded_seconds
         self._follower.stop()
         name = self._session.stop_recording()

@@ -1,4 +1,4 @@
-"""What steers a live session: devices, a curve, an object to go to, or a recording."""
+"""Create the input of a live session: devices, a curve, an object to go to, or a recording."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WORDS = {"curve": "Along", "target": "To"}
 
 
 def check(play: Any) -> None:
-    """Raise SettingsError if what is chosen to steer is missing."""
+    """Raise SettingsError if the chosen curve, target or recording is missing."""
     if play.steer in _MISSING:
         check_leader(play, play.steer, "in the panel Play, or steer by keys and gamepad")
 

@@ -1,4 +1,4 @@
-"""The other controls of a limb, FK for IK or the other way round, from the pose that is shown.
+"""Match the other controls of a limb, FK for IK or the other way round, to the shown pose.
 
 A switch between FK and IK then keeps the pose, although keys were left out.
 """

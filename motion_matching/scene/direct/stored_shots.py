@@ -1,4 +1,4 @@
-"""The shot of a directed take, stored on its action as JSON, so that it can be solved again."""
+"""Store the shot of a directed take on its action as JSON, to solve it again."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def name_characters(moved: Moved) -> dict[str, bpy.types.Object]:
 
 
 def choose_named(path: Path, name: str, moved: Moved) -> bpy.types.Object:
-    """Return the armature of this name in a file. MotionDataError lists those that move."""
+    """Return the armature of this name in a file. MotionDataError lists the moving ones."""
     names = name_characters(moved)
     if name not in names:
         raise MotionDataError(

@@ -43,7 +43,7 @@ def retarget_onto(
 
     `bones` is as for `read_target`. What was written is compared with its source. Raises RigError
     if either character or a bone cannot be used, and ResultError, which says how to `force` it, if
-    the result is wrong; nothing is left behind. Without a word for `force`, all is kept.
+    the result is wrong; nothing is left behind. Without a word for `force`, everything is kept.
     """
     target = read_target(obj, bones, request.target_bones)
     done = retarget(motions, target, request, report, with_measures=with_measures)

@@ -91,7 +91,7 @@ def _center(sampled: SampledClip, origin: Transform) -> SourceMotion:
 def find_source_armature(
     action: bpy.types.Action, target: bpy.types.Object | None = None
 ) -> bpy.types.Object:
-    """Return the armature object that an action was made for, which is not the target.
+    """Return the armature object of an action, which is not the target.
 
     It is the one that plays it, else the one whose bones it moves. Objects with one armature count
     as one. Raises SettingsError, which says what to do, if there is none, or more than one.

@@ -1,4 +1,4 @@
-"""Which bones of an armature are a character's skeleton: all, or those that deform it."""
+"""Choose the bones of an armature that form a character's skeleton: all, or deform bones."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def choose_bones(
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Return names and parents (B,) of the skeleton's bones, parents before their children.
 
-    "all" takes every bone. "deform" takes those that deform, each below its nearest chosen
-    ancestor, and bones that join them if they would fall apart; the DEF- bone that follows one of
-    Rigify's ORG- bones stands for it. None means "deform" for a control rig, which has constraints
-    and bones that deform nothing, else "all". Raises RigError if nothing is left.
+    "all" takes every bone. "deform" takes deform bones, each below its nearest chosen ancestor, and
+    bones that join them if they would fall apart; the DEF- bone that follows one of Rigify's ORG-
+    bones stands for it. None means "deform" for a control rig, which has constraints and bones that
+    deform nothing, else "all". Raises RigError if nothing is left.
     """
     bones = obj.data.bones
     if choice is None:

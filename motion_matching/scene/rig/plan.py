@@ -1,4 +1,4 @@
-"""What moves when motion plays on an armature: bones, their parents, what carries the character."""
+"""Plan how motion plays on an armature: bones, their parents, and what carries the character."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Plan:
 
     @property
     def object_rest(self) -> Transform:
-        """Where the object stands in the frame of the skeleton's rest."""
+        """Return where the object stands in the frame of the skeleton's rest."""
         return compose(invert(self.alignment), self.standing.transform)
 
     def is_carried_by(self, bones: Collection[str]) -> bool:

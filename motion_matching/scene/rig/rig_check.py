@@ -1,4 +1,4 @@
-"""What is wrong with an armature object as a character: scale, front, roots, or roles."""
+"""Find problems of an armature object as a character: scale, front, roots, or roles."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Problem:
     """A problem in two words, a sentence that says what to do, and a safe fix if there is one.
 
     `fix` is "scale", "front" (the rest pose faces aside, by `quarters` of a turn to the left),
-    "deform" or "roles". A `serious` problem keeps a database from being built; one that is
-    `handled` keeps nothing from working, so that nothing warns of it.
+    "deform" or "roles". A `serious` problem keeps a database from being built; a `handled` one
+    needs no warning.
     """
 
     label: str
@@ -50,7 +50,7 @@ class RigState:
 
     @property
     def worst(self) -> Problem | None:
-        """The worst problem that is not handled, if there is one."""
+        """Return the worst problem that is not handled, if there is one."""
         return next((problem for problem in self.problems if not problem.handled), None)
 
 

@@ -1,4 +1,4 @@
-"""Repair an armature object without moving what plays on it: apply its scale, turn its front to -Y.
+"""Repair an armature object without changing its animation: apply its scale, turn its front to -Y.
 
 What stood there as M stands there as M A^-1 with bones moved by A. Keys of bones are measured from
 their rest, so a turn leaves them and an even scale multiplies those of locations.

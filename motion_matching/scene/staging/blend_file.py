@@ -1,4 +1,4 @@
-"""A take as a .blend file: armature, body and action on a small stage."""
+"""Write a take as a .blend file: armature, body and action on a small stage."""
 
 from __future__ import annotations
 

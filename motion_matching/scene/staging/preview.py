@@ -1,4 +1,4 @@
-"""What a take looks like: a picture of all of it, or a film that follows the character.
+"""Draw a take as a picture of all of it, or as a film that follows the character.
 
 The desired path is the desired velocity summed up from where the take starts. It knows nothing of
 the character, so what is lost in a turn stays lost.
@@ -311,13 +311,13 @@ def _compute_view(azimuth: float, elevation: float) -> np.ndarray:
 
 
 def _measure_camera_distance(points: np.ndarray, view: np.ndarray, size: tuple[int, int]) -> float:
-    """Return how far a camera stands from the middle of what it has to show."""
+    """Return the distance of a camera from the middle of its subject."""
     axes, position = stage.compute_camera_pose(points, view, size, FOOT)
     return float((position - np.mean(points, axis=0)) @ axes[2])
 
 
 def _measure_height(take: Take) -> float:
-    """Return the character's height in metres, as far as its bones tell."""
+    """Return the character's height in metres, measured from its bones."""
     _, heads = take.to_clip().compute_world()
     return max(float(np.median(np.ptp(heads[..., 2], axis=1))), 0.01)
 

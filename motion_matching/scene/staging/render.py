@@ -1,4 +1,4 @@
-"""The open scene as a picture or a film, rendered by another Blender process.
+"""Render the open scene as a picture or a film, in another Blender process.
 
 Without graphics, Workbench ends its whole process: then Cycles renders on the CPU instead. The
 other process can also be ended at once.

@@ -54,7 +54,7 @@ class SavedProperty(NamedTuple):
 
 @dataclass(frozen=True)
 class SavedPose:
-    """Transforms of bones by `bone_indices` (N,), of the object if it moves, and what it plays.
+    """Transforms of bones by `bone_indices` (N,), of the object if it moves, and its playback.
 
     `properties` are custom properties that are restored with the pose, and `hidden` the objects
     that are hidden in the meantime.

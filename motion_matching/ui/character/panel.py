@@ -1,4 +1,4 @@
-"""The panel of the character: what performs, what carries it, and its bones by role."""
+"""Draw the panel of the character: the performing armature, its root motion, and bones by role."""
 
 from __future__ import annotations
 

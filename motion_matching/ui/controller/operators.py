@@ -1,4 +1,4 @@
-"""The operators of the controller: train a motion field, favour a neighbour, and edit labels."""
+"""Train a motion field, favour a neighbour, and edit labels."""
 
 from __future__ import annotations
 

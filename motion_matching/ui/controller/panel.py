@@ -1,4 +1,4 @@
-"""The panel of the controller: how the character responds, and the training of a motion field."""
+"""Draw the panel of the controller and the training of a motion field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of how the character responds, and of what a motion field is trained for."""
+"""Settings of the controller, and of the training of motion fields."""
 
 from __future__ import annotations
 

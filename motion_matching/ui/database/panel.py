@@ -1,4 +1,4 @@
-"""The panel of the database: sources, named databases, reading, and the simulation bone."""
+"""Draw the panel of the database: sources, named databases, reading, and the simulation bone."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _describe_kind(finding: app.warnings.SourceProblem) -> str:
 
 
 def _describe_findings(source: MotionMatchingSource) -> str:
-    """Return what is told of a source: what it climbs in one line, as its ground says the rest."""
+    """Return the findings on a source: its climb in one line, because its ground says the rest."""
     finding = app.findings.find_finding(source)
     if finding is None or finding.kind == app.warnings.SLOPE:
         climb = finding.reason if finding else preview_drawing.describe_climb(source)

@@ -1,4 +1,4 @@
-"""Settings of what a database is built from: sources, roles, simulation bone, and databases."""
+"""Settings for building databases: sources, roles, the simulation bone, and named databases."""
 
 from __future__ import annotations
 

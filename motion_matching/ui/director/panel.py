@@ -1,4 +1,4 @@
-"""The panel of the director: the list of marks, what the active one asks for, and solving."""
+"""Draw the panel of the director: the list of marks, the active one's settings, and solving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The learning curve of a training, in the corner of the 3D views, above the map of poses."""
+"""Draw the learning curve of a training in the corner of the 3D views, above the map of poses."""
 
 from __future__ import annotations
 

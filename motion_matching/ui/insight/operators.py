@@ -36,7 +36,7 @@ _FORBIDDEN = 1.0 / 3.0  # seconds on either side of a frame, as candidates are l
 
 
 def has_reference(context: bpy.types.Context) -> str:
-    """Require what the data is measured against."""
+    """Require a recording to measure the data against, if that is chosen."""
     settings = get_active_settings(context).insight
     if settings.beside == "take":
         return has_performed_take(context)
@@ -195,7 +195,7 @@ _ODD_KINDS = (
     ),
     ("play", "Play", "Play them like others: tag their frames on their sources, at no cost"),
 )
-# the tag of each kind, and what is told of them
+# the tag of each kind, and its report
 _ODD_TAGS = {
     "no_use": ("no_use", "Excluded"),
     "prefer": ("prefer", "Will avoid"),

@@ -1,4 +1,4 @@
-"""The panel of insight: coverage of the data, a frame as the search sees it, the map of poses."""
+"""Draw the panel of insight: coverage, a frame as the search sees it, and the map of poses."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
 
 
 def _draw_choice(layout: bpy.types.UILayout, insight: Any) -> None:
-    """Draw what is inspected; until something is chosen, what the button takes."""
+    """Draw the inspected item, or the one that the button would inspect."""
     if insight.is_property_set("inspect"):
         layout.prop(insight, "inspect")
     else:

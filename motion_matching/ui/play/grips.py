@@ -1,4 +1,4 @@
-"""What can be grasped in the view: a target, the points of a curve, and obstacles.
+"""Find handles in the view: of a target, the points of a curve, and obstacles.
 
 A grip names what it moves, and is found again for each redraw and each movement.
 """

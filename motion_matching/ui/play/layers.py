@@ -1,4 +1,4 @@
-"""What a live session draws, by layer: on each character, and in the preferences for new ones."""
+"""Describe the layers that a live session draws, for characters and for the preferences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..typed_properties import switch
 
 
 class Layers:
-    """Which layers are shown; a mixin of the characters' settings and of the preferences."""
+    """Switches of the layers; a mixin of the characters' settings and of the preferences."""
 
     show_paths: bool = switch(
         True,

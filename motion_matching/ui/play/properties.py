@@ -1,4 +1,4 @@
-"""Settings of live performing, on the armature: what steers, what is recorded and what is drawn."""
+"""Settings of live sessions, on the armature: steering, recording and drawing."""
 
 from __future__ import annotations
 

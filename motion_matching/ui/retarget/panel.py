@@ -1,4 +1,4 @@
-"""The panel of retargeting: what is read, how it is moved over, and bones by role."""
+"""Draw the panel of retargeting: the source, options, and bones by role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of retargeting: what is read, how it is moved over, and bones by role."""
+"""Settings of retargeting: the source, options, and bones by role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The panel of tags: ranges of the active source, and the thresholds by which tags are found."""
+"""Draw the panel of tags: ranges of the active source, and thresholds for finding tags."""
 
 from __future__ import annotations
 

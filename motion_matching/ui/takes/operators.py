@@ -285,7 +285,7 @@ class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
 
 
 def has_something_to_compare_with(context: bpy.types.Context) -> str:
-    """Require what the active take is to be compared with."""
+    """Require a choice of what to compare the active take with."""
     settings = get_active_settings(context)
     if settings.compare_by == "DATABASE":
         message = n_("Choose the database (.npz) to compare with")

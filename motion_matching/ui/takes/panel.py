@@ -1,4 +1,4 @@
-"""The panel of takes: bake one, and the list of takes with what can be done with them."""
+"""Draw the panel of takes: baking, and the list of takes with their buttons."""
 
 from __future__ import annotations
 
