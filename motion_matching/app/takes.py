@@ -62,7 +62,7 @@ class TakePart(NamedTuple):
 
     @property
     def continues(self) -> bool:
-        """Return whether it continues the take that it was recorded into, unlike earlier versions."""
+        """Return whether it continues the take it was recorded into, unlike earlier versions."""
         return self.performance.start is not None and not self.lead_in
 
     def count_lead_in(self, fps: float) -> int:
