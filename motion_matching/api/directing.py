@@ -143,7 +143,7 @@ def direct_variations(
     preview: bool = False,
     progress: ReportProgress | None = None,
 ) -> list[DirectedTake]:
-    """Direct a scene in several ways that truly differ, as ``direct --variations`` does.
+    """Direct a scene in several clearly different ways, as ``direct --variations`` does.
 
     Parameters
     ----------

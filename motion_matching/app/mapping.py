@@ -207,7 +207,7 @@ def find_state_steps(uid: int, index: int, character: Character) -> Steps[Source
     known, key = runtime.get_cache(_States), _make_key(skeleton, character)
     if key not in known:
         state = yield from _map_steps(skeleton, character)
-        if state.kind == "help":  # motion tells more than a rest pose
+        if state.kind == "help":  # motion shows more than a rest pose
             clip = yield from _read_steps(uid, index)
             state = yield from _map_steps(clip.skeleton, character, clip.crop(0, _ENOUGH))
         known[key] = state

@@ -74,7 +74,7 @@ class BakeRequest(NamedTuple):
     """A request to bake: a name, the performance, and when feet stand (None: to be found).
 
     The name gets a number if another action has it, and a `note` says how it ended. A take that was
-    recorded into again has several parts, of which later ones win. If all parts are of one bone
+    recorded into again has several parts; later ones win. If all parts are of one bone
     collection, only its bones are keyed; the rest is that of the action `beside`.
     """
 

@@ -52,8 +52,8 @@ _BUILD: _Groups = {
         "--fps RATE": "frames per second of the database (default: the most common rate of the "
         "sources)",
         "--speed FACTOR": "play all sources faster by this factor, such as 1.1 (default: 1)",
-        _PUBLISHED: "simulation bone, contacts and features of an article; options that are given "
-        "besides come before it",
+        _PUBLISHED: "simulation bone, contacts and features of an article; further options take "
+        "precedence",
         "--features PRESET": "feature preset, what frames are compared by: "
         f"{', '.join(presets.list_names('features'))}, or a .json file (default: default)",
         "--rig FILE.json": "bone names by role, for rigs whose legs or hips are not found "
@@ -104,8 +104,7 @@ _TRAIN: _Groups = {
         "database FILE.npz": "a database made by 'build'",
         "-o --output FIELD.npz (required)": "the trained field, for 'take --controller field'; if "
         "it exists and its data and actions are unchanged, the longest step is skipped",
-        _PUBLISHED: "train the field of an article, motion_fields; options that are given besides "
-        "come before it",
+        _PUBLISHED: "train the field of an article, motion_fields; further options take precedence",
         "--task A,B": "what the field can be steered by: direction, or direction,speed (default: "
         "direction,speed)",
         "--tags A,B": "tags that can be requested too, such as walk,run; each multiplies the "
@@ -154,8 +153,8 @@ _PRUNE: _Groups = {
     "": {
         "database FILE.npz": "a database made by 'build'",
         "--keep SHARE": "share of the frames that stays (default: 0.2)",
-        "--performance FILE.json...": "recorded performances whose motion should stay, besides "
-        "that of the scripts",
+        "--performance FILE.json...": "recorded performances whose motion should stay, in addition "
+        "to that of the scripts",
         "--seconds SECONDS": "length of each script that it is tried with (default: 60)",
         "--seed SEED": "seed of the scripts (default: 0)",
         "--set NAME=VALUE": "change a setting of the controller, such as run=4; may be repeated",
@@ -234,8 +233,8 @@ _DIRECT: _Groups = {
         "scene FILE.json": "what is wanted when: marks, paths and forbidden jumps; or a "
         "performance of 'take --save-performance', whose way is followed",
         "--seed SEED": "another solution that is about as good (default: the scene's)",
-        "--variations COUNT": "so many solutions that truly differ, by seeds from --seed on; files "
-        "get numbers, such as take_1.blend",
+        "--variations COUNT": "this many clearly different solutions, by seeds from --seed on; "
+        "files get numbers, such as take_1.blend",
         "--set NAME=VALUE": "change a setting, such as inertialization_halflife=0.15; may be "
         "repeated",
         "--preview": "search a quarter as far, which takes a third of the time",

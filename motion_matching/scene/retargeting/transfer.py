@@ -32,8 +32,7 @@ class Retargeted:
 
     The mapping belongs to the first source, if they have different skeletons; the target's roles
     are the same for all. `onto` is the target's body, and `bodies` are the sources' of each clip.
-    `measures` are per clip, if requested, and `checks` tell what became of
-    those that were written.
+    `measures` are per clip, if requested, and `checks` compare written clips with their sources.
     """
 
     target: Target
