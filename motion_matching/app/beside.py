@@ -108,7 +108,7 @@ def play_beside_steps(
 ) -> Steps[str]:
     """Show another take of an armature beside it, or a variant of its own (a `kind` of these).
 
-    Errors are those of reading an action, and of `perform_variant_steps`.
+    Raises errors of reading an action, and of `perform_variant_steps`.
     """
     uid, take = obj.session_uid, Handle.from_block(action, "actions")
     shown = Handle.from_block(other, "actions") if kind == "TAKE" and other else None

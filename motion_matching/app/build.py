@@ -41,7 +41,7 @@ def load_or_build_steps(
     """Return the database of an armature's settings, built if it is not stored or if `again`.
 
     If it `trusts_status`, a database shown as fresh is not compared with its sources again: only
-    scripts change keys without a report. Errors are those of sampling, building and saving, and of
+    scripts change keys without a report. Raises errors of sampling, building and saving, and of
     files that change meanwhile. Nothing is changed before the end.
     """
     uid, databases = obj.session_uid, get_library()

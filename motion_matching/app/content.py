@@ -61,7 +61,7 @@ class Content(NamedTuple):
 
 
 def compute_key(obj: bpy.types.Object) -> str:
-    """Return the key of the database of an armature's settings. Errors are those of building."""
+    """Return the key of the database of an armature's settings. Raises errors of building."""
     return run_to_end(content_steps(obj.session_uid)).key
 
 
@@ -120,9 +120,8 @@ def _list_performers(obj: bpy.types.Object, indices: Sequence[int]) -> list[bpy.
 def _collect_source_settings(
     source: Any, obj: bpy.types.Object
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings of a source that the database depends on: all, and those of its motion.
-
-    Of tags, only loops add motion.
+    """Return the settings of a source that the database depends on: all, and the ones of its
+    motion. Among tags, only loops add motion.
     """
     use = {name: getattr(source, name) for name in ("kind", "mirror", "loop")}
     limits = [source.frame_start, source.frame_end] if source.use_range else None

@@ -75,7 +75,7 @@ class MappedPoses(NamedTuple):
 
 
 def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
-    """Measure how the data of an armature covers its reference. Errors are those of building."""
+    """Measure how the data of an armature covers its reference. Raises errors of building."""
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
@@ -147,7 +147,7 @@ def _report_coverage(
 
 
 def map_poses_steps(obj: bpy.types.Object) -> Steps[MappedPoses]:
-    """Map the poses of an armature's database. Errors are those of building."""
+    """Map the poses of an armature's database. Raises errors of building."""
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
     return (yield from map_database_steps(uid, settings_of(get_armature(uid)).built_key, database))

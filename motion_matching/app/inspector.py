@@ -1,7 +1,7 @@
 """Inspect the current frame of a source or of a take as the search sees it.
 
-What is drawn follows each frame. Costs are computed when the frame rests, as that looks at every
-frame of the database.
+What is drawn follows each frame. Costs are computed when the frame rests, because that looks at
+every frame of the database.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def prefer_screen(obj: bpy.types.Object) -> None:
 def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     """Begin to inspect a source, a take or the pose of an armature, as is chosen or on screen.
 
-    Errors are those of building and of reading the take or the pose.
+    Raises errors of building and of reading the take or the pose.
     """
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
@@ -261,9 +261,8 @@ def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) 
 
 
 def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
-    """Return the index of the chosen source among those of the database whose clips have its name.
-
-    Raises SettingsError if the list has another number of them than the database.
+    """Return the index of the chosen source among the database's sources of its name. Raises
+    SettingsError if the list has another number of them.
     """
     state = clip, runtime.statuses.change_count, bpy.data.actions.keys()
     # stored, as every frame would go through all sources, and see whether their files are there

@@ -37,7 +37,7 @@ class MeasuredSearch(NamedTuple):
 
 
 def measure_steps(obj: bpy.types.Object) -> Steps[MeasuredSearch]:
-    """Measure searches in the data of an armature. Errors are those of building."""
+    """Measure searches in the data of an armature. Raises errors of building."""
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)

@@ -71,7 +71,7 @@ def find_shown_ground(
 ) -> ShownGround | None:
     """Return the ground of a clip, on a `floor` if that is known; None where it is level.
 
-    Bones are those of `names` by role, and else found; a clip of something else has no ground.
+    Bones are given as `names` by role, or else found; a clip of something else has no ground.
     """
     contacts, bone = settings
     try:

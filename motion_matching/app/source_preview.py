@@ -170,7 +170,7 @@ def _identify(obj: bpy.types.Object, source: Any) -> tuple[Any, ...]:
 def preview_steps(
     obj: bpy.types.Object, index: int, mirrored: bool = False
 ) -> Steps[SourcePreview]:
-    """Preview a source of an armature. Errors are those of reading it."""
+    """Preview a source of an armature. Raises errors of reading it."""
     uid, source = obj.session_uid, settings_of(obj).sources[index]
     check_source(obj, source)
     name, read_from = source.name, _identify(obj, source)

@@ -44,7 +44,7 @@ def find_other_performer(
 
 
 def _list_actions(obj: bpy.types.Object) -> set[bpy.types.Action]:
-    """Return the actions that an armature plays, and those of its sources and takes."""
+    """Return the actions that an armature plays, or has as sources and takes."""
     settings = settings_of(obj)
     played = {action for action, _ in scene.blender.actions.get_played_actions(obj)}
     own = [source for source in settings.sources if source.performer in (None, obj)]

@@ -149,7 +149,7 @@ def list_offers(obj: bpy.types.Object) -> list[Button]:
 
 
 def get_warnings(obj: bpy.types.Object, area: Area | None = None) -> list[WarningItem]:
-    """Return the warnings about an armature that were not dismissed, or those of a panel."""
+    """Return the warnings about an armature that were not dismissed, of a panel or of all."""
     items = get_undismissed(obj.session_uid, _collect(obj))
     return [item for item in items if area in (None, item.area)]
 

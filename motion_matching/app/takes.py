@@ -132,7 +132,7 @@ class Performed(NamedTuple):
     database: Database
 
     def prepare_bake_steps(self) -> Steps[Callable[[], str]]:
-        """Return a function to bake and describe the take. Errors are those of `scene.bake`."""
+        """Return a function to bake and describe the take. Raises errors of `scene.bake`."""
         obj = get_armature(self.uid)
         bake_all = yield from prepare_takes_steps(obj, self.request, self.takes, self.database)
 
@@ -254,7 +254,7 @@ def prepare_takes_steps(
     """Return a function that bakes performed takes by an armature's settings, with feet planted.
 
     It lists the action, marks its contacts, and returns it and its seconds. Until then, nothing
-    changes. Errors are those of `scene.bake`.
+    changes. Raises errors of `scene.bake`.
     """
     uid, joined = obj.session_uid, join_takes(request.parts, takes, database)
 
@@ -286,7 +286,7 @@ def prepare_take_steps(
     """Return a function that bakes a take as it is by an armature's settings, marks its contacts
     and lists it.
 
-    It returns the action and its seconds. Errors are those of `scene.bake`.
+    It returns the action and its seconds. Raises errors of `scene.bake`.
     """
     uid, legs = obj.session_uid, database.roles.leg_names
     write = yield from _solve_steps(obj, request, taken, database.role_names["hips"])

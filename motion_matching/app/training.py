@@ -154,7 +154,7 @@ class ChosenMethod:
         return controllers.FieldController(metric, name=replace(self, file=None).name)
 
     def create_method(self, database: Database, settings: PerformerSettings) -> Method:
-        """Return the method with a database. Errors are those of `load_field`."""
+        """Return the method with a database. Raises errors of `load_field`."""
         field = self.load_field(database)
         return (field or engine.matching.method.MotionMatching)(database, settings)
 
@@ -187,7 +187,7 @@ def get_training_request(obj: bpy.types.Object) -> TrainingRequest | None:
 def train_steps(obj: bpy.types.Object) -> Steps[str]:
     """Train the field of an armature's settings, or continue; return a description of it.
 
-    Errors are those of building, of tags that no frame has, and of saving. A cancelled training is
+    Raises errors of building, of tags that no frame has, and of saving. A cancelled training is
     saved.
     """
     runtime.stop_message = _NOTHING_DONE

@@ -22,7 +22,7 @@ _SPACE: Any = {"space_type": "EMPTY", "region_type": "WINDOW"}
 def get_keymap(name: str) -> Any:
     """Return a keymap as the user has it; None if there is none.
 
-    Without a window, Blender makes no keymaps of the user, and those of extensions count.
+    Without a window, Blender makes no keymaps of the user, and the extensions' count.
     """
     configs = bpy.context.window_manager.keyconfigs
     found = configs.user.keymaps.get(name) if configs.user else None

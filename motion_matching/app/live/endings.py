@@ -69,7 +69,7 @@ def clean_up() -> None:
 
 
 def prepare_saving() -> None:
-    """End the session, as a file is saved without one."""
+    """End the session, because a file is saved without one."""
     if runtime.live:
         app.live.host.end("The live session ended: the file was saved.")
     for obj in bpy.data.objects:

@@ -24,7 +24,7 @@ class ObjectFrame:
     """The transforms that act on an object beyond its own channels, with its present parent and
     deltas.
 
-    `turn` (4,) and `position` (3,) are those of all above, `scale` is that of a unit of its
+    `turn` (4,) and `position` (3,) combine everything above, `scale` is the length of a unit of its
     location. The object's own rotation follows `delta` (4,); `shift` (3,) is added to its location.
     """
 

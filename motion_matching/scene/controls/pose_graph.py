@@ -25,7 +25,7 @@ _AXES = MappingProxyType({"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0,
 
 
 class PoseGraph:
-    """Poses (F or 1, ...) of an armature's bones, in its own space, of those that are given.
+    """Poses (F or 1, ...) of an armature's given bones, in its own space.
 
     Bones neither given nor at rest for a bake (`at_rest`) stay as they are posed now. `find_object`
     returns the armature: a graph may stay while Blender goes on, which no reference may.

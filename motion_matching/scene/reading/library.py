@@ -283,7 +283,7 @@ class ActionDigests:
 class DatabaseKeyBuilder:
     """Builds the key of the database that sources make for an armature, and the key of its motion.
 
-    It takes the settings (JSON data, those of the motion without tags), each source, and the rig if
+    It takes the settings (JSON data, also without tags), each source, and the rig if
     there are actions. The order of sources does not count, except among clips of one name.
     """
 

@@ -53,7 +53,7 @@ def read_shown(obj: bpy.types.Object) -> ShownPose:
 class PoseReader:
     """Reads poses (F, 7, B) of a database's skeleton, bone 0 in the world, from an armature.
 
-    The options are those of `bake`. `root` describes bone 0, as in `StartState`. Raises
+    The options are as for `bake`. `root` describes bone 0, as in `StartState`. Raises
     RigError if the armature does not fit.
     """
 

@@ -57,7 +57,7 @@ class Retargeted:
 def find_mapping(
     motions: Sequence[SourceMotion], target: Target, request: RetargetRequest
 ) -> BoneMapping:
-    """Pair the bones of motion on one skeleton with those of the target.
+    """Pair the bones of motion on one skeleton with the target's.
 
     Raises RigError, which names the character and the bone or role, if hips or legs are missing.
     """

@@ -29,7 +29,7 @@ from .saved_pose import SavedPose
 class PoseWriter(ChannelWriter):
     """Writes poses (7, B) of a skeleton onto an armature, which it knows by name.
 
-    The options are those of `bake`, and a bake of the same pose evaluates to what is shown. With a
+    The options are as for `bake`, and a bake of the same pose evaluates to what is shown. With a
     `collection`, only the bones of that bone collection are driven, and the object if they carry
     the body; the rest keeps playing its own animation. Raises RigError if the armature does not
     fit.

@@ -93,7 +93,7 @@ def test_marks_are_ordinary_objects_and_markers(obj):
     bpy.context.view_layer.objects.active = copy
     assert characters.get_active_armature(bpy.context) == obj
     bpy.context.scene.frame_set(70)
-    expect_refusal(ops.add_mark, "'Mark' is at frame 70 already")
+    expect_refusal(ops.add_mark, "'Mark' is already at frame 70")
     marks.choose(obj, copy)
     assert ops.remove_mark() == {"FINISHED"}
     assert [each.name for each in marks.list_marks(obj)] == ["Mark", "Door"]
