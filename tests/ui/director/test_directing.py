@@ -148,7 +148,7 @@ def test_what_cannot_be_directed_is_said_and_changes_nothing(obj):
     refuse("dance")
     mark.use_tags = False
     second.location.x = float("nan")
-    refuse("'Mark.001' at frame 132 is nowhere")
+    refuse("'Mark.001' at frame 132 has no place")
     second.location.x = 0.0
     mark.frame = 60
     refuse("Two marks at frame 60 contradict each other")
