@@ -146,7 +146,7 @@ def test_other_influences_on_a_rig_are_reported():
     other = create_awkward_armature(rng, 2)
     held = other.pose.bones[0].constraints.new("COPY_TRANSFORMS")
     held.target, held.subtarget = obj, obj.pose.bones[0].name
-    assert "'Awkward' takes its scale over" in rig_fix.find_scale_obstacle(obj)
+    assert "'Awkward' copies its scale" in rig_fix.find_scale_obstacle(obj)
     bpy.data.objects.remove(other)
     held = prop.constraints.new("COPY_LOCATION")
     held.target, held.subtarget = obj, obj.pose.bones[-1].name

@@ -267,9 +267,7 @@ def test_actions_of_other_blender_files_are_appended_or_linked(tmp_path):
     own = str(tmp_path / "own.blend")
     bpy.ops.wm.save_as_mainfile(filepath=own)
     for link in (False, True):
-        expect_refusal(
-            ops.add_blend_actions, "own.blend", "the file that is open", filepath=own, link=link
-        )
+        expect_refusal(ops.add_blend_actions, "own.blend", "the open file", filepath=own, link=link)
     assert read_state()["blocks"] == blocks
     assert not ops.add_assets.poll()
 
