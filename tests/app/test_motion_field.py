@@ -264,7 +264,7 @@ def test_training_can_be_stopped_and_resumed():
     file = get_library().get_path(training.trained_key)
     whole = file.read_bytes()
     file.write_bytes(whole[:1000])
-    expect_refusal(ops.bake_script, "train it again", seconds=2.0)
+    expect_refusal(ops.bake_script, "train the field again", seconds=2.0)
     assert ops.train() == {"FINISHED"}
     assert file.read_bytes() == whole
     status.refresh(obj)
