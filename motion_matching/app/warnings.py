@@ -134,8 +134,8 @@ SOURCE_KINDS = {
     "short": _Kind("database", "is too short", "are too short", "Too Short"),
     "skeleton": _Kind(
         "database",
-        "has missing bones",
-        "have missing bones",
+        "has unrecognised bones",
+        "have unrecognised bones",
         "Needs Help",
         advice="choose them in Source, Bones",
     ),

@@ -155,7 +155,7 @@ def test_bones_that_change_meanwhile_end_it():
 
     edit_bones(hero, raise_head)
     actions = len(bpy.data.actions)
-    with pytest.raises(RigChangedError, match=r"'Hero' was changed"):
+    with pytest.raises(RigChangedError, match=r"'Hero' has changed"):
         run_steps(steps)
     assert len(bpy.data.actions) == actions
 
