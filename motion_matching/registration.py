@@ -103,7 +103,7 @@ def _follow_preview(follow: Callable[[Any], None]) -> None:
 def _end_mark_preview() -> None:
     """End the preview of marks as a live session begins."""
     if runtime.mark_preview and runtime.live:
-        app.direct.previewing.stop("The preview has ended, as the character is live.")
+        app.direct.previewing.stop("Preview stopped: the character is live.")
 
 
 def _add_handlers() -> Remove:

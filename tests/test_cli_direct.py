@@ -167,7 +167,9 @@ def test_ctrl_c_on_a_terminal_writes_the_best_so_far(folder, tmp_path, monkeypat
         monkeypatch.setattr(sys, "stderr", terminal)
         assert run(*words) == 130
         assert [path.name for path in tmp_path.iterdir()] == files
-        assert ("Ended early, with the best so far" in capsys.readouterr().out) == bool(files)
+        assert ("Ended early, with the best result so far" in capsys.readouterr().out) == bool(
+            files
+        )
         assert "cancelled" in terminal.getvalue()
     monkeypatch.undo()
     assert not run(*words[:-1], tmp_path / "preview.bvh", "--preview", "--quiet")

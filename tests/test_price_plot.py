@@ -7,6 +7,8 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
+from building.studies import __main__ as studies
+from building.studies import price_plot
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.insight import pictures
 from motion_matching.engine.maths.fading import (
@@ -14,8 +16,6 @@ from motion_matching.engine.maths.fading import (
     compute_spring_displacement,
 )
 from motion_matching.engine.maths.springs import halflife_to_rate
-from building.studies import __main__ as studies
-from building.studies import price_plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 HALFLIFE = 0.15

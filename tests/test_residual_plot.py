@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.engine.insight import pictures
 from building.studies import residual_plot
+from motion_matching.engine.insight import pictures
 
 SVG = "{http://www.w3.org/2000/svg}"
 

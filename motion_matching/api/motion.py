@@ -15,8 +15,8 @@ from ..engine.database.sources import GroundObject, Source, choose_character, fi
 from ..engine.errors import SettingsError
 from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
-from ..engine.progress import ReportProgress
 from ..engine.motion.demo_clips import load_demo_clips
+from ..engine.progress import ReportProgress
 from ..engine.takes import takes
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What the add-on does, without a panel."""
+"""Do what the add-on offers, without panels."""
 
 from typing import TYPE_CHECKING
 

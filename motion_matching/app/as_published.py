@@ -15,11 +15,15 @@ from .typed import settings_of
 
 _BUILD = "build the database again"
 _TRAIN = "train the field"
-_CONTACTS = "contacts are found by the toe's speed here; 'build --contacts notebook' finds them so"
+_CONTACTS = (
+    "contacts come from the toe's speed here; 'build --contacts notebook' finds them as published"
+)
 
 
 def apply(obj: bpy.types.Object, published: PublishedSet) -> tuple[str, str]:
-    """Set an armature as published; return what was set and is to do, and what is partial."""
+    """Set an armature as published; return the changes with the next steps, and the differences
+    left.
+    """
     settings, before = settings_of(obj), get_build_settings(obj).get_content()
     partial = _describe_partial(obj, published, is_tagged=settings.auto_tags)
     features.set_features(
@@ -44,7 +48,7 @@ def apply(obj: bpy.types.Object, published: PublishedSet) -> tuple[str, str]:
 
 
 def _describe_partial(obj: bpy.types.Object, published: PublishedSet, is_tagged: bool) -> str:
-    """Return what of a set a character cannot have, nothing if it has all.
+    """Return the parts of a set that a character cannot have, empty if it has all.
 
     `is_tagged`: its database has had tags proposed, so that it shows what motion the sources lack.
     """
@@ -53,7 +57,7 @@ def _describe_partial(obj: bpy.types.Object, published: PublishedSet, is_tagged:
     if published.contacts != "article":
         clauses.append(_CONTACTS)
     if known.frames and published.method == FIELD and known.stands:
-        clauses.append("a field as published never leaves the standing of these sources")
+        clauses.append("a field as published never leaves the standing in these sources")
     if known.frames and is_tagged:
         absent = [tag for tag in published.tags if tag not in known.tags]
         clauses += [f"no source is tagged {tag}" for tag in absent]

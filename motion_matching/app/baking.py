@@ -41,7 +41,7 @@ _LONGEST = 3600.0  # seconds that anything else may lead
 
 @dataclass(frozen=True)
 class BakePlan:
-    """What a character performs from a `frame` on: a script, or what leads it `along`.
+    """A performance from a `frame` on: a script, or something to move `along`.
 
     `along` is "script", "curve", "target" or "take", and `label` names the script. With 0
     `seconds` it lasts as long as it needs.
@@ -135,7 +135,7 @@ class BakePlan:
     ) -> Callable[[], Vector | None]:
         """Return a function whose calls, one a tick, return the point that is looked at then.
 
-        The first of them are those of what leads in, before the first frame.
+        The first of them belong to the lead-in before the first frame.
         """
         target = settings_of(obj).controller.look_at
         if target is None:
@@ -185,9 +185,8 @@ def _describe_end(leader: Input, is_limited: bool) -> str:
 
 
 def bake_steps(jobs: Sequence[tuple[bpy.types.Object, BakePlan]]) -> Steps[tuple[str, list[str]]]:
-    """Bake what each armature is to perform, all of them at the end: until then nothing changes.
-
-    Returns what to report, and what was wrong with those left out. A single error is raised.
+    """Bake the performance of each armature, all at the end: until then nothing changes. Returns a
+    report, and the errors of armatures left out. A single error is raised.
     """
     uids = [(obj.session_uid, obj.name, plan) for obj, plan in jobs]
     performed: list[tuple[str, Performed]] = []

@@ -1,4 +1,4 @@
-"""A take that plays beside a character, as the timeline goes: it is drawn, and in no file.
+"""Play a take beside a character, following the timeline: it is drawn, and in no file.
 
 The character keeps its action. What moves beside it is another take, or a variant of its own.
 """
@@ -55,7 +55,7 @@ class BesideMotion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PlayedBeside:
-    """What plays beside the `take` of an armature: its motion, its body, and what both are called.
+    """A take beside the `take` of an armature: its motion, its body, and the names of both.
 
     It begins at frame `first` of the timeline, where the take does, in heading `yaw`. `other` is
     the take that it is, None for a variant. `height` is that of the larger of
@@ -108,7 +108,7 @@ def play_beside_steps(
 ) -> Steps[str]:
     """Show another take of an armature beside it, or a variant of its own (a `kind` of these).
 
-    Errors are those of reading an action, and of `perform_variant_steps`.
+    Raises errors of reading an action, and of `perform_variant_steps`.
     """
     uid, take = obj.session_uid, Handle.from_block(action, "actions")
     shown = Handle.from_block(other, "actions") if kind == "TAKE" and other else None

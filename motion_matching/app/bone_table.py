@@ -1,4 +1,4 @@
-"""The table of bones by role of a source and an armature: found, set by hand, and in presets."""
+"""Fill the table of bones by role of a source and an armature: found, chosen, or in presets."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def clear_bones(obj: bpy.types.Object) -> None:
 
 
 def get_given_bones(pairs: Any, side: str) -> dict[str, list[str]]:
-    """Return the bones by role of a 'source' or 'target' that are not those that were found."""
+    """Return the bones by role of a 'source' or 'target' that differ from the found ones."""
     return {
         pair.role: split_names(getattr(pair, side)) or [""]
         for pair in pairs

@@ -40,10 +40,9 @@ def load_or_build_steps(
 ) -> Steps[Database]:
     """Return the database of an armature's settings, built if it is not stored or if `again`.
 
-    If it `trusts_status`, the one that panels show as fresh is not compared with its sources once
-    more: scripts may change keys without a report, which a person cannot. Errors are those of
-    sampling, building and saving, and of files that change meanwhile. Nothing is changed before the
-    end.
+    If it `trusts_status`, a database shown as fresh is not compared with its sources again: only
+    scripts change keys without a report. Raises errors of sampling, building and saving, and of
+    files that change meanwhile. Nothing is changed before the end.
     """
     uid, databases = obj.session_uid, get_library()
     if trusts_status and status.is_current(obj):
@@ -68,9 +67,7 @@ def load_or_build_steps(
     digests = get_file_digests()
     files = {source.file: digests.compute(source.file) for source in sources if source.file}
     if (yield from content_steps(uid)).key != key:
-        raise SettingsError(
-            "The sources or the settings changed while the sources were read; build again."
-        )
+        raise SettingsError("Sources or settings changed during the build; build again.")
 
     def build(report: ReportProgress) -> tuple[Database, engine_build.BuildReport]:
         result = engine_build.build(sources, settings, report, skip_broken=True)
@@ -102,7 +99,7 @@ def load_or_build_steps(
 
 
 def _store_content(obj: bpy.types.Object, content: Content) -> None:
-    """Store on an armature what its database is made of."""
+    """Store the content of its database on an armature."""
     settings_of(obj).built_key, settings_of(obj).built_of = content.key, content.to_text()
 
 

@@ -1,4 +1,4 @@
-"""What Blender calls back: timers that run once, timers of windows, handlers, and redraws."""
+"""Register callbacks in Blender: timers that run once, timers of windows, handlers, and redraws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done with a frame that the inspector lists: play it, or go to its source."""
+"""Use a frame that the inspector lists: play it, or go to its source."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def use_steps(obj: bpy.types.Object, frame: int) -> Steps[str]:
     source_preview.stop()
     yield from inspect_steps(obj)
     source = get_numbered_source(seen.database, seen.first_frames, frame)
-    return f"Baked '{baked.name}', which goes on with {source.clip_label} {source.frame}"
+    return f"Baked '{baked.name}', which continues with {source.clip_label} {source.frame}"
 
 
 def _enter(part: TakePart, tick: int, name: str, fps: float) -> TakePart:
@@ -89,7 +89,7 @@ def find_source_steps(obj: bpy.types.Object, database: Database, frame: int) -> 
             if get_clip_name(sources[index]) == origin.clip:
                 named.append(index)
     if not named:
-        text = f"The clip '{origin.clip}' is not among the sources any more"
+        text = f"The clip '{origin.clip}' is no longer among the sources"
         raise SettingsError(f"{text}; inspect again.")
     first = find_first_frame(obj, sources[named[0]])
     step = origin.source_frames_per_frame

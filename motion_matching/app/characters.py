@@ -1,4 +1,4 @@
-"""The armature objects that are characters: which one is active, and where it stands."""
+"""Find the armature objects that are characters: the active one, and where it stands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def get_active_settings(context: bpy.types.Context) -> MotionMatchingSettings:
 
 
 def resolve_armature(obj: bpy.types.Object | None) -> bpy.types.Object | None:
-    """Return an armature itself, or the one that deforms a mesh, or whose path or mark one is."""
+    """Return the armature for an object: itself, the one deforming it, or the owner of a path or
+    mark.
+    """
     if obj is None or obj.type == "ARMATURE":
         return obj
     if obj.type == "EMPTY":
@@ -50,7 +52,7 @@ def get_armature(uid: int) -> bpy.types.Object:
     for obj in bpy.data.objects:
         if obj.session_uid == uid and obj.type == "ARMATURE":
             return obj
-    raise SettingsError("The armature is not there any more; start again with another one.")
+    raise SettingsError("The armature was deleted; start again with another one.")
 
 
 def get_bone_choice(obj: bpy.types.Object) -> str | None:

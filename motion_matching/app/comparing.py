@@ -60,7 +60,7 @@ _DIVERGENCE = 0.05  # metres
 NOTES = {
     "values gone": "used trained values that are no longer stored",
     "terms gone": "used cost terms of a script, which cannot be stored",
-    "goes elsewhere": "takes a different path when performed again, as its database was changed",
+    "goes elsewhere": "takes another path when performed again, because its database has changed",
 }
 
 
@@ -166,7 +166,7 @@ def _read_contacts(
 ) -> list[ContactRange]:
     """Return when the feet of a take's action were planted, none if they are as performed.
 
-    Markers that do not pair up count as none: *Bake Again* tells what is wrong with them.
+    Unpaired markers count as none: *Bake Again* reports them.
     """
     if not take.settings["foot_lock"]:
         return []

@@ -1,4 +1,4 @@
-"""What the database of a character is made of: its key, and what changed since a build."""
+"""Find the content of a character's database: its key, and the changes since a build."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OTHER_LABELS = {
 
 
 class Content(NamedTuple):
-    """What a database is made of, by its `key`; `motion` is the key of the same without tags.
+    """The content of a database, by its `key`; `motion` is the key of the same without tags.
 
     The rest is that motion: its settings as JSON data, and digests of sources by name and of the
     rig. `source_keys` name the sources in the database, by their index in the list.
@@ -61,12 +61,12 @@ class Content(NamedTuple):
 
 
 def compute_key(obj: bpy.types.Object) -> str:
-    """Return the key of the database of an armature's settings. Errors are those of building."""
+    """Return the key of the database of an armature's settings. Raises errors of building."""
     return run_to_end(content_steps(obj.session_uid)).key
 
 
 def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
-    """Find what the database is made of, one source or a part of it between two yields.
+    """Find the content of the database, one source or a part of it between two yields.
 
     Unless it `reads_all`, actions that Blender has reported no change of are not read again.
     """
@@ -120,9 +120,8 @@ def _list_performers(obj: bpy.types.Object, indices: Sequence[int]) -> list[bpy.
 def _collect_source_settings(
     source: Any, obj: bpy.types.Object
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings of a source that the database depends on: all, and those of its motion.
-
-    Of tags, only loops add motion.
+    """Return the settings of a source that the database depends on: all, and the ones of its
+    motion. Among tags, only loops add motion.
     """
     use = {name: getattr(source, name) for name in ("kind", "mirror", "loop")}
     limits = [source.frame_start, source.frame_end] if source.use_range else None

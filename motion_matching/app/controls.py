@@ -1,4 +1,4 @@
-"""The controls of a character: what takes are written to, if a rig moves its bones itself."""
+"""Find the controls of a character, which takes are written to if a rig moves its bones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def find_rig(obj: bpy.types.Object) -> ControlRig | None:
 
 
 class ControlState(NamedTuple):
-    """What the panel shows of a rig: its label, what was found, and bones whose IK may stretch."""
+    """The state of a rig for the panel: its label, findings, and bones whose IK may stretch."""
 
     label: str
     found: tuple[str, ...]
@@ -65,7 +65,7 @@ def get_state(obj: bpy.types.Object) -> ControlState | None:
 
 
 def refresh(obj: bpy.types.Object) -> None:
-    """Find what the panel shows of an armature's controls: those of presets, and found ones."""
+    """Find the state of an armature's controls for the panel, from presets or by trying."""
     shown = runtime.get_cache(_Shown)
     shown.pop(obj.session_uid, None)
     try:
@@ -126,6 +126,6 @@ def create_writer(obj: bpy.types.Object, rig: ControlRig, skeleton: Skeleton) ->
 def describe_partial(obj: bpy.types.Object, rig: ControlRig) -> RigError:
     """Return the error that some of a control rig's bones cannot be keyed alone."""
     return RigError(
-        f"'{obj.name}' is moved by controls ({rig.label}), so one bone collection alone can "
-        "neither be performed nor baked; choose all bones, and edit its controls."
+        f"'{obj.name}' is moved by controls ({rig.label}), so a single bone collection cannot be "
+        "performed or baked; choose all bones, and edit its controls."
     )

@@ -1,6 +1,5 @@
-"""The named databases of a character, one of which is shown.
-
-The others store which sources are switched on for them, and what is known of their last build.
+"""Switch between the named databases of a character. The hidden ones store their enabled sources
+and the state of their last build.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def _read_names(text: str) -> set[str] | None:
 
 
 def _save_shown(settings: Any) -> None:
-    """Store what the database that is shown is built from, if there is one."""
+    """Store the sources of the shown database, if there is one."""
     database = items.get_active(settings.databases, settings.database_shown)
     if database is not None:
         enabled = [source.name for source in settings.sources if source.enabled]

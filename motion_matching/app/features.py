@@ -72,7 +72,7 @@ def _parse_times(text: str) -> list[float]:
     try:
         return [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
     except ValueError:
-        message = f"The times '{text}' of a feature are no numbers"
+        message = f"The times '{text}' of a feature are not numbers"
         raise SettingsError(f"{message}; write seconds as in 0.33, 0.67, 1.") from None
 
 

@@ -1,4 +1,4 @@
-"""What the list shows of the motion of a source: what was mended in it, or is wrong with it."""
+"""Find the repairs and problems of a source's motion for the list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .warnings import SourceProblem, find_notes
 
 
 def find_finding(source: Any) -> SourceProblem | None:
-    """Return the first thing that is wrong with a source, or that the last build told of it."""
+    """Return the first problem of a source, or the first note of the last build on it."""
     obj: bpy.types.Object = source.id_data
     found = status.get_status(obj)
     problem = next((one for one in found.problems if one.source == source.name), None)

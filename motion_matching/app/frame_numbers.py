@@ -1,4 +1,4 @@
-"""Frames of a database by the numbers that users see: those of the timeline, as in a preview.
+"""Number the frames of a database as users see them: like the timeline, as in a preview.
 
 The database counts the frames of each clip from 0, and most actions begin at frame 1.
 """

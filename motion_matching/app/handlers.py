@@ -1,4 +1,4 @@
-"""The handlers that Blender calls: undo, files, saving, and changes of data and of the frame.
+"""Handle Blender's callbacks: undo, files, saving, and changes of data and of the frame.
 
 They are there from `register` to `unregister`, and say in one place who follows what. A handler
 that took itself off its list would have Blender skip the next one. Modules that they call are
@@ -67,7 +67,7 @@ def _before_load(*_: Any) -> None:
     if runtime.mark_preview or runtime.mark_preview_end:
         app.direct.previewing.stop()
     if runtime.live:
-        reason = "Another file was opened, and the live session has ended."
+        reason = "The live session ended: another file was opened."
         app.live.host.end(reason, leaves_recording=True)
 
 

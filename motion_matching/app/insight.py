@@ -1,4 +1,4 @@
-"""What is known about a character's data: its coverage and its map of poses.
+"""Measure a character's data: its coverage and its map of poses.
 
 Work computes it, panels and views show it until Blender loads another file. Each stores the key of
 the database that it describes.
@@ -44,7 +44,7 @@ _GAP = 0.5  # metres between strands of the data and those of the simulation obj
 
 
 class CoverageReport(NamedTuple):
-    """How the data with a `key`, in its `edition`, covers its `reference`: as text and strands.
+    """Coverage of the `reference` by the data with a `key`, in its `edition`, as text and strands.
 
     Strands of the simulation object are drawn `simulation_offset` metres to the left of the data.
     """
@@ -75,7 +75,7 @@ class MappedPoses(NamedTuple):
 
 
 def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
-    """Measure how the data of an armature covers its reference. Errors are those of building."""
+    """Measure how the data of an armature covers its reference. Raises errors of building."""
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
@@ -129,7 +129,7 @@ def _find_rise(obj: bpy.types.Object) -> float:
 def _report_coverage(
     database: Database, result: Inspection, subject: tuple[str, int, tuple[Any, ...]]
 ) -> CoverageReport:
-    """Return the report on a subject: the data's key and edition, and what it is compared with."""
+    """Return the report on a subject: the data's key and edition, and its reference."""
     holes = int(result.covered.holes.sum())
     word = "No hole" if holes == 0 else "1 hole" if holes == 1 else f"{holes} holes"
     summary = [
@@ -147,7 +147,7 @@ def _report_coverage(
 
 
 def map_poses_steps(obj: bpy.types.Object) -> Steps[MappedPoses]:
-    """Map the poses of an armature's database. Errors are those of building."""
+    """Map the poses of an armature's database. Raises errors of building."""
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
     return (yield from map_database_steps(uid, settings_of(get_armature(uid)).built_key, database))
@@ -227,4 +227,4 @@ def explain_staleness(
         return "The controller has changed since"
     if before[:2] == now[:2]:
         return "The recording has changed since"
-    return "The data was measured against something else"
+    return "The data was compared with something else"

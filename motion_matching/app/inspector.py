@@ -1,7 +1,7 @@
-"""The frame inspector: what the search sees at the current frame of a source or of a take.
+"""Inspect the current frame of a source or of a take as the search sees it.
 
-What is drawn follows each frame. Costs are computed when the frame rests, as that looks at every
-frame of the database.
+What is drawn follows each frame. Costs are computed when the frame rests, because that looks at
+every frame of the database.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def prefer_screen(obj: bpy.types.Object) -> None:
 def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     """Begin to inspect a source, a take or the pose of an armature, as is chosen or on screen.
 
-    Errors are those of building and of reading the take or the pose.
+    Raises errors of building and of reading the take or the pose.
     """
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
@@ -227,7 +227,9 @@ def _update_frame(seen: Inspector) -> None:
     try:
         obj = seen.armature.find()
         if _find_subject(obj)[0] != seen.subject:
-            raise SettingsError("Something else was inspected; inspect again for what is shown.")
+            raise SettingsError(
+                "Something else was inspected; inspect again for the current choice."
+            )
         inspected = _LOCATE[seen.subject](seen, obj, bpy.context.scene.frame_current)
     except MotionMatchingError as error:
         seen.inspected, seen.inspection, seen.problem = None, None, str(error)
@@ -259,9 +261,8 @@ def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) 
 
 
 def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
-    """Return the index of the chosen source among those of the database whose clips have its name.
-
-    Raises SettingsError if the list has another number of them than the database.
+    """Return the index of the chosen source among the database's sources of its name. Raises
+    SettingsError if the list has another number of them.
     """
     state = clip, runtime.statuses.change_count, bpy.data.actions.keys()
     # stored, as every frame would go through all sources, and see whether their files are there
@@ -276,7 +277,9 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
     originals = [each for each in seen.database.ranges if not each.mirrored and not each.is_copy]
     count = sum(origin.clip == clip for origin in originals)
     if count and count != len(namesakes):
-        text = f"The database has {count} clips '{clip}' and the list of sources {len(namesakes)}"
+        text = (
+            f"The database has {count} clips named '{clip}', the list of sources {len(namesakes)}"
+        )
         raise SettingsError(f"{text}; inspect again, or remove those that the build left out.")
     return namesakes.index(settings.source_index)
 
@@ -284,7 +287,7 @@ def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
 def _locate_in_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
     action = seen.take.find() if seen.take else None
     if action is None or _find_subject(obj)[1] != action:
-        raise SettingsError("Another take was inspected; inspect again for what is chosen now.")
+        raise SettingsError("Another take was inspected; inspect again for the current choice.")
     rate = get_scene_fps(bpy.context.scene)
     for number, (part, watched) in reversed(list(enumerate(seen.parts))):
         take = watched.take

@@ -1,4 +1,4 @@
-"""Items of lists, some of which may come from a linked file.
+"""Edit items of lists that may come from a linked file.
 
 In a library override, Blender finds those again by their names: each name is given once, and stays.
 """
@@ -36,7 +36,7 @@ def move(items: Items[Any], index: int, to: int, what: str) -> None:
     try:
         items.move(index, to)
     except TypeError:
-        text = f"{what} comes from the linked file, and can be moved only there."
+        text = f"{what} comes from a linked file, and can be moved only there."
         raise SettingsError(text) from None
 
 
@@ -45,7 +45,7 @@ def remove(items: Items[Any], index: int, what: str) -> None:
     try:
         items.remove(index)
     except TypeError:
-        text = f"{what} comes from the linked file, and can be removed only there."
+        text = f"{what} comes from a linked file, and can be removed only there."
         raise SettingsError(text) from None
 
 

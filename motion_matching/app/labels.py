@@ -1,4 +1,4 @@
-"""The labels of a character: tags whose frames bring their own displacement."""
+"""Read the labels of a character: displacement settings for frames with certain tags."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .typed import to_plain_value
 
 
 def read_labels(controller: Any) -> list[dict[str, Any]]:
-    """Return the labels of a controller as JSON data; those that name no tag are left out."""
+    """Return the labels of a controller as JSON data, without labels that name no tag."""
     return [label.to_dict() for label in build_labels(controller)]
 
 
 def build_labels(controller: Any) -> tuple[DisplacementLabel, ...]:
-    """Return the labels of a controller, without those that name no tag."""
+    """Return the labels of a controller, without labels that name no tag."""
     pairs = ((parse_names(item.tags), item) for item in controller.labels)
     return tuple(DisplacementLabel(tags, _read_settings(item)) for tags, item in pairs if tags)
 

@@ -1,4 +1,4 @@
-"""The library of databases on the disk, and digests of files and actions of sources."""
+"""Access the library of databases on the disk, and digests of files and actions of sources."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def move_steps(target: Path | None) -> Steps[str]:
     if chosen is None:
         raise DatabaseError("The folder is a preference; enable the extension to choose another.")
     if source.resolve() == goal.resolve():
-        return "The databases are in this folder already"
+        return "The databases are already in this folder"
     files = yield from library_moving.copy_steps(source, goal)
     chosen.folder = str(target) if target else ""
     bpy.context.preferences.is_dirty = True

@@ -34,7 +34,7 @@ _ENOUGH = 3000  # frames that bones are looked for in
 
 
 class SourceState(NamedTuple):
-    """How the skeleton of a source is used: a kind, as panels say it, and why it needs help."""
+    """Use of a source's skeleton: a kind, as panels say it, and why it needs help."""
 
     kind: Literal["same", "mapped", "help"]
     text: str
@@ -48,7 +48,7 @@ AUTOMATIC, NO_BONE = "<automatic>", "<none>"  # choices beside the names of bone
 
 
 class _States(dict[tuple[Any, ...], SourceState]):
-    """Those of skeletons that were mapped, by both skeletons and what was chosen by hand."""
+    """States of mapped skeletons, by both skeletons and the bones chosen by hand."""
 
 
 def find_character(obj: bpy.types.Object) -> Character | None:
@@ -77,7 +77,7 @@ def _read_character(obj: bpy.types.Object) -> Character:
 
 
 def get_chosen_bones(roles: Any) -> dict[str, str]:
-    """Return the bones by role in a collection of those that were chosen by hand."""
+    """Return the bones by role in a collection of bones chosen by hand."""
     return {role.name: role.bone for role in roles}
 
 
@@ -116,7 +116,7 @@ def reset(obj: bpy.types.Object, source: Any) -> bool:
 
 
 def collect_preset(obj: bpy.types.Object, source: Any) -> tuple[dict[str, Any], Any]:
-    """Return what a preset keeps of how a source is mapped, and the group that it is from."""
+    """Return the mapping of a source as a preset stores it, and its group."""
     status = runtime.statuses.by_uid.get(obj.session_uid)
     state = status.states.get(source.name, SAME) if status else SAME
     if state.mapping is None:
@@ -196,7 +196,7 @@ def _find_shared_bones(obj: bpy.types.Object, sources: Sequence[Any]) -> frozens
 
 
 def find_state_steps(uid: int, index: int, character: Character) -> Steps[SourceState]:
-    """Return how a source is mapped to a character; its motion is read if names do not tell."""
+    """Return how a source is mapped to a character; its motion is read if names are not enough."""
     obj, source = get_source(uid, index)
     try:
         skeleton = source_skeletons.read_source_skeleton(obj, source)
@@ -207,7 +207,7 @@ def find_state_steps(uid: int, index: int, character: Character) -> Steps[Source
     known, key = runtime.get_cache(_States), _make_key(skeleton, character)
     if key not in known:
         state = yield from _map_steps(skeleton, character)
-        if state.kind == "help":  # motion tells more than a rest pose
+        if state.kind == "help":  # motion shows more than a rest pose
             clip = yield from _read_steps(uid, index)
             state = yield from _map_steps(clip.skeleton, character, clip.crop(0, _ENOUGH))
         known[key] = state

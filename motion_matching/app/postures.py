@@ -16,7 +16,7 @@ from .warnings import Button, WarningItem
 
 KIND = "odd postures"
 TAG = "motion_matching.tag_odd_postures"
-_TOLD = 0.01  # share of a gait from which a warning tells of them: takes will show them
+_TOLD = 0.01  # share of a gait that deserves a warning: takes will show them
 
 
 class OddMoment(NamedTuple):

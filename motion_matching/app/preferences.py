@@ -1,4 +1,4 @@
-"""The preferences as the application reads them; `ui.preferences` describes and draws them."""
+"""Read the preferences; `ui.preferences` describes and draws them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def get_tick_budget() -> float:
 
 
 def apply_layer_defaults(play: Any) -> None:
-    """Show the layers of the preferences, except those that the character chooses itself."""
+    """Show the layers of the preferences, except for layers that the character sets itself."""
     preferences = get_preferences()
     for name in play.bl_rna.properties.keys() if preferences else ():
         if name.startswith("show_") and not play.is_property_set(name):

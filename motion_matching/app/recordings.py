@@ -75,14 +75,14 @@ def recover(path: Path) -> bpy.types.Action:
 
 
 def _rename(ticks: RecordedTicks) -> RecordedTicks:
-    """Name ticks after their gait: what steered is not in a recovery file."""
-    performed = performance.from_json(ticks.performance, "The recording that was cut off")
+    """Name ticks after their gait, because a recovery file does not hold the input's name."""
+    performed = performance.from_json(ticks.performance, "The interrupted recording")
     gait = live.inputs.steering.name_gait(performed.intents[ticks.lead_in :])
     return replace(ticks, name=app.takes.find_free_name(f"Recovered {gait}"))
 
 
 def _is_here(origin: Origin) -> bool:
-    """Return whether what a recording was made with is in this file."""
+    """Return whether this file has the armature or empty of a recording."""
     if origin.alone:
         return origin.file == bpy.data.filepath
     return _find_armature(origin.armature) is not None

@@ -1,4 +1,4 @@
-"""The tags that a take requested, as ranges in the timeline."""
+"""Find the tags that a take requested, as ranges in the timeline."""
 
 from __future__ import annotations
 

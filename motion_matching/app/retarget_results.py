@@ -1,4 +1,4 @@
-"""What became of retargeted motion: results that are not what their sources do, to look at."""
+"""List retargeted actions that differ from their sources, to look at."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHECKING = "Checking"
 
 
 class Found(NamedTuple):
-    """What became of an action, and the bones of the armature that are to be looked at."""
+    """The result for an action, and the bones of the armature to look at."""
 
     action: Handle
     check: ResultCheck
@@ -39,9 +39,8 @@ def is_checking() -> bool:
 def check_steps(
     obj: bpy.types.Object, made: Sequence[bpy.types.Action], reader: ResultReader
 ) -> Steps[str]:
-    """Compare new actions of an armature with their sources, and list those that are wrong.
-
-    Returns what to say of it. Ended early, the rest is not compared.
+    """Compare new actions of an armature with their sources, and list the wrong ones. Returns a
+    sentence for the report. Ended early, the rest is not compared.
     """
     uid, handles = obj.session_uid, [Handle.from_block(action, "actions") for action in made]
     settings_of(obj).retarget.results.clear()
@@ -63,7 +62,7 @@ def check_steps(
     if not found:
         return rest
     count = "It is" if len(handles) == 1 else f"{len(found)} are"
-    return f". {count} not what the source does: see Results in the panel Retarget{rest}"
+    return f". {count} differ from the source: see Results in the panel Retarget{rest}"
 
 
 def _check_one_steps(
@@ -84,7 +83,7 @@ def _check_one_steps(
 
 
 def _list_bones(retargeted: Retargeted, check: ResultCheck) -> tuple[str, ...]:
-    """Return the bones of the target that are wrong: the torn one, or those of the part."""
+    """Return the wrong bones of the target: the torn one, or all of the part."""
     if check.tear:
         return (check.tear.bone,)
     names = retargeted.target.skeleton.names
@@ -114,7 +113,7 @@ def show(obj: bpy.types.Object, index: int, scene: bpy.types.Scene) -> str:
     group = settings_of(obj).retarget
     item = items.get_active(group.results, index)
     if item is None or item.action is None:
-        raise SettingsError("The action of this result is gone; clear the list of results.")
+        raise SettingsError("The action of this result was deleted; clear the list of results.")
     group.result_index = index
     actions.assign(obj, item.action)
     scene.frame_set(item.frame)

@@ -65,8 +65,8 @@ def find_source(context: bpy.types.Context, obj: bpy.types.Object) -> ActionSour
     action = find_action(context, obj)
     if action is None:
         raise SettingsError(
-            f"There is no action to retarget onto '{obj.name}'; choose one, or select the armature "
-            "that plays it as well."
+            f"There is no action to retarget to '{obj.name}'; choose one, or also select the "
+            "armature that plays it."
         )
     if chosen := settings_of(obj).retarget.source:
         return ActionSource(chosen, action)
@@ -92,9 +92,8 @@ def get_request(obj: bpy.types.Object) -> RetargetRequest:
 
 
 def get_leg_roles(obj: bpy.types.Object) -> dict[str, str]:
-    """Return what was given in the panel *Roles*, of which retargeting knows hips, legs and head.
-
-    There, the spine is one bone, and the root is none that a body needs.
+    """Return the bones given in the panel *Roles* that retargeting uses: hips, legs and head.
+    There, the spine is one bone, and a body needs no root.
     """
     given = get_roles(settings_of(obj))
     return {role: bone for role, bone in given.items() if role not in ("spine", "root")}
@@ -189,9 +188,7 @@ def _read_lying_files(obj: bpy.types.Object) -> tuple[list[Path], str | None]:
             for part in lists
         )
     except (ValueError, SettingsError, json_files.EntryError) as error:
-        raise SettingsError(
-            "It is not known any more which files were retargeted; retarget them again."
-        ) from error
+        raise SettingsError("The list of retargeted files is lost; retarget them again.") from error
     return list(map(Path, paths)), next(iter(characters), None)
 
 
@@ -287,7 +284,7 @@ def _find_unchanged(uid: int, target: Target, request: RetargetRequest) -> bpy.t
     """Return an armature. RigChangedError if its bones were changed since they were read."""
     obj = get_armature(uid)
     if not _read_target(obj, request).has_same_bones(target):
-        raise RigChangedError(f"'{obj.name}' was changed meanwhile; start again.")
+        raise RigChangedError(f"'{obj.name}' has changed; start again.")
     return obj
 
 

@@ -1,4 +1,4 @@
-"""What the panel Character shows of a rig: computed outside drawing, after changes."""
+"""Compute the state of a rig for the panel Character: outside drawing, after changes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""What is alive while Blender runs.
-
-`runtime` is the only mutable state of the add-on: `register` fills it, `unregister` closes it, and
-every other module asks it. It knows no Blender and loads nothing, so that everything may import it.
+"""Hold all state that lives while Blender runs. `runtime` is the only mutable state of the add-on:
+`register` fills it, `unregister` closes it, and every other module asks it. It knows no Blender and
+loads nothing, so that everything may import it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ Cache = TypeVar("Cache")
 
 @dataclass
 class Statuses:
-    """What `status` knows of databases; session_uids stand for armatures and other data."""
+    """States of databases for `status`; session_uids stand for armatures and other data."""
 
     by_uid: dict[int, Status] = field(default_factory=dict)
     by_key: dict[str, Status] = field(default_factory=dict)
@@ -52,7 +51,7 @@ class Statuses:
 
 @dataclass
 class Trail:
-    """What drawing knows of a session: where its armature is seen, and frames of the data."""
+    """Positions of a session for drawing: where its armature is seen, and frames of the data."""
 
     uid: int  # the session_uid of the armature
     key: str  # of the data
@@ -64,7 +63,7 @@ class Trail:
 
 @dataclass(eq=False)
 class Runtime:
-    """What is alive while Blender runs: live session, work, results for panels, and listeners."""
+    """All state while Blender runs: live session, work, results for panels, and listeners."""
 
     live: LiveSession | None = None
     end_message: str = ""  # why the last session ended, unless the user ended it

@@ -1,4 +1,4 @@
-"""The settings of a character, as the engine takes them."""
+"""Convert the settings of a character for the engine."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _read_fields(kind: Any, group: Any) -> dict[str, Any]:
 
 
 def set_roles(roles: Any, bones: Mapping[str, str], preset: str = "") -> None:
-    """Set bones by role; those of other roles are found automatically."""
+    """Set bones by role; bones of other roles are found automatically."""
     for role in ROLES:
         setattr(roles, role, bones.get(role, ""))
     roles.preset = preset
@@ -97,7 +97,7 @@ def resolve_preset_roles(
             result[role] = bone
         elif not role.endswith(("head", "toe", "root")):
             text = f"Armature '{obj.name}' has no bone '{name}', which the preset '{preset}' names"
-            advice = "choose another preset, or leave the roles to be found"
+            advice = "choose another preset, or leave the roles empty to find them"
             raise SettingsError(f"{text} for {role.replace('_', ' ')}; {advice}.")
     return result
 

@@ -1,4 +1,4 @@
-"""The ground below the motion of a source, found or given, as a preview shows it."""
+"""Find the ground below the motion of a source for its preview, or take the given one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..engine.motion.smoothing import apply_savitzky_golay, compute_window
 
 @dataclass(frozen=True)
 class ShownPlace:
-    """How a clip gets to where it is shown.
+    """The transform of a clip to its shown place.
 
     It is reflected in X = 0 if it is `mirrored`, moved by a `first` shift (3,), turned by a `yaw`
     in radians, and moved by a `last` shift (3,).
@@ -50,7 +50,8 @@ class ShownPlace:
 
 @dataclass(frozen=True)
 class ShownGround:
-    """The ground below a source, where it is shown: what is climbed is `told`, "" if nothing is.
+    """The ground below a source, where it is shown; `told` describes the climb, "" if there is
+    none.
 
     The `path` (F, 3) of the simulation bone lies on it. `feet` (S, 5) are the places where feet
     stand, x, y and z, the yaw of each, and the frame in the middle of that time.
@@ -70,7 +71,7 @@ def find_shown_ground(
 ) -> ShownGround | None:
     """Return the ground of a clip, on a `floor` if that is known; None where it is level.
 
-    Bones are those of `names` by role, and else found; a clip of something else has no ground.
+    Bones are given as `names` by role, or else found; a clip of something else has no ground.
     """
     contacts, bone = settings
     try:

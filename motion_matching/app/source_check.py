@@ -1,4 +1,4 @@
-"""What is wrong with the sources of a character, found when they are added rather than when built.
+"""Find problems of a character's sources when they are added rather than when built.
 
 Files are read up to their motion, and actions for the bones that they move.
 """
@@ -28,9 +28,8 @@ from .warnings import SourceProblem
 def find_problems_steps(
     uid: int, states: Mapping[str, SourceState]
 ) -> Steps[tuple[SourceProblem, ...]]:
-    """Find what is wrong with the sources that are on, one source between two yields.
-
-    `states` are those of their skeletons, by name.
+    """Find problems of the enabled sources, one source between two yields. `states` are the states
+    of their skeletons, by name.
     """
     count = len(settings_of(get_armature(uid)).sources)
     problems: list[SourceProblem] = []

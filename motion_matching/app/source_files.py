@@ -1,4 +1,4 @@
-"""Where the files of sources are: at their paths, or where they went along with the Blender file.
+"""Find the files of sources: at their paths, or where they moved along with the Blender file.
 
 Paths are stored as absolute ones, so that saving elsewhere, linking and appending lead to the same
 files. How each is reached from the Blender file is noted when that is saved.

@@ -1,4 +1,4 @@
-"""The grounds that sources were captured on: found, level, or objects of the scene."""
+"""Read the grounds that sources were captured on: found, level, or objects of the scene."""
 
 from __future__ import annotations
 

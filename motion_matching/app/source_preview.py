@@ -1,4 +1,4 @@
-"""The preview of a source: its motion as a skeleton over the character, as the timeline goes.
+"""Preview a source: its motion as a skeleton over the character, following the timeline.
 
 Nothing in the file changes: no action is assigned or imported. What was read is kept here until
 the preview ends.
@@ -144,7 +144,7 @@ class SourcePreview:
 
     @property
     def body(self) -> ShownBody:
-        """The motion that the character has in it."""
+        """Return the motion that the character has in it."""
         return ShownBody(self.positions, self.parents, self.hips)
 
     def interpolate(self, frame: float) -> np.ndarray:
@@ -153,7 +153,7 @@ class SourcePreview:
 
 
 def _identify(obj: bpy.types.Object, source: Any) -> tuple[Any, ...]:
-    """Return what the motion of a source is read from."""
+    """Return a key of the data that the motion of a source is read from."""
     settings = settings_of(obj)
     groups = [tuple(mapping.get_chosen_bones(one.roles).items()) for one in settings.source_roles]
     chosen = *groups, repr(retargeting.get_request(obj))
@@ -170,7 +170,7 @@ def _identify(obj: bpy.types.Object, source: Any) -> tuple[Any, ...]:
 def preview_steps(
     obj: bpy.types.Object, index: int, mirrored: bool = False
 ) -> Steps[SourcePreview]:
-    """Preview a source of an armature. Errors are those of reading it."""
+    """Preview a source of an armature. Raises errors of reading it."""
     uid, source = obj.session_uid, settings_of(obj).sources[index]
     check_source(obj, source)
     name, read_from = source.name, _identify(obj, source)
@@ -235,7 +235,8 @@ class _ShownMotion(NamedTuple):
 
 
 class _Stage(NamedTuple):
-    """Where motion is shown: from frame `start` on, at the place of a character if there is one.
+    """The place of shown motion: from frame `start` on, at the place of a character if there is
+    one.
 
     On an object of the scene it is where it lies. `problem` is why that cannot be read.
     """
@@ -305,7 +306,7 @@ class _Stage(NamedTuple):
 
 
 def _identify_ground(source: Any) -> tuple[Any, ...]:
-    """Return what the ground of a source is read from."""
+    """Return a key of the data that the ground of a source is read from."""
     settings = settings_of(source.id_data)
     known = tuple(source_grounds.get_content(source, source.id_data).items())
     bone = get_simulation_bone_settings(source.id_data)

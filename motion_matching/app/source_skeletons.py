@@ -1,6 +1,5 @@
-"""The skeletons of sources, and whether they are the character's.
-
-Files are read up to their motion.
+"""Read the skeletons of sources, and compare them with the character's. Files are read up to their
+motion.
 """
 
 from __future__ import annotations
@@ -44,15 +43,15 @@ class Hierarchy(NamedTuple):
 
 
 class _Skeletons(dict[tuple[Any, ...], Skeleton]):
-    """Those of files that were read, by name, size, time and axes."""
+    """Skeletons of read files, by name, size, time and axes."""
 
 
 class _Hierarchies(dict[tuple[Any, ...], Hierarchy]):
-    """Those of files that were read, by name, size, time and root."""
+    """Hierarchies of read files, by name, size, time and root."""
 
 
 class _Misfits(dict[tuple[Any, ...], tuple[str, str]]):
-    """What keeps skeletons from playing on an armature as they are, by both."""
+    """Reasons why skeletons cannot play on an armature as they are, by both."""
 
 
 def read_file_hierarchy(source: Any) -> Hierarchy:
@@ -118,7 +117,7 @@ def find_difference(obj: bpy.types.Object, source: Any) -> tuple[str, str]:
 
 
 def _find_missing_bones(obj: bpy.types.Object, hierarchy: Hierarchy) -> list[str]:
-    """Return the bones that an armature lacks; it may lack those that only carry the others."""
+    """Return the bones that an armature lacks; bones that only carry others may be missing."""
     bones, names = armature_of(obj).bones, to_blender_names(hierarchy.names)
     carrier = 0
     while hierarchy.parents.count(carrier) == 1 and names[carrier] not in bones:
@@ -129,7 +128,7 @@ def _find_missing_bones(obj: bpy.types.Object, hierarchy: Hierarchy) -> list[str
 def _find_misfit(obj: bpy.types.Object, skeleton: Skeleton) -> tuple[str, str]:
     """Return 'size' or 'rest' if a skeleton has another than the armature, and why.
 
-    What keeps armatures and skeletons from being compared is told elsewhere.
+    Failures to compare them are reported elsewhere.
     """
     known, roles = runtime.get_cache(_Misfits), get_roles(settings_of(obj))
     shape = skeleton.names, skeleton.parents.tobytes(), skeleton.rest_positions.tobytes()

@@ -1,4 +1,4 @@
-"""The sources of a character: which are built from, what is wrong with one, and its tags."""
+"""Read the sources of a character: the enabled ones, their problems, and their tags."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ def get_active_source(obj: bpy.types.Object) -> MotionMatchingSource | None:
 def find_other_performer(
     obj: bpy.types.Object, action: bpy.types.Action
 ) -> bpy.types.Object | None:
-    """Return the armature that an action belongs to, if its bones rest otherwise than this one's.
-
-    An action belongs to those that play it, or have it as a source or a take.
+    """Return the armature of an action, if its rest pose differs from this one's. An action belongs
+    to the armatures that play it, or have it as a source or a take.
     """
     owners = [
         other for other in scene.blender.files.list_armatures() if action in _list_actions(other)
@@ -45,7 +44,7 @@ def find_other_performer(
 
 
 def _list_actions(obj: bpy.types.Object) -> set[bpy.types.Action]:
-    """Return the actions that an armature plays, and those of its sources and takes."""
+    """Return the actions that an armature plays, or has as sources and takes."""
     settings = settings_of(obj)
     played = {action for action, _ in scene.blender.actions.get_played_actions(obj)}
     own = [source for source in settings.sources if source.performer in (None, obj)]
@@ -69,12 +68,12 @@ def get_source(uid: int, index: int) -> tuple[bpy.types.Object, MotionMatchingSo
     """Return the armature of a session_uid, and one of its sources. SettingsError if it is gone."""
     obj = get_armature(uid)
     if index >= len(settings_of(obj).sources):
-        raise SettingsError("The sources changed meanwhile; start again.")
+        raise SettingsError("The sources have changed; start again.")
     return obj, settings_of(obj).sources[index]
 
 
 def use_axes(obj: bpy.types.Object, up: str, forward: str) -> FileAxes:
-    """Have files read with other axes, and forget what was told of those before.
+    """Read files with other axes from now on, and forget notes on the former axes.
 
     Raises SettingsError for axes that are not perpendicular.
     """
@@ -100,15 +99,15 @@ def diagnose(source: MotionMatchingSource) -> tuple[str, str]:
         return "lost", "has no file; choose one, or remove the source"
     file = find_file(source)
     if file and not os.path.isfile(file):
-        problem = f"is to be read from {file}, which is not there"
+        problem = f"needs {file}, which does not exist"
         return "missing", f"{problem}; correct its path, or remove the source"
     if source.use_range and source.frame_end <= source.frame_start:
         return "range", "ends before it starts; correct its range"
     if source.use_path and not has_path_object(source):
-        problem = "has lost the path that was edited by hand"
+        problem = "has lost its hand-edited path"
         return "path", f"{problem}; undo that, or go back to the computed path"
     if source.ground == source_grounds.OBJECT and not source_grounds.has_object(source):
-        return "no ground", "has no object for its ground; choose one, or have it found"
+        return "no ground", "has no object for its ground; choose one, or set Ground to Found"
     return "", ""
 
 

@@ -63,7 +63,7 @@ def _locate(
     for one in pruning.list_ranges(database, result.spare):
         key = (database.range_sources or ())[one.range_index].key
         if key not in indices:
-            raise DatabaseError("The sources were changed meanwhile; build the database again.")
+            raise DatabaseError("The sources have changed; build the database again.")
         source = sources[indices[key]]
         first = find_first_frame(obj, source)
         ranges.append(SpareSourceRange(source.name, first + one.first, first + one.last - 1))

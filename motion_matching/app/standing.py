@@ -1,4 +1,4 @@
-"""How things stand with a character, what comes next, and all its warnings: for the strip."""
+"""Collect a character's state, its next step and all its warnings for the strip."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ STEPS = frozenset(
 
 
 class Standing(NamedTuple):
-    """How things stand in a few words, and the buttons of the next step."""
+    """The state in a few words, and the buttons of the next step."""
 
     icon: str
     text: str
@@ -139,7 +139,7 @@ def get_character_state(obj: bpy.types.Object) -> tuple[str, str]:
 
 
 def list_offers(obj: bpy.types.Object) -> list[Button]:
-    """Return the buttons of what is handled as it is, and that a user may want mended."""
+    """Return buttons that fix problems which are handled automatically."""
     rig = rig_status.get_rig_state(obj)
     handled = (problem for problem in (rig.problems if rig else ()) if problem.handled)
     return [button for problem in handled for button in describe_rig_problem(problem).buttons]
@@ -149,7 +149,7 @@ def list_offers(obj: bpy.types.Object) -> list[Button]:
 
 
 def get_warnings(obj: bpy.types.Object, area: Area | None = None) -> list[WarningItem]:
-    """Return the warnings about an armature that were not dismissed, or those of a panel."""
+    """Return the warnings about an armature that were not dismissed, of a panel or of all."""
     items = get_undismissed(obj.session_uid, _collect(obj))
     return [item for item in items if area in (None, item.area)]
 
@@ -165,7 +165,7 @@ def _collect(obj: bpy.types.Object) -> Iterable[WarningItem]:
     if found.kind == "fresh":
         named = {problem.source for problem in found.problems}
         for item in describe_notes(settings.built_notes):
-            if not named.issuperset(item.about):  # else it is told already
+            if not named.issuperset(item.about):  # else it is already reported
                 yield item
         if not found.stands:
             yield _RESTLESS if found.is_two_legged else replace(_RESTLESS, buttons=(_ADD,))
@@ -193,7 +193,7 @@ def _describe_endings() -> Iterable[WarningItem]:
 
 def _describe_interrupted() -> WarningItem:
     count = len(runtime.interrupted)
-    text = "A recording was cut off" if count == 1 else f"{count} recordings were cut off"
+    text = "A recording was cut off" if count == 1 else f"{count} recordings were interrupted"
     files = tuple(path.name for path in runtime.interrupted)
     return WarningItem("interrupted", text, "play", files, _RECOVER)
 

@@ -34,8 +34,7 @@ def add_standing_steps(obj: bpy.types.Object) -> Steps[bpy.types.Action]:
     obj = get_armature(uid)
     if retargeted.mapping.target.four_legged:
         raise SettingsError(
-            f"'{obj.name}' has four legs, and the built-in standing has two; add a clip in which "
-            "it stands."
+            f"'{obj.name}' has four legs, and the built-in standing two; add a clip of standing."
         )
     yield "Writing", 1.0
     obj = get_armature(uid)

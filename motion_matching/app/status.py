@@ -1,4 +1,4 @@
-"""What panels show of a character's database: computed outside drawing, after each change."""
+"""Compute the state of a character's database for panels: outside drawing, after each change."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def refresh_steps(uid: int) -> Steps[Status]:
 
 
 def _store(obj: bpy.types.Object, result: Status) -> Status:
-    """Store the status of an armature object, and follow what its database is made of."""
+    """Store the status of an armature object, and follow its database's sources."""
     statuses, uid = runtime.statuses, obj.session_uid
     statuses.by_uid[uid] = result
     statuses.stale.discard(uid)
@@ -279,7 +279,7 @@ def _refresh_stale() -> float | None:
 
 
 def check_update(depsgraph: bpy.types.Depsgraph) -> None:
-    """Mark every status out of date if what a database is made of was changed."""
+    """Mark every status out of date if the content of a database was changed."""
     changed: Any = depsgraph.id_type_updated
     if any(changed(kind) for kind in _WATCHED):
         updated = {update.id.original.session_uid for update in depsgraph.updates}

@@ -36,7 +36,7 @@ class EndedEarly(Exception):  # noqa: N818  # nothing went wrong
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Work that goes on between redraws, what ends its timer, its operator and that one's label."""
+    """A background task: its steps, a callback that ends its timer, its operator and that label."""
 
     steps: Steps[str]
     end_timer: Callable[[], None]
@@ -104,7 +104,7 @@ def start(
 ) -> None:
     """Begin the work of an operator between redraws, in place of any that goes on.
 
-    Its timer comes every so many seconds.
+    Its timer fires at an interval in seconds.
     """
     stop()
     bpy.context.window_manager.progress_begin(0.0, 1.0)
@@ -130,7 +130,7 @@ def stop() -> None:
 
 
 class TimeLeft:
-    """Estimates how long a stage of work still takes, from what the part that is done took."""
+    """Estimates the time left of a stage of work, from the time of the part done."""
 
     def __init__(self) -> None:
         self._start, self._start_part, self._last = 0.0, 0.0, 1.0

@@ -36,7 +36,7 @@ def content_to_find_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
 
 
 def find_told(database: Database) -> None:
-    """Find what panels tell of a database: it takes a while, and stays with the database."""
+    """Find the facts about a database for panels: slow, so they are stored with the database."""
     _ = database.odd_postures, database.idles, database.walk_bearing, database.unmended
 
 

@@ -62,7 +62,7 @@ class TakePart(NamedTuple):
 
     @property
     def continues(self) -> bool:
-        """Whether it goes on from the take that it was recorded into; earlier versions did not."""
+        """Return whether it continues the take it was recorded into, unlike earlier versions."""
         return self.performance.start is not None and not self.lead_in
 
     def count_lead_in(self, fps: float) -> int:
@@ -71,10 +71,10 @@ class TakePart(NamedTuple):
 
 
 class BakeRequest(NamedTuple):
-    """What is to be baked: a name, what is performed, and when feet stand (None: to be found).
+    """A request to bake: a name, the performance, and when feet stand (None: to be found).
 
     The name gets a number if another action has it, and a `note` says how it ended. A take that was
-    recorded into again has several parts, of which later ones win. If all parts are of one bone
+    recorded into again has several parts; later ones win. If all parts are of one bone
     collection, only its bones are keyed; the rest is that of the action `beside`.
     """
 
@@ -98,7 +98,7 @@ def find_take_action(take: Handle) -> bpy.types.Action:
     """Return the action of a take. SettingsError if it is no longer in the file."""
     action: bpy.types.Action | None = take.find()
     if action is None:
-        raise SettingsError(f"The take '{take.name}' was deleted meanwhile; choose another.")
+        raise SettingsError(f"The take '{take.name}' was deleted; choose another.")
     return action
 
 
@@ -110,7 +110,7 @@ def read_parts(action: bpy.types.Action) -> tuple[TakePart, ...]:
         where = part["frame"], part["lead_in"], part["collection"], part["lead_back"]
         if part["lead_in"] * performed.fps >= len(performed.intents) * part["fps"]:
             raise SettingsError(
-                f"The take '{action.name}' has no tick after its lead-in, because its property "
+                f"The take '{action.name}' is empty after its lead-in, because its property "
                 f"'{recording.PARTS}' or its text was edited; bake or record another."
             )
         parts.append(TakePart(performed, *where))
@@ -132,7 +132,7 @@ class Performed(NamedTuple):
     database: Database
 
     def prepare_bake_steps(self) -> Steps[Callable[[], str]]:
-        """Return what bakes it, and describes the take. Errors are those of `scene.bake`."""
+        """Return a function to bake and describe the take. Raises errors of `scene.bake`."""
         obj = get_armature(self.uid)
         bake_all = yield from prepare_takes_steps(obj, self.request, self.takes, self.database)
 
@@ -187,10 +187,10 @@ def perform_steps(
     *,
     as_recorded: bool = False,
 ) -> Steps[list[Take]]:
-    """Return the take of each part, without what leads in.
+    """Return the take of each part, without its lead-in.
 
-    They are made by the `chosen` method, or else each by its own, as far as that is still stored.
-    A part goes on from what the parts before lead to now, or, `as_recorded`, from where it began.
+    They are made by the `chosen` method, or else each by its own, as far as that is still stored. A
+    part continues from the present end of the parts before, or, `as_recorded`, from where it began.
     Raises SettingsError if a part requests a tag that the chosen field was not trained for.
     """
     methods = [chosen or ChosenMethod.from_name(part.performance.method) for part in parts]
@@ -251,10 +251,10 @@ def _find_tick(parts: Sequence[TakePart], part: TakePart, fps: float, rate: floa
 def prepare_takes_steps(
     obj: bpy.types.Object, request: BakeRequest, takes: Sequence[Take], database: Database
 ) -> Steps[Bake]:
-    """Return what bakes performed takes by an armature's settings, with feet planted.
+    """Return a function that bakes performed takes by an armature's settings, with feet planted.
 
     It lists the action, marks its contacts, and returns it and its seconds. Until then, nothing
-    changes. Errors are those of `scene.bake`.
+    changes. Raises errors of `scene.bake`.
     """
     uid, joined = obj.session_uid, join_takes(request.parts, takes, database)
 
@@ -283,9 +283,10 @@ def prepare_take_steps(
     ranges: Sequence[ContactRange],
     database: Database,
 ) -> Steps[Bake]:
-    """Return what bakes a take as it is by an armature's settings, marks its contacts and lists it.
+    """Return a function that bakes a take as it is by an armature's settings, marks its contacts
+    and lists it.
 
-    It returns the action and its seconds. Errors are those of `scene.bake`.
+    It returns the action and its seconds. Raises errors of `scene.bake`.
     """
     uid, legs = obj.session_uid, database.roles.leg_names
     write = yield from _solve_steps(obj, request, taken, database.role_names["hips"])

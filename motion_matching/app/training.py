@@ -1,4 +1,4 @@
-"""The method of a character, and its motion field: trained, stored and loaded again.
+"""Create the method of a character, and train, store and load its motion field.
 
 The key of a training covers all that it is made of: another database has another key.
 """
@@ -47,10 +47,10 @@ _NAME = re.compile(r"field:(?P<metric>default|notebook)(:(?P<key>field-[0-9a-f]{
 _KEYS_VERSION = 4  # of how keys are made, and of what the qualities mean
 _training_lock = threading.Lock()  # a stopped training is saved before the next one resumes it
 _NOT_SAVED = (
-    "Stopped, and what was done could not be saved: the disk is full, or its folder is not writable"
+    "Stopped, but the progress could not be saved: the disk is full, or its folder is not writable"
 )
-_NOTHING_DONE = "Stopped before there was anything to keep"
-_CAN_RESUME = "Stopped; Train goes on from here"
+_NOTHING_DONE = "Stopped before there was any progress"
+_CAN_RESUME = "Stopped; Train continues from here"
 
 
 # ---------------------------------------------------------------- what is set
@@ -58,7 +58,7 @@ _CAN_RESUME = "Stopped; Train goes on from here"
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """What a field is trained for."""
+    """A request to train a field."""
 
     quality: str  # of TRAININGS
     metric: str
@@ -67,7 +67,7 @@ class TrainingRequest:
 
     @classmethod
     def from_object(cls, obj: bpy.types.Object) -> TrainingRequest:
-        """Return what an armature is set to; the field of the notebook has settings of its own."""
+        """Return the request of an armature's settings; the field of the notebook has its own."""
         training = settings_of(obj).training
         tags = tuple(sorted(set(parse_names(training.tags))))
         if settings_of(obj).controller.field == NOTEBOOK:
@@ -121,7 +121,7 @@ class ChosenMethod:
         if not name:
             return cls(False)
         if not (match := _NAME.fullmatch(name)):
-            text = f"The take was made by the method '{name}', which is not known here"
+            text = f"The take was made by the unknown method '{name}'"
             raise SettingsError(f"{text}; bake it again.")
         file = get_library().touch(match["key"]) if match["key"] else None
         return cls(True, match["metric"], file)
@@ -148,13 +148,13 @@ class ChosenMethod:
                 return replace(field, name=self.name)
             except MotionMatchingError as cause:
                 if not or_greedy:
-                    text = "What the motion field learnt cannot be read; train it again."
+                    text = "The trained values cannot be read; train the field again."
                     raise SettingsError(f"{text} {cause}") from cause
         metric = controllers.METRICS[self.metric](database)
         return controllers.FieldController(metric, name=replace(self, file=None).name)
 
     def create_method(self, database: Database, settings: PerformerSettings) -> Method:
-        """Return the method with a database. Errors are those of `load_field`."""
+        """Return the method with a database. Raises errors of `load_field`."""
         field = self.load_field(database)
         return (field or engine.matching.method.MotionMatching)(database, settings)
 
@@ -176,7 +176,7 @@ def describe_quality(obj: bpy.types.Object) -> str:
 
 
 def get_training_request(obj: bpy.types.Object) -> TrainingRequest | None:
-    """Return what an armature's field is to be trained for, or None for motion matching."""
+    """Return the training request of an armature's field, or None for motion matching."""
     is_field = settings_of(obj).controller.method == "FIELD"
     return TrainingRequest.from_object(obj) if is_field else None
 
@@ -185,9 +185,9 @@ def get_training_request(obj: bpy.types.Object) -> TrainingRequest | None:
 
 
 def train_steps(obj: bpy.types.Object) -> Steps[str]:
-    """Train the field of an armature's settings, or go on; return what was trained.
+    """Train the field of an armature's settings, or continue; return a description of it.
 
-    Errors are those of building, of tags that no frame has, and of saving. A cancelled training is
+    Raises errors of building, of tags that no frame has, and of saving. A cancelled training is
     saved.
     """
     runtime.stop_message = _NOTHING_DONE

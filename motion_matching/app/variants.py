@@ -55,7 +55,7 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
     settings = get_performer_settings(obj, database)
     parts = list(read_parts_on_ground(obj, find_take_action(take)))
     if kind == "SETTINGS":
-        chosen, name = ChosenMethod.from_object(obj), "Present Settings"
+        chosen, name = ChosenMethod.from_object(obj), "Current Settings"
         parts = [_change(part, settings={}, changes=()) for part in parts]
     elif kind == "PRESET":
         chosen = ChosenMethod.from_name(parts[0].performance.method)

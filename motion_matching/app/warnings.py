@@ -1,7 +1,6 @@
-"""Warnings about a character, as all panels show them: what is wrong, and buttons that mend it.
-
-Whatever finds something wrong makes a `WarningItem` of it. Panels draw these in one way. A warning
-that was dismissed stays away until what it is about changes.
+"""Collect warnings about a character for all panels: problems, with buttons to fix them. Every
+check turns its findings into `WarningItem`s. Panels draw these in one way. A warning that was
+dismissed stays away until what it is about changes.
 """
 
 from __future__ import annotations
@@ -56,9 +55,8 @@ class WarningItem:
 
 
 class SourceProblem(NamedTuple):
-    """What is wrong with a source: its name, that which is shown, a kind, and the reason if any.
-
-    The kinds are those of `SOURCE_KINDS`.
+    """A problem of a source: its name, its shown name, a kind of `SOURCE_KINDS`, and the reason if
+    any.
     """
 
     source: str
@@ -68,7 +66,7 @@ class SourceProblem(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """How alike problems are told: of one source and of several, and what mends them."""
+    """Wording of similar problems, for one source and for several, and their fix."""
 
     area: Area
     one: str
@@ -94,7 +92,7 @@ _SPINE = Button("Use Spine and Hips", "motion_matching.smooth_path", "BONE_DATA"
 _USE_AXES = "motion_matching.use_axes"
 _OF_SOURCES = (_EDIT, _COMPUTED.operator)  # operators that are given the names
 _LACKS = "that this armature lacks"
-_ELSEWHERE = "import motion of another character on its own, with Import Motion Capture"
+_ELSEWHERE = "import motion of another character separately, with Import Motion Capture"
 
 
 def _tell(one: str, several: str, button: Button | None = None) -> _Kind:
@@ -113,16 +111,14 @@ LIVE_KINDS = frozenset(
 )
 SOURCE_KINDS = {
     "lost": _Kind("database", "has lost its motion", "have lost their motion", "Lost Motion"),
-    "missing": _Kind(
-        "database", "has a file that is not there", "have files that are not there", "Files Missing"
-    ),
+    "missing": _Kind("database", "has a missing file", "have missing files", "Files Missing"),
     "range": _Kind(
         "database", "ends before it starts", "end before they start", "Wrong Range", button=_WHOLE
     ),
     "path": _Kind(
         "database",
-        "has lost its path by hand",
-        "have lost their paths by hand",
+        "has lost its hand-edited path",
+        "have lost their hand-edited paths",
         "Path Lost",
         button=_COMPUTED,
     ),
@@ -138,15 +134,15 @@ SOURCE_KINDS = {
     "short": _Kind("database", "is too short", "are too short", "Too Short"),
     "skeleton": _Kind(
         "database",
-        "has bones that are not found",
-        "have bones that are not found",
+        "has unrecognised bones",
+        "have unrecognised bones",
         "Needs Help",
         advice="choose them in Source, Bones",
     ),
     "body": _Kind(
         "database",
-        "has bones that make no body",
-        "have bones that make no body",
+        "has bones that do not form a body",
+        "have bones that do not form a body",
         "Needs Help",
         False,
     ),
@@ -192,16 +188,20 @@ SOURCE_KINDS = {
     "stepped": _tell("moves in steps", "move in steps"),
     "floor": _tell("stands on another floor", "stand on other floors", _KEEP_FLOOR),
     "kept frames": _tell(
-        "keeps frames that would be mended", "keep frames that would be mended", _MEND_FRAMES
+        "keeps frames that the build would repair",
+        "keep frames that the build would repair",
+        _MEND_FRAMES,
     ),
     "kept floor": _tell(
-        "keeps a floor that would be mended", "keep floors that would be mended", _MEND_FLOOR
+        "keeps a floor that the build would correct",
+        "keep floors that the build would correct",
+        _MEND_FLOOR,
     ),
     SLOPE: _tell("climbs a slope or stairs", "climb slopes or stairs", _LEVEL_GROUND),
     "ground": _tell("is not on its ground", "are not on their grounds", _FIND_GROUND),
     "in place": _tell("walks in place", "walk in place"),
     "units": _tell("has hips in another unit", "have hips in another unit"),
-    "unmended": _tell("would be mended by a build", "would be mended by a build", _AGAIN),
+    "unmended": _tell("would be repaired by a build", "would be repaired by a build", _AGAIN),
 }
 
 
@@ -213,13 +213,12 @@ FIXES = {
     ),
     "front": (
         "Turn to the Front",
-        "Turn the rest pose until it faces -Y, and the object back, so that everything that plays "
-        "stays in place",
+        "Turn the rest pose to face -Y, and the object back, so that all animation stays in place",
     ),
-    "deform": ("Use Deform Bones", "Use only the bones that deform"),
+    "deform": ("Use Deform Bones", "Use only deform bones"),
     "roles": (
         "Find Roles",
-        "Clear the bones that were chosen by role, so that they are found automatically",
+        "Clear the bones chosen by role, to find them automatically",
     ),
 }
 
@@ -289,7 +288,7 @@ def notes_to_text(notes: Iterable[SourceProblem]) -> str:
 
 @lru_cache(maxsize=32)
 def parse_notes(text: str) -> tuple[SourceProblem, ...]:
-    """Return the notes on a build; those of earlier versions were sentences, and are dropped."""
+    """Return the notes on a build; notes of earlier versions were sentences, and are dropped."""
     try:
         notes = tuple(
             SourceProblem(*map(str, note)) for note in json_files.parse(text or "[]", "notes")

@@ -24,7 +24,6 @@ from ..engine.database.tags import parse_names
 from ..engine.database.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
 from ..engine.motion import contacts, simulation_bone
-from ..engine.motion.demo_clips import load_standing
 from . import published
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, load_blender

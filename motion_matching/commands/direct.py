@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     shot = read_shot(director, scene, arguments.seed, ground)
     solved, is_early = _find_best(director, shot, arguments, out)
     if is_early:
-        out.say("Ended early, with the best so far.")
+        out.say("Ended early, with the best result so far.")
     elif arguments.variations and len(solved) < arguments.variations:
         count = arguments.variations
         out.say(f"{len(solved)} of {count} variations differ, and the others were left out.")

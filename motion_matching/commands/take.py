@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import replace
-from functools import partial
 
-from .. import scene
 from ..api.performing import PerformedTake, Setup, find_performance, replace_obstacles
 from ..engine.control import contact_ranges
 from ..engine.control import performance as performances

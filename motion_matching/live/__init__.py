@@ -1,4 +1,4 @@
-"""A running session: devices in, a character that moves, keys out."""
+"""Run a live session: devices in, a character that moves, keys out."""
 
 from typing import TYPE_CHECKING
 

@@ -43,7 +43,7 @@ class Clock:
 
     @property
     def fraction(self) -> float:
-        """The share of the time from the last tick to the next, 0 to 1."""
+        """Return the share of the time from the last tick to the next, 0 to 1."""
         if self._start is None:
             return 0.0
         return min(max((self._last - self._start) * self.rate - self._ticks_done, 0.0), 1.0)

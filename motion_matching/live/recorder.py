@@ -62,7 +62,8 @@ class History:
 
 
 class RecordingPlan(NamedTuple):
-    """What to record: the first tick is keyed at `frame`, or in mode 'append' after the take's end.
+    """Plan of a recording: the first tick is keyed at `frame`, or in mode 'append' after the take's
+    end.
 
     With a `start`, the session begins there, one tick before the first key. `rest` says how a take
     that is overwritten goes on after the recording; without it, that stays as it was.
@@ -172,7 +173,7 @@ class Recorder:
             obj = self._writer.armature.find()
             if obj is None:
                 raise RigError(
-                    f"armature '{self._writer.armature.name}' is gone, so the take cannot be "
+                    f"armature '{self._writer.armature.name}' was deleted, so the take cannot be "
                     "written; it stays in the recovery file."
                 )
             ticks = self._collect_ticks(performance.to_json(performed))

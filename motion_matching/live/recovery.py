@@ -1,4 +1,4 @@
-"""The recovery file: recorded ticks are appended once a second, so a crash costs at most that.
+"""Append recorded ticks to a recovery file once a second, so a crash costs at most that.
 
 A file is a sequence of records: a kind, the payload's length and checksum, and the payload. It is
 only appended to, so after a crash all records but the last are whole. Data handed to the system
@@ -51,7 +51,7 @@ _SAVED_AS_THEY_ARE = ("name", "scaled", "fps", "lead_in", "collection")  # of re
 
 
 class Origin(NamedTuple):
-    """What a take was recorded on: an armature by name, and its file's path, empty if unsaved.
+    """Origin of a take: an armature by name, and its file's path, empty if unsaved.
 
     If the simulation object was steered `alone`, the name is that of its empty.
     """
@@ -222,7 +222,7 @@ def read(path: Path) -> RecoveredTake:
             rows.append(numbers.reshape(-1, width))
         channels = np.concatenate(rows)
         if not np.all(np.abs(channels) <= LARGEST_VALUE):  # False for what is no number
-            raise ValueError("a pose without numbers, or farther away than anything is")
+            raise ValueError("a pose without numbers, or too far away")
         recorded = performance.concatenate(parts)
         lead_in = expect_whole_number(header.get("lead_in"), "'lead_in'", 0)
         if lead_in >= len(recorded.intents):

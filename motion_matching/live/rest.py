@@ -1,4 +1,4 @@
-"""The rest of a take that is recorded over: it goes on from where the recording ends."""
+"""Continue the rest of a partly overwritten take from where the recording ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAST = 0.5  # ticks of a take after a recording from which on there is a rest
 
 
 class RestPlan(NamedTuple):
-    """How the rest of a take goes on: `reader` reads it; see `carry_on` for `lead_back`."""
+    """Plan for the rest of a take: `reader` reads it; see `carry_on` for `lead_back`."""
 
     reader: PoseReader
     lead_back: float = 0.0

@@ -1,9 +1,8 @@
-"""A running session: an input steers a performer, an armature shows it. Holds no Blender objects.
+"""Run a session: an input steers a performer, an armature shows it. Holds no Blender objects.
 
 session = Session(performer, input, PoseWriter(armature, performer.method.skeleton))
-session.start(now)
-report = session.tick(now, view_heading)   # for each picture
-session.stop()                             # the only way out; may be called twice
+session.start(now) report = session.tick(now, view_heading) # for each picture session.stop() # the
+only way out; may be called twice
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _TIMELINE_STALL = 60.0  # a timeline does not wait, and its keys have to stay in
 
 
 class Report(NamedTuple):
-    """What a call of `tick` did: the number of ticks, the last frame, and messages for the user.
+    """Result of a call of `tick`: the number of ticks, the last frame, and messages for the user.
 
     `commands` are requests of the input to the session's owner, such as 'record'; `dropped` are
     seconds left out after a stall; `is_finished`: the input has ended.
@@ -119,7 +118,7 @@ class Session(Stepper):
         self.writer.show(self._interpolate_pose(), update=not in_frame_change)
         dropped = self._clock.dropped - dropped
         if dropped >= _REPORTED_STALL:
-            self._messages.append(f"{dropped:.1f} s were left out, because Blender was busy.")
+            self._messages.append(f"{dropped:.1f} s are missing, because Blender was busy.")
         messages = (*self._take_messages(), *self.source.take_messages())
         commands, is_finished = tuple(self.source.take_commands()), self.source.is_finished
         return Report(count, self._frame, commands, messages, dropped, is_finished)
@@ -140,18 +139,18 @@ class Session(Stepper):
 
     @property
     def velocity(self) -> tuple[float, float]:
-        """The velocity of the character in the last tick, in m/s."""
+        """Return the velocity of the character in the last tick, in m/s."""
         here, before, fps = self._frame.character, self._before.character, self.performer.method.fps
         return (here.x - before.x) * fps, (here.y - before.y) * fps
 
     @property
     def character(self) -> Placement:
-        """Where the character is after the last tick."""
+        """Return where the character is after the last tick."""
         return self._frame.character
 
     @property
     def requested_tags(self) -> frozenset[str]:
-        """The tags requested in the last tick."""
+        """Return the tags requested in the last tick."""
         intents = self._history.intents
         return intents[-1].tags if intents else self.tags
 
@@ -195,7 +194,7 @@ class Session(Stepper):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a recording waits for the input."""
+        """Return whether a recording waits for the input."""
         return self._waiting is not None
 
     def await_input(self, plan: RecordingPlan | None) -> None:

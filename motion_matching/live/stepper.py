@@ -19,10 +19,10 @@ from .recorder import History
 class Stepper:
     """A performer that an input steers, tick by tick, exactly as `rollout.solve` does.
 
-    `walls` are those of the performer's ground, for performances to save. `tags`, which the
-    database has to have, are added to those of the input. `adapt_intent` adapts recorded intents to
-    the method, and `method_name` is its name in performances. `find_look_at` is called at each tick
-    whose intent does not say itself which point the character looks at.
+    `walls` belong to the performer's ground, for performances to save. `tags`, which the database
+    must have, are added to the input's. `adapt_intent` adapts recorded intents to the method, and
+    `method_name` is its name in performances. `find_look_at` is called at each tick whose intent
+    does not say itself which point the character looks at.
     """
 
     def __init__(self, performer: Performer, source: Input, walls: tuple[Wall, ...] = ()) -> None:
@@ -71,7 +71,7 @@ class Stepper:
         """Take note of an intent before it is performed."""
 
     def _apply_changes(self, tick: int) -> Mapping[str, Any]:
-        """Apply the settings that change at a tick, and return those that were not refused."""
+        """Apply the settings that change at a tick, and return the accepted ones."""
         change, self._pending = {**self.source.get_settings_at(tick), **self._pending}, {}
         if not change:
             return {}
@@ -89,8 +89,8 @@ class Stepper:
     ) -> Performance:
         """Perform without a clock, and return what a session would record from its first tick on.
 
-        It begins at the `start` unless the input says where, and lasts so many `seconds` after what
-        leads in. With 0, it goes on until the input has ended or settled, at most for `limit`.
+        It begins at the `start` unless the input says where, and lasts `seconds` after its lead-in.
+        With 0, it goes on until the input has ended or settled, at most for `limit`.
         """
         self._begin(start)
         fps = self.performer.method.fps

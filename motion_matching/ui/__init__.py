@@ -1,4 +1,4 @@
-"""What Blender shows: settings, operators, lists and panels. Nothing here computes."""
+"""Show settings, operators, lists and panels in Blender. Nothing here computes."""
 
 from typing import TYPE_CHECKING
 

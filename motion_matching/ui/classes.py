@@ -1,4 +1,4 @@
-"""All classes that Blender gets, in the order that it needs: what is pointed at comes first."""
+"""List all classes to register in Blender, each after the classes that it points to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The colours of what is drawn into the 3D views: one palette for dark themes, one for light ones.
+"""Define the colours of drawings in the 3D views: one palette for dark themes, one for light ones.
 
 They differ from each other and from Blender's selection, for people who see two primary colours
 only as well; `tests/ui/test_colors.py` measures by how much.

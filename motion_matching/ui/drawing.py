@@ -1,4 +1,4 @@
-"""What drawings share: overlays, lines with a width, plots in a view's corner, and texts.
+"""Draw overlays, lines with a width, plots in a view's corner, and texts.
 
 Widths, sizes and edges are in pixels at the interface's scale.
 """

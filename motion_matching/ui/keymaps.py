@@ -22,7 +22,7 @@ _SPACE: Any = {"space_type": "EMPTY", "region_type": "WINDOW"}
 def get_keymap(name: str) -> Any:
     """Return a keymap as the user has it; None if there is none.
 
-    Without a window, Blender makes no keymaps of the user, and those of extensions count.
+    Without a window, Blender makes no keymaps of the user, and the extensions' count.
     """
     configs = bpy.context.window_manager.keyconfigs
     found = configs.user.keymaps.get(name) if configs.user else None
@@ -49,7 +49,7 @@ def iterate_shortcuts(operator: str) -> Iterator[Any]:
 
 
 def _order(item: Any) -> tuple[bool, int]:
-    """Return what items are sorted by, the user's last: Blender puts the last one first."""
+    """Return the sort key of items, the user's last, because Blender puts the last one first."""
     return item.is_user_defined, item.id
 
 
@@ -105,7 +105,7 @@ def read_keys(operator: str, actions: Sequence[str]) -> dict[str, list[str]] | N
 
 
 def write_keys(operator: str, keys: Mapping[str, Sequence[str]]) -> None:
-    """Make these the extension's keys of actions; those that Blender does not know are left out."""
+    """Make these the extension's keys of actions, without names unknown to Blender."""
     configs: Any = bpy.context.window_manager.keyconfigs
     if configs.addon is None:  # as without a window in some Blenders
         return
@@ -136,7 +136,7 @@ def get_shortcut(operator: str) -> str:
 
 
 def draw_label(layout: bpy.types.UILayout, label: str) -> bpy.types.UILayout:
-    """Draw a label where those of settings are, and return the row beside it."""
+    """Draw a label aligned with the labels of settings, and return the row beside it."""
     split = layout.split(factor=0.4)
     split.use_property_split = False
     draw_right(split, label)

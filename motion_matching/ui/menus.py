@@ -1,4 +1,4 @@
-"""Entries in Blender's menus Pose, Add > Armature, File > Import, and those of the Dope Sheet."""
+"""Add entries to Blender's menus Pose, Add > Armature, File > Import, and the Dope Sheet's."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):
 
 
 class MOTION_MATCHING_MT_shown_sources(bpy.types.Menu):
-    """What can be done with all sources that the list shows"""
+    """Edit or remove all sources in the list"""
 
     bl_label = "All Shown Sources"
 

@@ -1,4 +1,4 @@
-"""What operators share: requirements, errors as reports, and work in slices between redraws."""
+"""Check requirements of operators, report their errors, and run work in slices between redraws."""
 
 from __future__ import annotations
 
@@ -120,14 +120,14 @@ def has_take(context: bpy.types.Context) -> str:
 
 def has_action(context: bpy.types.Context) -> str:
     """Require that the active take still has its action."""
-    message = n_("The action of this take was deleted: discard the take")
+    message = n_("The action of this take was deleted: delete the take")
     return "" if get_active_take(context).action else message
 
 
 def has_performance(context: bpy.types.Context) -> str:
     """Require that the active take holds what was performed."""
     known = scene.writing.recording.has_performance(get_active_take(context).action)
-    return "" if known else n_("This take does not hold what was performed: bake or record another")
+    return "" if known else n_("This take has lost its performance: bake or record another")
 
 
 def has_performed_take(context: bpy.types.Context) -> str:
@@ -161,7 +161,7 @@ class NothingToDoError(Exception):
 
 @annotate  # or Blender would evaluate the annotations below for each of them
 class Operator(_Base):
-    """A mixin of all operators: they say what they require, and `run`."""
+    """Base class of all operators: each lists its requirements and implements `run`."""
 
     bl_options = {"REGISTER", "UNDO"}
     requires: tuple[Requirement, ...] = CHARACTER
@@ -210,7 +210,7 @@ class Operator(_Base):
 
 
 class ConfirmedOperator(Operator):
-    """A mixin of operators that ask before they do it."""
+    """Base class of operators that ask for confirmation."""
 
     def get_question(self) -> str:
         """Return what the popup says below the operator's name."""
@@ -239,14 +239,14 @@ def _is_in_tab(context: bpy.types.Context, event: bpy.types.Event) -> bool:
 
 
 class SteppedOperator(Operator):
-    """A mixin of operators that take their time, until Esc cancels them.
+    """Base class of operators that run in the background, until Esc cancels them.
 
-    Some end early then, with the best they have so far, if any. Esc once more cancels these too.
+    Some keep the best result so far when Esc ends them. A second Esc cancels these too.
     """
 
     @property
     def keeps_best(self) -> bool:
-        """Whether Esc ends the work early, instead of cancelling it."""
+        """Return whether Esc ends the work early, instead of cancelling it."""
         return False
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -255,7 +255,7 @@ class SteppedOperator(Operator):
 
     def get_cancel_message(self) -> str:
         """Return what to report after Esc."""
-        return "Cancelled, and nothing was changed"
+        return "Cancelled; nothing has changed"
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         """Run all steps at once, as scripts expect."""

@@ -1,4 +1,4 @@
-"""What panels share: the sidebar's tab "Motion", and rows that several panels draw.
+"""Draw the rows that panels of the sidebar's tab "Motion" share.
 
 `bl_order` is that of the rooms: the strip comes first, which has no header.
 """
@@ -196,7 +196,7 @@ def _wrap_lines(text: str, letters: int) -> list[str]:
 
 
 def draw_progress(layout: bpy.types.UILayout) -> None:
-    """Draw what is done of the work that is running."""
+    """Draw the progress of the running work."""
     text, part = runtime.progress or ("", 0.0)
     layout.progress(factor=part, text=text)
 

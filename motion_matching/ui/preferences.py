@@ -56,12 +56,12 @@ _NO_KEY = re.compile(
 )
 _RESPONSE: Any = {"min": 0.1, "max": 10.0, "soft_min": 0.5, "soft_max": 3.0, "subtype": "FACTOR"}
 _BUDGET: Any = {"min": 1e-5, "max": 10.0, "soft_min": 0.001, "soft_max": 0.05}
-_LOCATION_HELP = "Folder of the databases, which can be built again at any time"
+_LOCATION_HELP = "Folder of the databases"
 _FOLDER_HELP = "Another folder for databases; empty for one in Blender's user folder"
 _HOLD = "while the key or button is held, instead of until it is pressed again"
 _KEY_HELP = (
-    "Default keys for this, by Blender's names and separated by commas, such as W, UP_ARROW or "
-    "LEFT_SHIFT; keys that are pressed in the preferences replace them"
+    "Default keys, by Blender's names, separated by commas, such as W, UP_ARROW or LEFT_SHIFT. "
+    "Keys set in the preferences replace them"
 )
 
 
@@ -76,7 +76,7 @@ def _key(action: str) -> str:
 
 def _button(action: str) -> str:
     name, _, default = ACTIONS[action]
-    return choice(default, f"{name} Button", "Gamepad button for this", BUTTONS)
+    return choice(default, f"{name} Button", "Gamepad button of this command", BUTTONS)
 
 
 def _get_location(preferences: Any) -> str:
@@ -95,8 +95,8 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
     limit: float = number(
         4.0,
         "Cache Limit (GB)",
-        "Disk space for databases and trained motion fields. When it is exceeded, the files unused "
-        "for longest are deleted, and built again when needed",
+        "Disk space for databases and trained motion fields. Beyond it, the least recently used "
+        "files are deleted, and built again when needed",
         min=0.05,
         soft_max=100.0,
         precision=1,
@@ -112,7 +112,7 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
     dead_zone: float = number(
         0.15,
         "Dead Zone",
-        "Part of a stick's travel that counts as released; higher for a stick that drifts",
+        "Part of a stick's travel that counts as released; raise it for a drifting stick",
         min=0.0,
         max=0.85,
         soft_max=0.5,
@@ -144,7 +144,7 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
     tick_budget: float = number(
         TICK_BUDGET,
         "Tick Budget",
-        "Time that a tick may take before the view and the panel warn; higher: warns later",
+        "Time of a tick at which view and panel warn; higher: warns later",
         precision=3,
         step=0.1,
         subtype="TIME_ABSOLUTE",
@@ -233,7 +233,7 @@ class MOTION_MATCHING_OT_add_key(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_restore_keys(Operator, bpy.types.Operator):
-    """Make all keys of live sessions and the shortcut of Start the extension's own again"""
+    """Restore the default keys of live sessions and the default shortcut of Start"""
 
     bl_idname = "motion_matching.restore_keys"
     bl_label = "Restore Keys"
@@ -316,7 +316,7 @@ def _check_tasks(what: str, given: Mapping[str, Sequence[str]]) -> None:
 
 
 def create_keys() -> None:
-    """Make the default keys those of the keymap: those of the text that older versions stored."""
+    """Create the keymap from the default keys, or from the text stored by older versions."""
     keymaps.write_keys(STEER, _get_default_keys())
 
 
@@ -340,7 +340,7 @@ def _parse_key_names(text: str) -> list[str]:
 def describe_keys(steer: str = "devices", *, with_start: bool = False) -> str:
     """Describe in a line which keys work with what steers, and maybe the shortcut that starts."""
     shortcut = keymaps.get_shortcut(START) if with_start else ""
-    starts = f"{shortcut} starts,  " if shortcut else ""
+    starts = f"{shortcut}: start,  " if shortcut else ""
     return starts + _format_keys(steer, *map(tuple, _get_keys().values()))
 
 
@@ -351,11 +351,11 @@ def _format_keys(steer: str, *keys: tuple[str, ...]) -> str:
         action: (names or ("-",))[0].replace("_", " ").title()
         for action, names in zip(ACTIONS, keys, strict=True)
     }
-    commands = f"{first['tag']} asks for the next tag,  {first['record']} records,  Esc stops"
-    if steer != "devices":  # which leave the steering to it
+    commands = f"{first['tag']}: next tag,  {first['record']}: record,  Esc: stop"
+    if steer != "devices":  # whatever leads the character, not keys
         return f"{_STEERED.get(steer, '')}{commands}"
     directions = " ".join(first[action] for action in ("ahead", "left", "back", "right"))
     return (
-        f"{directions} steer,  {first['run']} runs,  {first['strafe']} keeps facing,  "
-        f"{first['push']} pushes,  {commands}"
+        f"{directions}: steer,  {first['run']}: run,  {first['strafe']}: keep facing,  "
+        f"{first['push']}: push,  {commands}"
     )

@@ -20,7 +20,7 @@ from .operator_base import CHARACTER_ALSO_LIVE, ConfirmedOperator, Operator
 from .typed_properties import choice, switch, text
 
 KINDS = (
-    ("features", "Features", "What frames are compared by"),
+    ("features", "Features", "Features to compare frames by"),
     ("controllers", "Controller", "How the character responds"),
     ("rigs", "Roles", "Bones by role"),
     ("mappings", "Bones", "Bones by role of a source and of the character, for retargeting"),
@@ -81,7 +81,7 @@ class _PresetOperator(Operator):
 
     kind: str = choice("features", "Kind", "What the preset is for", KINDS)
     for_source: bool = switch(
-        False, "For Source", "Map the active source of the database, not what is retargeted alone"
+        False, "For Source", "Map the active source of the database instead of the panel Retarget"
     )
 
 
@@ -172,12 +172,12 @@ def _get_source(obj: bpy.types.Object) -> Any:
     """Return the active source. SettingsError if there is none."""
     if source := app.sources.get_active_source(obj):
         return source
-    raise SettingsError("There is no source whose bones are mapped; add one first.")
+    raise SettingsError("There is no source with mapped bones; add one first.")
 
 
 class MOTION_MATCHING_OT_remove_preset(ConfirmedOperator, _PresetOperator, bpy.types.Operator):
-    """Remove your own preset that was applied or saved last; the settings stay, and the file is \
-moved to the folder of removed presets"""
+    """Remove your own preset that was applied or saved last. The settings stay, and the file \
+moves to the folder of removed presets"""
 
     bl_idname = "motion_matching.remove_preset"
     bl_label = "Remove Preset"
@@ -186,7 +186,7 @@ moved to the folder of removed presets"""
     name: str = text("", "Name", "Name of the preset")
 
     def get_question(self) -> str:
-        return f"'{self.name}' is moved to the folder of removed presets."
+        return f"'{self.name}' moves to the folder of removed presets."
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         try:
@@ -231,14 +231,14 @@ class _PresetMenu:
 
 
 class MOTION_MATCHING_MT_features(_PresetMenu, bpy.types.Menu):
-    """Presets of what frames are compared by"""
+    """Presets of features"""
 
     bl_label = "Feature Presets"
     kind = "features"
 
 
 class MOTION_MATCHING_MT_controllers(_PresetMenu, bpy.types.Menu):
-    """Presets of how the character responds"""
+    """Presets of the controller"""
 
     bl_label = "Controller Presets"
     kind = "controllers"

@@ -1,4 +1,4 @@
-"""The settings of a character, on its armature object: `object.motion_matching`."""
+"""Declare the settings of a character, on its armature object: `object.motion_matching`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     """Motion matching for this armature"""
 
     sources: Items[MotionMatchingSource] = collection(
-        MotionMatchingSource, "Sources", "Motion that the database is built from"
+        MotionMatchingSource, "Sources", "Motion to build the database from"
     )
     source_index: int = integer(
         0, "Active Source", "Source whose details are shown", update=follow_selection
@@ -77,53 +77,50 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     databases: Items[MotionMatchingDatabase] = collection(
         MotionMatchingDatabase,
         "Databases",
-        "Databases with a name, each built from some of the sources",
+        "Named databases, each built from its own choice of sources",
     )
     database_index: int = integer(
         0,
         "Active Database",
-        "Database that is built and played, and whose sources are switched on",
+        "Database to build and play; switches its sources on",
         update=app.databases.switch_database,
     )
     database_shown: int = integer(
-        -1, "Shown Database", "Database that the sources are switched on for", options={"HIDDEN"}
+        -1, "Shown Database", "Database of the enabled sources", options={"HIDDEN"}
     )
     show_path: bool = switch(
         False,
         "Show in Viewport",
-        "Draw the path of the simulation bone through the active source in the 3D view: thin as "
-        "found, thick as smoothed, violet when edited by hand; arrows show where the character "
-        "faces",
+        "Draw the path of the simulation bone through the active source in the 3D view. Thin: as "
+        "found, thick: smoothed, violet: edited by hand; arrows show the facing",
         update=refresh_path,
     )
     search: str = text(
         "",
         "Search",
-        "Words in the names, gaits or tags of the sources to show; edits of all shown sources "
-        "leave the others alone",
+        "Words in the names, gaits or tags of the sources to show. Edits of all shown sources skip "
+        "the hidden ones",
         options={"TEXTEDIT_UPDATE"},
     )
-    bones: str = choice(
-        "AUTO", "Bones", "Bones that make up the skeleton", _BONES, update=invalidate_status
-    )
+    bones: str = choice("AUTO", "Bones", "Bones of the skeleton", _BONES, update=invalidate_status)
     roles: MotionMatchingRoles = group(MotionMatchingRoles, "Roles")
     source_roles: Items[MotionMatchingSourceRoles] = collection(
         MotionMatchingSourceRoles,
         "Source Roles",
-        "Bones that were chosen by role for the skeletons of sources",
+        "Bones chosen by role for the skeletons of sources",
     )
     root: str = choice(
-        "AUTO", "Root Motion", "What carries the character over the ground in a take", _ROOTS
+        "AUTO", "Root Motion", "What moves the character over the ground in a take", _ROOTS
     )
     root_bone: str = text(
         "",
         "Root Bone",
-        "Bone that carries the character; leave empty to use the one above the hips",
+        "Bone that moves the character; leave empty to use the one above the hips",
     )
     speed: float = number(
         1.0,
         "Speed",
-        "How fast all sources are played; 1.1 makes most captured walking livelier",
+        "Playback speed of all sources; 1.1 makes most captured walking livelier",
         update=invalidate_status,
         **SPEED,
     )
@@ -132,13 +129,13 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         False,
         "Auto Tags",
         "Tag idling, walking, running, turns, strafing, moving backward, starts, stops and planted "
-        "turns, as found from the motion",
+        "turns from the motion",
         update=invalidate_status,
     )
     thresholds: MotionMatchingThresholds = group(MotionMatchingThresholds, "Thresholds")
     up: str = choice("Y", "Up", "Axis of the files that points up", AXES, update=invalidate_status)
     forward: str = choice(
-        "Z", "Forward", "Axis of the files that characters face", AXES, update=invalidate_status
+        "Z", "Forward", "Axis of the files that points forward", AXES, update=invalidate_status
     )
     file_scale: float = number(
         0.0,
@@ -153,8 +150,8 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     show_tags: bool = switch(
         True,
         "Show in Timeline",
-        "Draw the ranges into the Dope Sheet and the Timeline: those of the source whose action is "
-        "shown there, or of the active source if the armature plays no action",
+        "Draw the ranges of the shown action's source in the Dope Sheet and the Timeline, or of "
+        "the active source if the armature plays no action",
         update=redraw_editors,
     )
     features: MotionMatchingFeatures = group(MotionMatchingFeatures, "Features")
@@ -171,22 +168,21 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     fewer_keys: float = number(
         0.0,
         "Fewer Keys",
-        "How far any bone may be from its position in exchange for fewer keys; zero keeps every "
-        "key",
+        "Largest error allowed when removing keys. 0 keys every frame",
         **TOLERANCE,
     )
     use_nla: bool = switch(
-        False, "Push to NLA", "Put each take onto a new NLA track, above all others"
+        False, "Push to NLA", "Put each take on a new NLA track above all others"
     )
     set_frame_range: bool = switch(
-        True, "Set Frame Range", "Move the end of the scene to that of a take that is longer"
+        True, "Set Frame Range", "Extend the scene to the end of a longer take"
     )
     play: MotionMatchingPlay = group(MotionMatchingPlay, "Play")
     takes: Items[MotionMatchingTake] = collection(
-        MotionMatchingTake, "Takes", "Takes that were recorded or baked for this character"
+        MotionMatchingTake, "Takes", "Recorded and baked takes of this character"
     )
     take_index: int = integer(
-        0, "Active Take", "Take to play, bake again, discard and compare", update=follow_selection
+        0, "Active Take", "Take to play, bake again, delete and compare", update=follow_selection
     )
     compare_by: str = choice("TAKE", "Compare", "What to compare the active take with", COMPARISONS)
     compare_with: bpy.types.Action = pointer(
@@ -207,7 +203,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     compare_apart: float = number(
         0.8,
         "Apart",
-        "How far aside the other take plays, in heights of the larger character; 0 lays one over "
+        "Distance of the other take to the side, in heights of the larger character; 0: one over "
         "the other",
         subtype="FACTOR",
         soft_min=-3.0,
@@ -221,7 +217,6 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     performer: bpy.types.Object = pointer(
         bpy.types.Object,
         "Performer",
-        "Armature whose simulation bone this empty stands for, on a source whose path is edited "
-        "by hand",
+        "Armature of the simulation bone that this empty stands for, with a path edited by hand",
         options={"HIDDEN"},
     )

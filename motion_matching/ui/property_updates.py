@@ -1,4 +1,4 @@
-"""What a change of a character's settings leads to: the `update` callbacks of properties."""
+"""Follow changes of a character's settings: the `update` callbacks of properties."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def test_training_can_be_stopped_and_resumed():
         if stage == "Looking where actions lead" and part > 0.3:
             break
     work.close()
-    assert runtime.stop_message == "Stopped; Train goes on from here"
+    assert runtime.stop_message == "Stopped; Train continues from here"
     status.refresh(obj)
     assert field_training.get_training_state(obj) == "stopped"
     assert not training.trained_key
@@ -209,7 +209,7 @@ def test_training_can_be_stopped_and_resumed():
         "stop before the stopped training is loaded"
     )
     work.close()
-    assert runtime.stop_message == "Stopped; Train goes on from here", (
+    assert runtime.stop_message == "Stopped; Train continues from here", (
         "the earlier progress is still there"
     )
     status.refresh(obj)
@@ -268,7 +268,7 @@ def test_training_can_be_stopped_and_resumed():
     file = get_library().get_path(training.trained_key)
     whole = file.read_bytes()
     file.write_bytes(whole[:1000])
-    expect_refusal(ops.bake_script, "train it again", seconds=2.0)
+    expect_refusal(ops.bake_script, "train the field again", seconds=2.0)
     assert ops.train() == {"FINISHED"}
     assert file.read_bytes() == whole
     status.refresh(obj)
@@ -348,7 +348,7 @@ def test_a_push_while_live_reaches_the_field():
     for number in range(1, 25):
         before = tick(number)
     calm = np.abs(tick(25) - before).max()
-    assert "E pushes" in preferences.describe_keys()
+    assert "E: push" in preferences.describe_keys()
     keyboard.handle("E", "PRESS")
     keyboard.handle("E", "RELEASE")
     # without a direction a push follows the view, along +Y at heading pi: here in front of a view

@@ -165,7 +165,7 @@ def test_bones_that_change_meanwhile_end_it():
 
     edit_bones(hero, raise_head)
     actions = len(bpy.data.actions)
-    with pytest.raises(RigChangedError, match=r"'Hero' was changed"):
+    with pytest.raises(RigChangedError, match=r"'Hero' has changed"):
         run_steps(steps)
     assert len(bpy.data.actions) == actions
 
@@ -175,7 +175,7 @@ def test_an_armature_that_is_deleted_meanwhile_ends_it():
     steps = start(hero)
     next(steps)
     bpy.data.objects.remove(hero)
-    with pytest.raises(SettingsError, match="not there any more"):
+    with pytest.raises(SettingsError, match="was deleted"):
         run_steps(steps)
 
 

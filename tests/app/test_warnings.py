@@ -80,7 +80,7 @@ def test_a_file_without_a_body_is_told_when_it_is_added(tmp_path, clip):
     [item] = list_warnings(obj)
     assert item.area == "database"
     assert len(item.about) == 4
-    assert "4 sources have bones that are not found" in item.text
+    assert "4 sources have unrecognised bones" in item.text
     assert "and 1 more" in item.text
     assert status.refresh(obj).states["tentacle 0"].text == "Needs Help"
     assert standing.get_database_state(obj) == ("ERROR", "3 of 7")

@@ -9,6 +9,7 @@ import hashlib
 import re
 import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ def test_a_zip_holds_the_whole_package_and_nothing_else(zips):
     expected = {
         str(file.relative_to(ours).as_posix())
         for file in ours.rglob("*")
-        if file.suffix in (".py", ".typed", ".npz")
+        if file.suffix in (".py", ".typed", ".npz", ".license")
     }
     expected.remove("__main__.py")  # which only a checkout runs
     expected |= {
@@ -100,6 +101,79 @@ def test_a_zips_manifest_adds_platform_and_wheels_to_ours(zips):
             "wheels": manifest["wheels"],
         } == manifest
         assert MANIFEST["version"] in zipped.name
+
+
+def test_a_zip_runs_no_text_traces_nothing_and_joins_its_threads(zips):
+    """Code that runs texts, traces, or goes on after a disabled extension is refused in reviews."""
+    with zipfile.ZipFile(zips["linux-x64"]) as archive:
+        found = [
+            f"{name}:{problem}"
+            for name in sorted(archive.namelist())
+            if name.endswith(".py")
+            for problem in find_reviewed(ast.parse(archive.read(name)))
+        ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("exec('1')", ["1 exec"]),
+        ("import builtins\nbuiltins.eval('1')", ["2 eval"]),
+        ("import sys\nsys.settrace(None)", ["2 settrace"]),
+        ("if __name__ == '__main__':\n    pass", ["1 __main__"]),
+        ("def run():\n    Thread(target=print).start()", ["2 Thread without join"]),
+        ("def run():\n    t = threading.Timer(1, print)\n    t.start()", ["2 Timer without join"]),
+        ("def run():\n    t = Thread(target=print)\n    t.start()\n    t.join()", []),
+        ("def run():\n    ','.join(Thread(target=print))", ["2 Thread without join"]),
+        ("def run():\n    with ThreadPoolExecutor() as pool:\n        pool.map(print, ())", []),
+        ("POOL = ThreadPoolExecutor()", ["1 ThreadPoolExecutor without join"]),
+    ],
+)
+def test_what_a_review_refuses_is_found(code, found):
+    assert list(find_reviewed(ast.parse(code))) == found
+
+
+RUNS_TEXT = {"exec", "eval", "compile", "settrace", "setprofile"}
+STARTS_THREADS = {"Thread", "Timer", "ThreadPoolExecutor", "ProcessPoolExecutor"}
+
+
+def find_reviewed(tree: ast.Module) -> Iterator[str]:
+    """Yield line and kind of what reviewers of extensions refuse in a module."""
+    joined, managed = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.With):
+            managed |= {id(item.context_expr) for item in node.items}
+        elif isinstance(node, ast.FunctionDef):
+            joins = {
+                call.func.value.id
+                for call in find_calls(node)
+                if isinstance(call.func, ast.Attribute)
+                and call.func.attr == "join"
+                and isinstance(call.func.value, ast.Name)
+            }
+            joined |= {
+                id(assigned.value)
+                for assigned in ast.walk(node)
+                if isinstance(assigned, ast.Assign)
+                and isinstance(assigned.targets[0], ast.Name)
+                and assigned.targets[0].id in joins
+            }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value == "__main__":
+            yield f"{node.lineno} __main__"
+    for call in find_calls(tree):
+        is_method = isinstance(call.func, ast.Attribute)
+        name = call.func.attr if is_method else getattr(call.func, "id", "")
+        if name in RUNS_TEXT and not (name == "compile" and is_method):  # patterns are compiled
+            yield f"{call.lineno} {name}"
+        if name in STARTS_THREADS and id(call) not in joined | managed:
+            yield f"{call.lineno} {name} without join"
+
+
+def find_calls(tree: ast.AST) -> list[ast.Call]:
+    """Return all calls in a tree."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
 def test_each_platform_and_python_gets_one_wheel_of_each_kind():
@@ -179,7 +253,8 @@ def test_the_manifest_meets_the_extension_guidelines():
     assert all(
         len(reason) <= 64 and reason[-1].isalnum() for reason in MANIFEST["permissions"].values()
     )
-    assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later"]
+    assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later", "SPDX:CC0-1.0"]
+    assert MANIFEST["copyright"] == ["2026 The Motion Matching for Blender authors"]
 
 
 NETWORK = {

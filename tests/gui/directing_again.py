@@ -53,7 +53,7 @@ def undo(count):
 
 
 def follow():
-    """Follow the baked script with a click on *Follow This Take*; return the jumps of the take."""
+    """Follow the baked script with a click on *Re-solve Path*; return the jumps of the take."""
     yield from click("motion_matching.bake_again")
     yield from worked()
     yield from until(lambda: len(list_takes()) == 2)
@@ -63,7 +63,7 @@ def follow():
 
 
 def replace_a_jump():
-    """Replace the jump at the playhead with a click on *Another*."""
+    """Replace the jump at the playhead with a click on *Replace Jump*."""
     width = region_of(view()[1], "UI").width
     yield from click("motion_matching.replace_jump", at=round(0.7 * width))
     yield from worked()

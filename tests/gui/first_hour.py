@@ -407,7 +407,7 @@ def change_a_key():
     yield 1.0
     get_user_item("run").type = "J"
     yield from take_picture("preferences")
-    assert "J runs" in preferences.describe_keys(), preferences.describe_keys()
+    assert "J: run" in preferences.describe_keys(), preferences.describe_keys()
 
 
 def film_the_rest(obj):

@@ -41,11 +41,11 @@ def describe():
 def scenario():
     yield from create_performer()
     yield from until(lambda: get_user_item("ahead"))
-    assert describe().startswith("Ctrl Alt M starts,  W A S D steer"), describe()
+    assert describe().startswith("Ctrl Alt M: start,  W A S D: steer"), describe()
     get_user_item("ahead").type = "I"
     get_user_item("record").type = "F8"
     yield from until(lambda: get_user_item("ahead").is_user_modified)
-    assert "I A S D steer" in describe(), describe()
+    assert "I A S D: steer" in describe(), describe()
     before = read_traces()
     live = yield from started()
     place = live.position
@@ -70,8 +70,8 @@ def scenario():
     assert ("I", "PRESS") in heard
     keymap = bpy.context.window_manager.keyconfigs.user.keymaps[load_module("ui.keymaps").NAME]
     keymap.restore_item_to_default(get_user_item("ahead"))
-    assert "W A S D steer" in describe(), describe()
-    assert "F8 records" in describe(), describe()
+    assert "W A S D: steer" in describe(), describe()
+    assert "F8: record" in describe(), describe()
     yield from change_keys()
     yield from enable_again()
 
@@ -89,7 +89,7 @@ def change_keys():
     items[-1].type = "Q"
     bpy.context.window_manager.keyconfigs.user.keymaps[keymaps.NAME].keymap_items.remove(items[0])
     yield 0.3
-    assert "Q pushes" in describe(), describe()
+    assert "Q: push" in describe(), describe()
     assert ops.add_key() == {"FINISHED"}
     yield 0.3
     _, added = keymaps.iterate_shortcuts(start)
@@ -105,9 +105,9 @@ def change_keys():
     yield from until(lambda: alive().live is None)
     assert ops.restore_keys() == {"FINISHED"}
     yield 0.3
-    assert describe().startswith("Ctrl Alt M starts,  W A S D steer"), describe()
-    assert "E pushes" in describe(), describe()
-    assert "Space records" in describe(), describe()
+    assert describe().startswith("Ctrl Alt M: start,  W A S D: steer"), describe()
+    assert "E: push" in describe(), describe()
+    assert "Space: record" in describe(), describe()
 
 
 def show_preferences():
@@ -131,7 +131,7 @@ def enable_again():
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     yield from until(lambda: get_user_item("push"))
     yield 0.5
-    assert "E pushes" in describe(), describe()
+    assert "E: push" in describe(), describe()
 
 
 if __name__ == "__main__":

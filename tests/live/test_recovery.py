@@ -157,7 +157,7 @@ def test_a_take_without_an_armature_can_still_be_recovered(tmp_path: Path) -> No
     stage.run(round(2.2 * FPS))
     bpy.data.objects.remove(stage.obj)
     [message] = stage.session.stop()
-    assert "'Person' is gone" in message
+    assert "'Person' was deleted" in message
     assert "recovery" in message
     [path] = recovery.find_unfinished(folder)
     assert len(recovery.read(path).ticks.frames) == 2 * FPS

@@ -360,7 +360,7 @@ def test_names_that_are_too_long_are_refused_in_a_sentence(obj, tmp_path):
     with no_tracebacks():
         app_status.refresh(obj)
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
-    assert "not there" in sources.find_source_problem(source)
+    assert "does not exist" in sources.find_source_problem(source)
 
 
 def test_many_ranges_and_long_notes_do_not_stop_drawing(obj):

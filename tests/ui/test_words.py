@@ -121,8 +121,8 @@ def test_every_operator_says_why_it_cannot_run(monkeypatch):
         "record": "Start a live session first",
         "push": "Start a live session first",
         "steer": "Start a live session first",
-        "recover_take": "was cut off",
-        "discard_recording": "was cut off",
+        "recover_take": "no interrupted recording",
+        "discard_recording": "no interrupted recording",
         "cancel": "Nothing is running",
     }
     for name, words in while_live.items():

@@ -1,4 +1,4 @@
-"""The director: marks in the scene become a shot, and the shot becomes a take."""
+"""Direct takes: marks in the scene become a shot, and the shot becomes a take."""
 
 from typing import TYPE_CHECKING
 

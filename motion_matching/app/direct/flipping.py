@@ -18,7 +18,7 @@ def list_directed(obj: bpy.types.Object) -> list[bpy.types.Action]:
 
 
 def find_next(obj: bpy.types.Object, step: int) -> bpy.types.Action | None:
-    """Return the directed take so many after the active one, beginning anew at the end."""
+    """Return the directed take at an offset from the active one, wrapping around at the end."""
     settings, directed = settings_of(obj), list_directed(obj)
     active = get_active(settings.takes, settings.take_index)
     action = active.action if active else None

@@ -1,4 +1,4 @@
-"""Bake a recording or a script again with the director: the same way, all of which is known."""
+"""Bake a recording or a script again with the director: the same way, known in advance."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def follow_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
     if len(parts) > 1 or parts[0].collection:
         raise SettingsError(
             f"The take '{action.name}' was recorded in several pieces, or for a part of the body; "
-            "use Direct This Take instead, which puts marks along it."
+            "use Take to Marks instead."
         )
     [part] = parts
     settings = get_performer_settings(obj, database)

@@ -15,7 +15,7 @@ from ...scene.direct import stored_shots
 from ..items import get_active
 from ..typed import settings_of
 
-_SAME = 1e-3  # seconds by which a jump that is kept may be told elsewhere
+_SAME = 1e-3  # seconds by which the reported time of a kept jump may differ
 _AROUND = 2.5  # seconds before and after a forbidden jump that are solved anew
 
 

@@ -1,4 +1,4 @@
-"""Marks of a character: empties in its collection, with what they ask for.
+"""Manage the marks of a character: empties in its collection, with their requests.
 
 An empty that is copied is another mark, and one that is deleted is none any more. The frame of a
 mark is that of the timeline marker of its name; only without one, the frame stored on the empty
@@ -122,7 +122,7 @@ def add_mark(
     for other in list_leading(obj):
         if get_frame(other) == frame:
             raise SettingsError(
-                f"The mark '{other.name}' is at frame {frame} already; go to another frame, or "
+                f"The mark '{other.name}' is already at frame {frame}; go to another frame, or "
                 "move that mark."
             )
     height = (ground or read_ground(obj)[0]).height(placement.x, placement.y)
@@ -225,7 +225,7 @@ def remove_mark(obj: bpy.types.Object, empty: bpy.types.Object) -> None:
 
 
 def refresh_markers(obj: bpy.types.Object) -> None:
-    """Give each mark a timeline marker of its name, and remove those of marks that are gone."""
+    """Give each mark a timeline marker of its name, and remove the markers of deleted marks."""
     director = settings_of(obj).director
     marks = list_marks(obj)
     frames = [get_frame(empty) for empty in marks]
@@ -250,7 +250,7 @@ def _read_names(text: str) -> set[str]:
 
 
 def describe(empty: bpy.types.Object) -> str:
-    """Return in a few words what a mark asks for besides place and facing, or until when."""
+    """Describe in a few words the requests of a mark beyond place and facing, or its end."""
     mark: Any = mark_of(empty)
     if mark.kind == TEMPO:
         return f"to {mark.frame_end}, {mark.rate:.0%}"

@@ -1,4 +1,4 @@
-"""What became of marks in the last solve, stored on them until they change."""
+"""Store the outcome of the last solve on marks, until they change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of a take, found anew as marks are moved, and drawn: it changes nothing in the file.
+"""Find the way of a take again as marks are moved, and draw it without changing the file.
 
 While it is on, a timer looks whether a mark was moved or asks for something else. The way is then
 sketched in a thread, with few states and only around that mark where the shot is long.
@@ -38,10 +38,9 @@ Values = tuple[Any, ...]
 
 @dataclass(eq=False)
 class MarkPreview:
-    """The preview of an armature's shot: what it is made with, and what it last showed.
-
-    `asked` and `places` are what the marks asked for, and where they were. The `way` is None before
-    the first one, and `note` says why it is not that of the marks now.
+    """The preview of an armature's shot: its inputs, and the last result. `asked` and `places` are
+    the requests and places of the marks. The `way` is None before the first one, and `note` says
+    why it is not that of the marks now.
     """
 
     armature: Handle
@@ -90,7 +89,7 @@ def start_steps(obj: bpy.types.Object) -> Steps[str]:
     obj = get_armature(uid)
     runtime.mark_preview = MarkPreview(Handle.from_block(obj, "objects"), key, director)
     callbacks.schedule(follow)
-    return "The way follows the marks until you switch it off"
+    return "The preview follows the marks until you switch it off"
 
 
 def stop(reason: str = "") -> None:
@@ -128,17 +127,14 @@ def _find_end(preview: MarkPreview) -> str:
     """Return why a preview cannot go on, or an empty string."""
     obj = preview.armature.find()
     if obj is None:
-        return "The preview has ended, as its character is gone."
+        return "Preview stopped: its character was deleted."
     active = resolve_armature(_get_active_object())
     if active not in (None, obj):
-        return f"The preview has ended, as '{obj.name}' is not the active character any more."
+        return f"Preview stopped: '{obj.name}' is no longer the active character."
     status = runtime.statuses.by_uid.get(obj.session_uid)
     is_another = status is not None and status.kind == "fresh" and status.key != preview.key
     if is_another or (status is not None and status.kind in _GONE):
-        return (
-            "The preview has ended, as its database is not that of the sources any more; start it "
-            "again to bring both up to date."
-        )
+        return "Preview stopped: the sources changed. Start it again to update."
     return ""
 
 
@@ -174,7 +170,7 @@ def _is_transforming() -> bool:
 
 
 def _list_asked(obj: bpy.types.Object, preview: MarkPreview) -> Values:
-    """Return what decides on the shot of an armature besides where its marks are."""
+    """Return everything that decides on the shot of an armature except the places of its marks."""
     settings = settings_of(obj)
     director: Any = settings.director
     path, obstacles = director.path, settings.obstacles
@@ -263,7 +259,7 @@ def _sketch_steps(preview: MarkPreview, shot: Shot) -> Steps[tuple[Sketch, Way]]
 
 
 def _go_on(preview: MarkPreview) -> None:
-    """Let the work go on, and show what it has found once it is done."""
+    """Continue the work, and show its result once it is done."""
     assert preview.work is not None
     try:
         next(preview.work)
@@ -276,7 +272,7 @@ def _go_on(preview: MarkPreview) -> None:
         _show(preview, preview.sketch, preview.way, note)
     except BaseException:
         preview.work = None
-        stop("The preview has ended with an error, which Blender's console shows.")
+        stop("Preview stopped by an error; Blender's console shows it.")
         raise
 
 

@@ -1,4 +1,4 @@
-"""The marks, path and walls of a scene as a shot, in seconds from its first frame."""
+"""Read marks, path and walls of a scene as a shot, in seconds from its first frame."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Request:
     """A shot that begins at a frame, and its marks and tempos: session_uids, and requests.
 
     `put_marks` adds the marks of one that was not made from marks, once it is solved. A `piece` of
-    it is solved anew. It is solved in so many `variations`.
+    it is solved anew. `variations` is the number of takes to solve.
     """
 
     shot: Shot
@@ -120,8 +120,8 @@ def _find_end(
 def _check_length(seconds: float) -> None:
     if seconds < _SHORTEST_SHOT:
         raise SettingsError(
-            "The shot ends before it has begun; let it end later, or move its marks behind the "
-            "start of the scene."
+            "The shot ends before it starts; set a later end, or move its marks behind the start "
+            "of the scene."
         )
     if seconds > LONGEST_SHOT:
         raise SettingsError(
@@ -158,8 +158,8 @@ def read_place(empty: bpy.types.Object, frame: int) -> Placement:
     place = empties.read_arrow(_find_matrix(empty, frame))
     if not all(map(math.isfinite, place)):
         raise SettingsError(
-            f"The mark '{empty.name}' at frame {frame} is nowhere: its location or rotation is not "
-            "a number; type another."
+            f"The mark '{empty.name}' at frame {frame} has no place: its location or rotation is "
+            "not a number; type another."
         )
     return place
 
@@ -175,7 +175,7 @@ def read_height(empty: bpy.types.Object, frame: int) -> float | None:
     height: float = _find_matrix(empty, frame).translation.z
     if not math.isfinite(height):
         raise SettingsError(
-            f"The mark '{empty.name}' at frame {frame} is nowhere: its height is not a number; "
+            f"The mark '{empty.name}' at frame {frame} has no place: its height is not a number; "
             "type another."
         )
     return height
@@ -209,7 +209,7 @@ def _read_mark(
         try:
             find_frame(database, mark.moment)
         except SettingsError as error:
-            raise SettingsError(f"{label} asks for a moment of a source. {error}") from None
+            raise SettingsError(f"{label} asks for a source frame. {error}") from None
     place = read_place(empty, frame)
     read = Mark(
         (frame - start) / fps,
@@ -241,7 +241,7 @@ def _read_tempo(empty: bpy.types.Object, start: int, end: int, fps: float) -> Te
 
 
 def _check_range(text: str, frames: tuple[int, int], start: int, end: int) -> None:
-    """Check that what a text names is within a shot. Raises SettingsError."""
+    """Check that an item, described by a text, is within a shot. Raises SettingsError."""
     if not start <= frames[0] < frames[1] <= end:
         raise SettingsError(
             f"{text} from frame {frames[0]} to {frames[1]}, and the shot lasts from {start} to "
@@ -265,8 +265,8 @@ def _read_path(obj: bpy.types.Object, start: int, end: int, fps: float) -> tuple
         raise SettingsError(f"The path '{curve.name}' has no length; draw a longer one.")
     if not (speeds > 0.0).all():
         raise SettingsError(
-            f"The path '{curve.name}' has points with a radius of 0, where one would stand for "
-            "ever; give them a larger radius, which is a factor of the speed."
+            f"The path '{curve.name}' has points with a radius of 0, which would stop the "
+            "character; give them a larger radius, which multiplies the speed."
         )
     gone = np.append(0.0, np.cumsum(lengths / (0.5 * (speeds[1:] + speeds[:-1]))))
     seconds = (last - first) / fps

@@ -47,7 +47,7 @@ BuildPiece = Callable[[Shot, int], Piece]
 
 @dataclass
 class Footages:
-    """What was directed last, with which footage and table: the next solve uses them again."""
+    """The footage and jump table of the last solve, for the next one."""
 
     database: Database | None = None
     footage: Footage | None = None
@@ -74,17 +74,16 @@ class BestWay:
 
 
 class _Found(NamedTuple):
-    """What was solved, and whether that is only the best so far."""
+    """A solved take, and whether it is only the best so far."""
 
     solved: list[_Solved]
     is_early: bool = False
 
 
 def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request) -> Steps[str]:
-    """Solve what `build` asks for with an armature's database, built if need be; bake the take.
-
-    Returns what to report. Nothing is changed before the end. EndedEarly, thrown into the steps,
-    keeps the best take so far; it is raised if there is none.
+    """Solve the request of `build` with an armature's database, built if needed; bake the take.
+    Returns a report. Nothing is changed before the end. EndedEarly, thrown into the steps, keeps
+    the best take so far; it is raised if there is none.
     """
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
@@ -131,8 +130,8 @@ def solve_piece_steps(
 ) -> Steps[str]:
     """Solve a range of a directed take anew, and leave the rest of it as it is.
 
-    `piece` returns the range, and what is asked for in it, for the take's shot and first frame. Of
-    the jumps in it, those that are pinned stay.
+    `piece` returns the range and its request, for the take's shot and first frame. Pinned jumps in
+    it stay.
     """
     shot, frame = stored_shots.read_shot(action)
     return solve_steps(obj, lambda obj, database: Request(shot, frame, piece=piece(shot, frame)))
@@ -244,7 +243,9 @@ def _find_contacts(done: Directed, database: Database) -> _Solved:
 def _prepare_steps(
     obj: bpy.types.Object, request: Request, solved: _Solved, database: Database
 ) -> Steps[takes.Bake]:
-    """Return what bakes a solved take. As it is solved, ending early means to go on."""
+    """Return a function that bakes a solved take. Ending early does not stop it, because it is
+    solved.
+    """
     part = TakePart(solved.done.take.performance, request.frame)
     asked = BakeRequest(_NAME, (part,), solved.ranges)
     steps = takes.prepare_take_steps(obj, asked, solved.done.take, solved.ranges, database)
@@ -275,20 +276,22 @@ def _bake_all(
     text = f"Directed '{action.name}': {seconds:.1f} s from frame {request.frame} on, {reached}"
     inside = describe_inside(report)
     text += f", and {inside}" if inside else ""
-    more = ["Ended early, with the best so far"] if found.is_early else []
+    more = ["Ended early, with the best result so far"] if found.is_early else []
     if not found.is_early or len(baked) > 1:
         more += _describe_variations(baked[-1][0].name, len(baked), request.variations)
     return ". ".join((text, *more, *(sentence.rstrip(".") for sentence in missed[:3])))
 
 
 def _describe_variations(last: str, found: int, asked: int) -> list[str]:
-    """Return what to say about the takes that were found besides the first, of those asked for."""
+    """Describe the takes found in addition to the first, out of the requested number."""
     if asked <= 1:
         return []
     if found == 1:
-        return ["No other take that differs meets as much; give the marks more time or tolerance"]
-    text = f"{found} takes that differ, up to '{last}'"
-    return [text if found == asked else f"{text}; others are too much like these"]
+        return [
+            "No other different take meets as many marks; give the marks more time or tolerance"
+        ]
+    text = f"{found} different takes, up to '{last}'"
+    return [text if found == asked else f"{text}; all others are too similar"]
 
 
 def _bake(

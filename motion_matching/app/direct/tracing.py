@@ -28,9 +28,9 @@ from . import marks, outcomes, solving
 from .shots import Request
 
 _EVERY, _NEAREST = 2.0, 0.7  # seconds between two marks: usually, and at least
-_STOP = 0.6  # seconds of standing from which on that is a stop
+_STOP = 0.6  # seconds of standing that count as a stop
 _SMOOTH = 0.25  # seconds on both sides over which the speed is averaged
-_TURN, _TURN_TIME = 0.9, 0.5  # radians in so many seconds that are a sharp turn
+_TURN, _TURN_TIME = 0.9, 0.5  # radians and seconds of a sharp turn
 _LEVEL = 1e-3  # radians by which turns that are as sharp differ
 
 
@@ -146,7 +146,7 @@ def make_shot(taken: Take, database: Database, seed: int) -> Shot:
 
 
 def _put_marks(shot: Shot, frame: int, obj: bpy.types.Object) -> tuple[tuple[int, str], ...]:
-    """Replace the marks of an armature by those of a shot, which begins at a frame."""
+    """Replace the marks of an armature with the marks of a shot, which begins at a frame."""
     for empty in marks.list_all(obj):
         marks.remove_mark(obj, empty)
     fps, director = get_scene_fps(bpy.context.scene), settings_of(obj).director

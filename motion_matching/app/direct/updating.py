@@ -1,4 +1,4 @@
-"""Marks of files of earlier versions, which had another kind for those that do not lead: pins."""
+"""Update files of earlier versions, where marks without Lead Character were pins."""
 
 from __future__ import annotations
 

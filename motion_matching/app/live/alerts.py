@@ -26,8 +26,8 @@ def check_rig(writer: ChannelWriter | MarkerWriter) -> tuple[WarningItem, ...]:
         return ()
     text = (
         f"'{writer.armature.name}' ({writer.bone_count} bones) evaluates at {writer.rate:.0f} Hz: "
-        "to see it move smoothly, disable meshes or modifiers in viewports, or set Live to Proxy "
-        "under Controls; takes are exact anyway"
+        "for a smooth view, disable meshes or modifiers in viewports, or set Live to Proxy under "
+        "Controls. Takes are exact either way"
     )
     return (WarningItem("slow rig", text, "play", (writer.armature.name,)),)
 
@@ -43,7 +43,7 @@ class Alerts:
     ) -> tuple[WarningItem, ...]:
         """Return the warnings at a tick, given the slowest tick lately and its budget in seconds.
 
-        `matches_data` says whether full speeds are those of the data already.
+        `matches_data` says whether full speeds already equal the data's.
         """
         warnings = []
         if missing := self._find_missing_speed(frame):

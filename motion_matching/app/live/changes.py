@@ -1,4 +1,4 @@
-"""Changes while a session runs: what ends it, and what waits until it is started again."""
+"""Detect changes while a session runs: ones that end it, and ones that wait for a restart."""
 
 from __future__ import annotations
 
@@ -14,20 +14,18 @@ from ..training import get_training_request
 from ..typed import settings_of
 
 _OTHER_FEATURES = (
-    "Features were added, removed or changed: the session goes on with those that it began with, "
-    "and the others count once it is started again."
+    "Features were added, removed or changed: the session keeps its own until you restart it."
 )
 _OTHER_METHOD = (
-    "Another method or training was chosen: the session goes on with the one that it began with, "
-    "and the other counts once it is started again."
+    "Another method or training was chosen: the session keeps its own until you restart it."
 )
 
 
 class ChangeDetector:
-    """Compares an armature, its settings and the scene with those that a session began with."""
+    """Compares an armature, its settings and the scene with their state at the session's start."""
 
     def __init__(self, obj: bpy.types.Object, database: Database | None) -> None:
-        self.plays_features = True  # whether the features that are set are those that it plays with
+        self.plays_features = True  # whether it plays with the current features
         self._database = database
         self._scene, self._data = bpy.context.scene.session_uid, obj.data.session_uid
         self._bones = obj.pose.bones.keys()
@@ -41,13 +39,13 @@ class ChangeDetector:
     def describe_armature_change(self, obj: bpy.types.Object, session: Session) -> str:
         """Return why the session must end (the armature changed), or an empty string."""
         if obj.data.session_uid != self._data:
-            return f"The live session has ended, because armature '{obj.name}' has other bones now."
+            return f"The live session ended: the bones of armature '{obj.name}' changed."
         names = obj.pose.bones.keys()
         if names != self._bones and len(names) == len(self._bones):
             renamed = dict(zip(self._bones, names, strict=True))
             session.writer.rename_bones(renamed)
             before, now = next((before, now) for before, now in renamed.items() if before != now)
-            return f"The live session has ended, because bone '{before}' was renamed to '{now}'."
+            return f"The live session ended: bone '{before}' was renamed to '{now}'."
         return ""
 
     def detect_tuning_change(self, obj: bpy.types.Object) -> bool:

@@ -1,4 +1,4 @@
-"""Where a live character is seen: where it is, or on the spot, while the ground passes by."""
+"""Place a live character in the view: where it is, or on the spot while the ground passes by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends a live session from outside: undo, files and saving; `handlers` calls it.
+"""End a live session from outside, by undo, files and saving; `handlers` calls it.
 
 Undo, and files that Blender saved automatically, also bring back what the extension had put into
 the file for a while.
@@ -23,7 +23,7 @@ from ..typed import settings_of
 def end_by_undo() -> None:
     """End the session before an undo, which its takes outlive as recovery files."""
     session = runtime.live
-    left = app.live.host.end("Undo has ended the live session.", leaves_recording=True)
+    left = app.live.host.end("Undo ended the live session.", leaves_recording=True)
     if session:
         session.may_push = False
     runtime.recovery_paths.extend(left)
@@ -43,7 +43,7 @@ def recover_takes() -> None:
         names = " and ".join(f"'{name}'" for name in saved)
         words.insert(0, f"{names} {'was' if len(saved) == 1 else 'were'} kept.")
         callbacks.schedule(_push_undo_step)
-    runtime.end_message = " ".join(["Undo has ended the live session.", *words])
+    runtime.end_message = " ".join(["Undo ended the live session.", *words])
 
 
 def _recover_unless_present(path: Path) -> list[str]:
@@ -69,9 +69,9 @@ def clean_up() -> None:
 
 
 def prepare_saving() -> None:
-    """End the session, as a file is saved without one."""
+    """End the session, because a file is saved without one."""
     if runtime.live:
-        app.live.host.end("The file was saved, and the live session has ended.")
+        app.live.host.end("The live session ended: the file was saved.")
     for obj in bpy.data.objects:
         if obj.type == "ARMATURE" and obj.library is None:
             _make_groups(settings_of(obj))
@@ -102,5 +102,5 @@ def _is_quitting() -> bool:
 def stop() -> None:
     """End the session because the extension is disabled."""
     if runtime.live:
-        reason = "The extension was disabled, and the live session has ended."
+        reason = "The live session ended: the extension was disabled."
         app.live.host.end(reason, leaves_recording=_is_quitting())

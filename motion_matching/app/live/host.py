@@ -1,4 +1,4 @@
-"""The live session of this Blender, one at most: it is started, ticked and ended here.
+"""Start, tick and end the live session of this Blender, one at most.
 
 No Blender data is held from tick to tick; a session finds its armature by a handle.
 """
@@ -140,7 +140,7 @@ class LiveSession:
             self._end_reason = _format_error(error)
         except Exception:
             traceback.print_exc()
-            self._end_reason = "An error ended the live session; the console has its details."
+            self._end_reason = "An error ended the live session; see the console for details."
 
     def _tick(self) -> None:
         self._end_reason = self._end_reason or self._find_problem()
@@ -201,7 +201,7 @@ class LiveSession:
 
     @property
     def shown(self) -> Handle:
-        """The armature that shows the poses: the character, or its proxy."""
+        """Return the armature that shows the poses: the character, or its proxy."""
         writer = self.session.writer
         return writer.shown if isinstance(writer, ProxyWriter) else self.armature
 
@@ -315,7 +315,7 @@ class LiveSession:
     def _find_problem(self) -> str:
         """Return why the session must end, or an empty string."""
         if not self._changes.is_own_scene(bpy.context.scene):
-            return "The live session has ended, because another scene was chosen."
+            return "The live session ended: another scene was chosen."
         return self._find_armature_change()
 
     def _find_armature_change(self) -> str:
@@ -367,7 +367,7 @@ class LiveSession:
 
     @property
     def plays_features(self) -> bool:
-        """Return whether the features that are set are those that the session plays with."""
+        """Return whether the session plays with the current features."""
         return self._changes.plays_features
 
     # ------------------------------------------------------------ recording
@@ -414,14 +414,14 @@ class LiveSession:
         try:
             if leaves_recording:
                 left = self.session.leave_recording()
-                words += ["What was recorded can be recovered."] if left else []
+                words += ["You can recover the recording."] if left else []
             elif self.session.is_recording:
                 self._add_message(self._recordings.end())
         except MotionMatchingError as error:
             words.append(_format_error(error))
         except Exception:
             traceback.print_exc()
-            words.append("The recording could not be saved; the console has the details.")
+            words.append("The recording could not be saved; see the console for details.")
         words += self.messages[reported:]
         del self.messages[reported:]
         try:
@@ -429,7 +429,7 @@ class LiveSession:
             recording.restore_abandoned_poses()
         except Exception:
             traceback.print_exc()
-            words.append("The pose could not be restored; the console has the details.")
+            words.append("The pose could not be restored; see the console for details.")
         self._follower.stop()
         self._update_position()
         runtime.trail = None

@@ -30,7 +30,7 @@ _ENDINGS = {
 
 
 class LiveTakes:
-    """The recordings of a session; `names` are those of its takes, `on_take` is given each."""
+    """The recordings of a session; `names` are its takes' names, and `on_take` gets each take."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class LiveTakes:
             begin, mode = float(base.find().frame_range[1]), "overwrite"
         end = scene.frame_preview_end if scene.use_preview_range else scene.frame_end
         if begin >= end:
-            text = f"The timeline ends at frame {end}, and a recording along it would begin there"
+            text = f"The timeline ends at frame {end}, the first frame of a recording along it"
             raise SettingsError(f"{text}; make it longer, or record without it.")
         if begin != scene.frame_float:
             whole = math.floor(begin)
@@ -116,7 +116,7 @@ class LiveTakes:
         return Start(Placement(*place), state=state)
 
     def end(self) -> str:
-        """End the recording as a take; return what to report, or nothing if there is none."""
+        """End the recording as a take; return a report, or nothing if there is none."""
         seconds = self._session.recorded_seconds
         self._follower.stop()
         name = self._session.stop_recording()

@@ -1,4 +1,4 @@
-"""What steers a live session: devices, a curve, an object to go to, or a recording."""
+"""Create the input of a live session: devices, a curve, an object to go to, or a recording."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WORDS = {"curve": "Along", "target": "To"}
 
 
 def check(play: Any) -> None:
-    """Raise SettingsError if what is chosen to steer is missing."""
+    """Raise SettingsError if the chosen curve, target or recording is missing."""
     if play.steer in _MISSING:
         check_leader(play, play.steer, "in the panel Play, or steer by keys and gamepad")
 
@@ -68,7 +68,7 @@ def create_input(
     fps: float,
     ground: Ground,
 ) -> Input:
-    """Return the input that the panel chooses. Errors are those of `check` and of the input."""
+    """Return the input that the panel chooses. Raises errors of `check` and of the input."""
     armature = Handle.from_block(play.id_data, "objects")
 
     def get_push_speed() -> float:
@@ -116,7 +116,7 @@ def find_leader(source: Input, kind: type[Leader]) -> Leader | None:
 
 
 def follow_changed_curve(source: Input, play: Any, settings: PerformerSettings) -> None:
-    """Go on along the curve as it is now, if one is followed. Errors are those of the path."""
+    """Go on along the curve as it is now, if one is followed. Raises errors of the path."""
     followed = find_leader(source, PathInput)
     if isinstance(source, GuidedInput) and followed and play.curve:
         path = _create_path(play, float(play.gait == "run"), settings)

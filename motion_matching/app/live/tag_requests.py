@@ -1,4 +1,4 @@
-"""Requested tags: those that the panel Play names, those that a database has, and suggestions."""
+"""Request the tags named in the panel Play, check them against the database, and suggest tags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..warnings import Button, WarningItem
 
 
 class TagRequest:
-    """The tags that a live session requests; `warnings` name those that the data lacks."""
+    """The tags that a live session requests; `warnings` name tags that the data lacks."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""How fast a live session ticks."""
+"""Measure how fast a live session ticks."""
 
 from __future__ import annotations
 

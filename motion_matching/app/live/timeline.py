@@ -1,4 +1,4 @@
-"""The timeline beside a live session: whether it plays, where it is, and playing it."""
+"""Follow and play the timeline beside a live session."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def get_seconds(scene: bpy.types.Scene) -> float:
 
 
 class TimelineFollower:
-    """Whether a session follows the timeline, where that was last, and if a recording plays it.
+    """Follows the timeline for a session: its last frame, and whether a recording plays it.
 
     `has_leapt` says, until `begin`, that it went back, or further ahead than playback does.
     """

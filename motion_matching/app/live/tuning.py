@@ -35,7 +35,7 @@ class TuningSession(LiveSession):
     def _find_armature_change(self) -> str:
         if self.armature.find():
             return ""
-        return f"The live session has ended, because armature '{self.armature.name}' was deleted."
+        return f"The live session ended: armature '{self.armature.name}' was deleted."
 
     def _get_settings(self, obj: bpy.types.Object) -> PerformerSettings:
         return get_performer_settings(obj, self.speeds_database)

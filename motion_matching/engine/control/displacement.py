@@ -20,7 +20,7 @@ from .trajectory import SimulationObject, clamp
 
 GroundPose = tuple[float, float, float]
 
-# seconds in which a standing body makes up for half of what it is off, at most at m/s and rad/s
+# halflife (s) and top speeds (m/s, rad/s) with which a standing body recentres over its feet
 _LEAN, _LEAN_SPEED, _LEAN_RATE = 0.3, 0.05, 0.05
 FOOT_RADIUS = 0.4  # metres from the character's axis within which its feet stand
 

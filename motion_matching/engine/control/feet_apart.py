@@ -279,7 +279,7 @@ def compute_push(
     """Return how far in metres two feet have to move apart along n, the first from the second.
 
     Their ankles keep to the `side`. `moved` and `along` are how far the first will have moved
-    against the second, from its side and forward. What counts is where it is nearest until then.
+    against the second, from its side and forward. The closest point of that motion decides.
     """
     x, y, z, ax, ay, az, share_a = a
     ox, oy, oz, bx, by, bz, share_b = b

@@ -30,7 +30,7 @@ LABELLED = (  # settings of a performer that a label may replace
     "clamp_distance",
     "clamp_angle",
 )
-READY = "ready"  # in place of labels: those that are ready
+READY = "ready"  # keyword for the built-in labels
 _KEYS = {"tags", "settings"}
 _EXAMPLE = '{"tags": ["start"], "settings": {"clamp_distance": 0.3}}'
 

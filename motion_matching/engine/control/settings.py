@@ -20,10 +20,10 @@ DISPLACEMENTS = MappingProxyType(
     {  # in the order of Blender's property, which stores positions
         "synchronize": (
             "Synchronize",
-            "Both meet at a point between where the motion leads and where the steering leads",
+            "Place both between the motion's path and the steering's path",
         ),
-        "adjust": ("Adjust", "The character is pulled toward the simulation object"),
-        "independent": ("Independent", "Neither follows the other"),
+        "adjust": ("Adjust", "Pull the character toward the simulation object"),
+        "independent": ("Independent", "Keep them apart: neither follows the other"),
     }
 )
 PREDICTIONS = MappingProxyType(
@@ -31,32 +31,31 @@ PREDICTIONS = MappingProxyType(
         "spring": ("As It Moves", "As the simulation object will move"),
         "horizon": (
             "By the Horizon",
-            "Evenly to the desired velocity and heading, which it has at the last time that is "
-            "compared",
+            "Evenly to the desired velocity and heading, reached at the last compared time",
         ),
         "notebook": (
             "As the Notebook",
-            "As it will move, from where it is after the tick: the notebook moves it first",
+            "As it will move from its place after the tick, because the notebook moves it first",
         ),
     }
 )
 INERTIALIZATIONS = MappingProxyType(
     {  # in the order of Blender's property, which stores positions
-        "spring": ("Spring", "Half of a jump fades in each halflife, quickly at first"),
-        "cubic": ("Cubic", "A jump fades within a time, and then nothing of it is left"),
+        "spring": ("Spring", "Halve the offset in each halflife, quickly at first"),
+        "cubic": ("Cubic", "Fade the offset to exactly zero within a fixed time"),
     }
 )
 FIELDS = MappingProxyType(
     {  # in the order of Blender's property, which stores positions
         "by_gait": (
             "By Gait",
-            "Blend only poses of the desired gait, and look ahead along their clips besides what "
-            "was trained",
+            "Blend only poses of the desired gait, and look ahead along their clips in addition to "
+            "the trained values",
         ),
         "notebook": (
             "Notebook",
-            "As the notebook plays: all poses are one field, and trained values alone decide, or "
-            "without any the heading after one frame",
+            "Like the notebook: all poses form one field, and the trained values decide alone, or "
+            "else the heading after one frame",
         ),
     }
 )
@@ -89,29 +88,27 @@ class PerformerSettings:
     walk: Speeds = describe(
         Speeds(1.75, 1.5, 1.25),
         "Walk",
-        "Full walking speed forward, to the side and back; the character never goes faster than "
-        "its sources",
+        "Full walking speed forward, sideways and backward; the clips set the upper limit",
         **_SPEED,
     )
     run: Speeds = describe(
         Speeds(4.0, 3.0, 2.5),
         "Run",
-        "Full running speed forward, to the side and back; the character never goes faster than "
-        "its sources",
+        "Full running speed forward, sideways and backward; the clips set the upper limit",
         **_SPEED,
     )
     velocity_halflife: float = _seconds(
         0.27,
         "Velocity",
-        "Time in which half of a change of speed is made; longer: calmer, slower to respond",
+        "Time to make half of a change of speed; longer: calmer, slower to respond",
     )
     rotation_halflife: float = _seconds(
-        0.27, "Heading", "Time in which half of a turn is made; longer: wider turns"
+        0.27, "Heading", "Time to make half of a turn; longer: wider turns"
     )
     prediction: str = describe(
         "spring",
         "Predict",
-        "The trajectory that a search asks for; it does not change how the simulation object moves",
+        "Trajectory to search for; the simulation object moves the same with each choice",
         choices=PREDICTIONS,
     )
     turn_limit: float = describe(
@@ -124,9 +121,8 @@ class PerformerSettings:
     turning_speed: float = describe(
         1.4,
         "Speed in Turns",
-        "How many times as fast as the data steps aside and back the simulation object runs while "
-        "it still has to turn to where it goes; higher: turns are answered sooner, farther off the "
-        "path and with more foot sliding. Without Strafe it has no effect",
+        "Speed while running into a turn, as a multiple of the fastest side and back steps in the "
+        "clips; higher: quicker turns, wider of the path, more foot sliding. Needs Strafe",
         least=1.0,
         most=10.0,
         soft_most=3.0,
@@ -134,7 +130,8 @@ class PerformerSettings:
     strafe: bool = describe(
         True,
         "Strafe",
-        "Move aside and back while facing elsewhere; off: the character faces where it moves",
+        "Move sideways and backward while facing elsewhere; off: the character faces where it "
+        "moves",
     )
     stop_factor: float = describe(
         1.0,
@@ -143,7 +140,7 @@ class PerformerSettings:
         soft_most=2.0,
     )
     gait_halflife: float = _seconds(
-        0.1, "Gait", "Time in which half of a change of gait is made; longer: softer"
+        0.1, "Gait", "Time to make half of a change of gait; longer: softer"
     )
     search_interval: float = _seconds(
         0.1, "Search Every", "Time between searches; longer: plays longer pieces, slower to respond"
@@ -175,27 +172,27 @@ class PerformerSettings:
     skip_ahead: bool = describe(
         False,
         "Skip Ahead",
-        "Let a search enter frames just ahead of the current one, and leave out only those just "
-        "behind it: motion that is too slow catches up in its own clip",
+        "Allow jumps to frames just ahead of the current one, and exclude only frames just behind "
+        "it: slow motion catches up within its clip",
     )
     wait: bool = describe(
         True,
         "Wait for Calm",
-        "Let a jump wait while the one before fades, and a moment where a joint would pop; off: "
-        "jumps as soon as a better frame is found",
+        "Delay a jump until the previous one has faded, and briefly if a joint would pop. Off: "
+        "jump as soon as a better frame is found",
     )
     tempo: float = describe(
         0.0,
         "Tempo",
-        "How much faster or slower motion may be played so that it goes as fast as it is asked to; "
-        "higher: reaches more speeds between those of the clips, 0: as captured",
+        "How much faster or slower the motion may play to reach the requested speed; higher: "
+        "covers more of the speeds between the clips, 0: as captured",
         "%",
         most=15.0,
     )
     continuing_bias: float = describe(
         0.3,
         "Continuing Bias",
-        "How much better another frame must be than playing on; higher: fewer and later jumps",
+        "Advantage over playing on that a frame needs for a jump; higher: fewer and later jumps",
         least=-math.inf,
         most=math.inf,
         soft_least=0.0,
@@ -204,92 +201,90 @@ class PerformerSettings:
     support_weight: float = describe(
         100.0,
         "Foot Support",
-        "How much it costs to jump to a frame whose planted feet are not where the character's "
-        "are; higher: less foot sliding, later answers, 0: nothing",
+        "Cost of jumping to a frame with planted feet elsewhere than the character's; higher: less "
+        "foot sliding, later answers, 0: off",
         soft_most=300.0,
     )
     price_weight: float = describe(
         0.0,
         "Jump Price",
-        "How much a jump's price counts in the choice of a frame, for each cm·s; higher: smoother "
-        "and fewer jumps, longer searches, 0: not at all",
+        "Weight of a jump's price (cm·s) in the choice of a frame; higher: smoother and fewer "
+        "jumps, longer searches, 0: off",
         soft_most=2.0,
     )
     posture_weight: float = describe(
         10.0,
         "Odd Postures",
-        "How much it costs to play a posture that is odd in its gait, such as a stumble in a run, "
-        "and what leads to it; higher: rarer, 0: as any other",
+        "Cost of postures that are odd in their gait, such as a stumble in a run; higher: played "
+        "more rarely, 0: off",
         soft_most=20.0,
     )
     idle: bool = describe(
         True,
         "Idle",
-        "Where the character stands: step into place and play on through the standing motion of "
-        "the data",
+        "While standing: step into place and play on through the idle motion of the clips",
     )
     breathing: float = _large_share(
         1.0,
         "Breathing",
-        "How much the character breathes and shifts its weight while it holds a stance, where no "
-        "data stands; higher: livelier, 0: as still as a statue",
+        "Amount of breathing and weight shifts in a held stance, used without idle clips; higher: "
+        "livelier, 0: as still as a statue",
     )
     look: float = describe(
         0.0,
         "Look",
-        "How far the head turns to where the character is asked to go, or to the object that it "
-        "looks at; higher: responds sooner to the eye, 0: as in the motion",
+        "How far the head turns to the requested direction or the object of Look At; higher: seems "
+        "to respond sooner, 0: as in the motion",
         "share",
     )
     look_ahead: float = _seconds(
         0.7,
         "Ahead",
-        "How far ahead on a curve, or on the way to a target, the head looks; longer: turns sooner",
+        "How far ahead the head looks along a curve or the way to a target; longer: turns sooner",
         soft_most=2.0,
     )
     look_halflife: float = _seconds(
-        0.12, "Look Time", "Time in which half of a look is made; longer: calmer, later"
+        0.12, "Look Time", "Time to make half of a head turn; longer: calmer, later"
     )
     look_limit: float = _angle(
         math.radians(80.0),
         "Neck Turn",
-        "Farthest that the head turns from the chest; higher: looks farther around",
+        "Largest turn of the head relative to the chest; higher: looks farther around",
         most=math.pi,
     )
     look_tilt: float = _angle(
         math.radians(45.0),
         "Neck Tilt",
-        "Farthest that the head looks up or down at an object; higher: looks farther up and down",
+        "Largest tilt of the head up or down to an object; higher: looks farther up and down",
         most=0.5 * math.pi,
         soft_most=0.5 * math.pi,
     )
     look_spine: float = describe(
         0.2,
         "Spine Part",
-        "Share of a look that the spine makes; higher: shoulders and arms turn along more",
+        "Share of the turn made by the spine; higher: shoulders and arms turn along more",
         "share",
         most=0.5,
     )
     inertialization: str = describe(
         "spring",
         "Blend By",
-        "How the difference that a jump leaves fades",
+        "How the pose offset of a jump fades out",
         choices=INERTIALIZATIONS,
     )
     inertialization_halflife: float = _seconds(
-        0.1, "Blending", "Time in which half of a jump fades; longer: smoother, more foot sliding"
+        0.1, "Blending", "Time to fade half of a jump; longer: smoother, more foot sliding"
     )
     blend_time: float = _seconds(
         0.3,
         "Blend Time",
-        "Time in which all of a jump fades if blended by a cubic; longer: smoother, more foot "
-        "sliding",
+        "Time to fade a whole jump with Blend By Cubic; longer: smoother, more foot sliding",
     )
     blend_stretch: float = describe(
         3.0,
         "Stretch",
-        "How many times as long a jump may take to fade so that no bone moves harder than in the "
-        "data; higher: softer, more foot sliding, 1: all jumps fade alike",
+        "Longest fade of a jump, as a multiple of Blending, used where a bone would move harder "
+        "than in the clips; higher: softer, more foot sliding, 1: all jumps fade alike",
         least=1.0,
         most=10.0,
         soft_most=5.0,
@@ -297,65 +292,63 @@ class PerformerSettings:
     blend_root: bool = describe(
         True,
         "Blend Root",
-        "Let the character's own speed and turn fade at a jump too; off: it moves at once as the "
-        "motion that is entered, less foot sliding, harder changes of speed",
+        "Blend the character's own speed and turning at a jump, too. Off: it takes those of the "
+        "new motion at once, less foot sliding, harder changes of speed",
     )
     root_halflife: float = _seconds(
         0.06,
         "Root on Feet",
-        "Time in which half of the speed and turn that a jump leaves to the character is gone "
-        "while a foot stands; shorter: less foot sliding, harder jumps, 0: they fade as the jump "
-        "does",
+        "Time to fade half of the root's leftover speed and turning after a jump while a foot is "
+        "planted; shorter: less foot sliding, harder jumps, 0: same as the jump",
     )
     displacement: str = describe(
         "adjust",
         "Displacement",
-        "How the character, led by the motion, and the simulation object, led by the steering, "
-        "stay together",
+        "How the character, led by the motion, stays with the simulation object, led by the "
+        "steering",
         choices=DISPLACEMENTS,
     )
     synchronization: float = describe(
         0.2,
         "Synchronization",
-        "What leads: the motion (0), which leaves feet planted, or the exact steering (1)",
+        "Balance between the motion (0), which keeps feet planted, and the exact steering (1)",
         "share",
     )
     adjust_position_halflife: float = _seconds(
         0.1,
         "Adjust Position",
-        "Time in which half of the distance to the simulation object is closed; longer: less foot "
-        "sliding, follows less closely",
+        "Time to close half of the distance to the simulation object; longer: less foot sliding, "
+        "follows less closely",
     )
     adjust_rotation_halflife: float = _seconds(
         0.2,
         "Adjust Heading",
-        "Time in which half of the angle to the simulation object is closed; longer: less foot "
-        "sliding, follows less closely",
+        "Time to close half of the angle to the simulation object; longer: less foot sliding, "
+        "follows less closely",
     )
     adjust_by_velocity: bool = describe(
         True,
         "Only While Moving",
-        "Pull the character by no more than a share of its own motion, so that it never slides "
-        "while it stands",
+        "Limit the pull to a share of the character's own motion, so that it never slides while "
+        "standing",
     )
     adjust_position_ratio: float = _large_share(
         0.5,
         "Position Part",
-        "Limit of the pull, as a share of its own motion; higher: follows more closely, more foot "
-        "sliding",
+        "Limit of the pull, as a share of the character's own motion; higher: follows more "
+        "closely, more foot sliding",
     )
     adjust_rotation_ratio: float = _large_share(
         0.5,
         "Heading Part",
-        "Limit of the turn, as a share of its own turning; higher: follows more closely, more foot "
-        "sliding",
+        "Limit of the turn, as a share of the character's own turning; higher: follows more "
+        "closely, more foot sliding",
     )
     object_waits: bool = describe(
         True,
         "Object Waits",
-        "Have the simulation object wait for a character that may be pulled no nearer, which turns "
-        "faster while it lags; off: as published, the steering is followed exactly and Clamp drags "
-        "the character along, more foot sliding",
+        "Slow the simulation object down while the character cannot keep up. Off: it follows the "
+        "steering exactly and Clamp drags the character along, more foot sliding",
     )
     clamp: bool = describe(
         True,
@@ -365,82 +358,82 @@ class PerformerSettings:
     clamp_distance: float = _metres(
         0.15,
         "Distance",
-        "Farthest the character may be from the simulation object; shorter: more exact, more foot "
-        "sliding",
+        "Largest distance between the character and the simulation object; shorter: more exact, "
+        "more foot sliding",
         soft_most=1.0,
     )
     clamp_angle: float = _angle(
         math.radians(90.0),
         "Angle",
-        "Most the character may turn from the simulation object; smaller: more exact, more foot "
-        "sliding",
+        "Largest angle between the character and the simulation object; smaller: more exact, more "
+        "foot sliding",
     )
     catch_up: float = _large_share(
         0.05,
         "Catch Up",
-        "How much faster the simulation object goes to make up for waiting, as a share of its "
-        "speed; 0: it stays behind where it had to wait",
+        "Extra speed of the simulation object to make up for waiting, as a share of its speed; 0: "
+        "it stays behind",
     )
     labels: tuple[DisplacementLabel, ...] = ()
     label_blend: float = _seconds(
         0.3,
         "Label Blend",
-        "Time in which the numbers of a label take over, and let go again; longer: softer, later",
+        "Time to blend to the settings of a label and back; longer: softer, later",
     )
     collision_radius: float = _metres(
         0.3,
         "Body Radius",
-        "Nearest the character's middle may come to an obstacle; larger: wider curves around it",
+        "Smallest distance of the body's centre from obstacles; larger: wider curves around them",
         soft_most=1.0,
     )
     foot_lock: bool = describe(True, "Lock Feet", "Hold planted toes in place by bending the legs")
     lock_halflife: float = _seconds(
         0.05,
         "Plant Blending",
-        "Time a landing toe takes to stop; longer: softer, more foot sliding",
+        "Time for a landing toe to stop; longer: softer, more foot sliding",
         soft_most=0.5,
     )
     foot_halflife: float = _seconds(
         0.1,
         "Release Blending",
-        "Time in which a released toe returns to the motion; longer: softer, legs bend more",
+        "Time for a released toe to return to the motion; longer: softer, legs bend more",
         soft_most=0.5,
     )
     swing_clearance: float = _metres(
         0.025,
         "Swing Clearance",
-        "Least height of a toe that moves over the floor; higher: feet scuff less, knees lift "
-        "more; 0: as in the motion",
+        "Smallest height of a moving toe over the floor; higher: feet scuff less, knees lift more, "
+        "0: as in the motion",
         soft_most=0.1,
     )
     hips_halflife: float = _seconds(
         0.15,
         "Hips",
-        "Time in which the hips follow half of a change in ground height; longer: softer, legs "
-        "bend more",
+        "Time for the hips to follow half of a change in ground height; longer: softer, legs bend "
+        "more",
     )
     unlock_radius: float = _metres(
         0.45,
         "Unlock Radius",
-        "A planted toe is released once the motion takes it farther away; larger: legs bend more",
+        "Distance from the motion at which a planted toe is released; larger: legs bend more",
         soft_most=0.5,
     )
     stretch_buffer: float = _metres(
         0.015,
         "Stretch Buffer",
-        "How far a leg stays short of straight; larger: knees do not pop, feet slip sooner",
+        "Length by which a leg stays short of straight; larger: knees do not pop, feet slip sooner",
         soft_most=0.1,
     )
     field: str = describe(
         "by_gait",
         "Field",
-        "Which poses a motion field blends, and what decides; training follows it",
+        "Poses to blend, and the values that decide; training uses the same",
         choices=FIELDS,
     )
     neighbours: int = describe(
         15,
         "Neighbours",
-        "How many of the nearest poses are blended; more: smoother, freer, slower",
+        "Number of nearest poses to blend; more: smoother, freer, slower",
         least=1,
         most=100,
         soft_most=30,
@@ -448,24 +441,24 @@ class PerformerSettings:
     drift: float = describe(
         0.1,
         "Drift Correction",
-        "How strongly the character is drawn to the nearest pose; higher: steadier, less free",
+        "How strongly to draw the character to the nearest pose; higher: steadier, less free",
         "share",
     )
     planted_share: float = describe(
         0.9,
         "Planted From",
-        "Share of the neighbours' weight at which a toe is planted; lower: planted longer",
+        "Share of the neighbours' weight from which a toe counts as planted; lower: planted longer",
         "share",
     )
     lookahead: float = _seconds(
         1.0,
         "Look Ahead",
-        "How far ahead clips are compared with the goal; longer: calmer, slower to respond",
+        "How far ahead to compare clips with the goal; longer: calmer, slower to respond",
     )
     favour: int = describe(
         0,
         "Favour",
-        "Neighbour whose action is always taken, 1 for the nearest; 0: the field chooses",
+        "Neighbour to follow always, 1 being the nearest; 0: the field chooses",
         most=100,
         soft_most=30,
     )

@@ -1,4 +1,4 @@
-"""Foot locking for creatures of any size: as if they were as large as people, in slower time.
+"""Foot locking for creatures of any size: solved at human size, with time scaled to match.
 
 Distances, speeds and times of the foot lock are those of people. A creature `size` times as large
 moves alike if its lengths are divided by that, and its times by the root of it.

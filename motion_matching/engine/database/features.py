@@ -1,4 +1,4 @@
-"""What frames are compared by: schemas of features, their values, normalization and weights."""
+"""Features to compare frames by: schemas of features, their values, normalization and weights."""
 
 from __future__ import annotations
 

@@ -13,15 +13,12 @@ def find_missing_motion(database: Database) -> tuple[BuildNote, ...]:
     """Return notes on missing standing, and on the missing side steps of a body with two legs."""
     notes = []
     if not len(database.idle_runs):
-        text = (
-            "No clip stands still, so the character stops in the middle of a step; add one that "
-            "stands for some seconds."
-        )
+        text = "No idle clip: the character freezes mid-step when it stops. Add a clip of standing."
         notes.append(BuildNote("", text, "standing"))
     if len(database.roles.legs) == _TWO_LEGS and not measure_strafing(database):
         text = (
-            "No clip steps to the side, so the character turns to where it goes; add side steps if "
-            "it should face another way."
+            "No clip of side steps: the character turns to where it goes. Add one if it should "
+            "face another way."
         )
         notes.append(BuildNote("", text, "side steps"))
     return tuple(notes)

@@ -57,33 +57,31 @@ class AutoTagSettings:
     plant_angle: float = _angle(
         0.0,
         "Plant Above",
-        "A sharper turn of the way or of the body, within the time over which the speed is "
-        "averaged, is tagged 'plant'; 0: none is, 60° is usual",
+        "A larger turn of the path or the body within Average Speed Over is tagged 'plant'; 60° is "
+        "usual, 0: off",
     )
     hysteresis: float = _share(
         0.15,
         "Hysteresis",
-        "Margin around each threshold, as a share of it; a higher value gives fewer, longer ranges",
+        "Margin around each threshold, as a share of it; higher: fewer, longer ranges",
     )
     shortest: float = _seconds(
         0.45, "Shortest", "Shorter ranges are merged with their neighbours or dropped"
     )
     speed_window: float = _seconds(
-        0.5, "Average Speed Over", "Time over which the speed is averaged; it should cover one step"
+        0.5, "Average Speed Over", "Time to average the speed over; it should cover one step"
     )
     turn_window: float = _seconds(
         1.0,
         "Average Turning Over",
-        "Time over which the turn rate is averaged; it should cover two steps",
+        "Time to average the turn rate over; it should cover two steps",
     )
     change_time: float = _seconds(
         1.5,
         "Start Within",
         "Longest time from rest to full speed in a start, and from full speed to rest in a stop",
     )
-    arrived: float = _share(
-        0.9, "Full Speed", "A start ends once this share of its top speed is reached"
-    )
+    arrived: float = _share(0.9, "Full Speed", "Share of the top speed at which a start ends")
 
     def __post_init__(self) -> None:
         check(self)

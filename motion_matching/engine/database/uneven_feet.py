@@ -1,7 +1,7 @@
 """Put a clip on the floor whose feet stand on it in some poses only.
 
 Rotations of bones that were copied onto other proportions do so: the more a knee bends, the higher
-feet hover, or the deeper they sink. Feet that hover are told to be in the air, and slide.
+feet hover, or the deeper they sink. Hovering feet are classified as airborne, so they slide.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from .jump_price import compute_left
 _ROUNDS = 8
 _DAMPING = 1e-10
 _LEAD, _LEAD_SLACK = 0.04, 0.004  # share of its speed that the root may be led aside, and m/s
-_TWIST, _TWIST_SLACK, _ARM = 0.12, 0.02, 0.8  # the same of turns, in rad/s; metres to turn speeds
+_TWIST, _TWIST_SLACK, _ARM = 0.12, 0.02, 0.8  # the same for turning, in rad/s; lever arm in metres
 _RATE = 0.05  # by which time is stretched
 # m/s, rad/s and rate beyond which corrections are hardly made: to hit marks, and to keep to a path
 _STIFF = np.array([0.07, 0.07, 0.7, 0.1])

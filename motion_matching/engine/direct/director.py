@@ -59,7 +59,7 @@ class _Attempt(NamedTuple):
     most_turned: float
 
 
-# what misses a mark is often the guess of how one turns on the way: by the guide, or hardly
+# a mark is often missed because the guide's headings between marks are wrong
 _ATTEMPTS = (_Attempt(2, 1e3), _Attempt(3, 0.5), _Attempt(3, MOST_TURNED))
 
 

@@ -45,7 +45,7 @@ def find_bone(database: Database, part: str) -> int:
 
 
 def check_parts(database: Database, marks: Sequence[Mark]) -> None:
-    """Raise SettingsError for a mark of a part that the body has not."""
+    """Raise SettingsError for a mark for a body part that this character does not have."""
     of_limbs = [mark for mark in marks if mark.part not in (CHARACTER, HIPS)]
     limbs = find_limbs(database.skeleton) if of_limbs else {}
     for mark in of_limbs:

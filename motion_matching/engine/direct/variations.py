@@ -1,4 +1,6 @@
-"""Several takes of a shot that truly differ: by what is played, or by the way. Each has a seed."""
+"""Find clearly different takes of a shot: they play other frames, or go another way. Each has a
+seed.
+"""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from .strands import sample_evenly
 
 Array = np.ndarray
 GAITS = ("standing", "walking", "running")  # in the order of their numbers
-_STATES = 4000  # of which the graph is made; the others lie between those of their clip
+_STATES = 4000  # states in the graph; the rest are interpolated within their clip
 _NEIGHBOURS = 12
 _DIMENSIONS = 3
 _SHIFT = 1e-3  # below the smallest eigenvalue, 0, so that the Laplacian can be inverted

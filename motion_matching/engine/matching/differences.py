@@ -1,4 +1,4 @@
-"""How the differences of features add up to a cost: their squares, or their lengths."""
+"""How to add up the differences of features to a cost: their squares, or their lengths."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _METHODS = {
 }
 _HEADINGS = {
     "direction": ("Direction", "As a vector on the ground, as in the article"),
-    "angle": ("Angle", "As an angle that counts full turns, as in the notebook"),
+    "angle": ("Angle", "As an angle with full turns counted, as in the notebook"),
 }
 _SOURCES = {
     "spine": ("Spine and Hips", "Position of the upper spine and heading of the hips, smoothed"),
@@ -31,8 +31,7 @@ class ContactSettings:
     speed: float = describe(
         AT_REST.toe,
         "Contact Speed",
-        "Toes slower than this are on the ground; higher: feet are planted longer, and dragged "
-        "along sooner",
+        "Toes slower than this count as planted; higher: feet stay planted longer, but may drag",
         "m/s",
         soft_most=1.0,
     )
@@ -68,8 +67,8 @@ class SimulationBoneSettings:
     position_window: float = describe(
         0.5,
         "Smooth Position",
-        "Time over which the position is smoothed; longer removes the sway of steps but blunts "
-        "starts and stops",
+        "Length of the smoothing of the position; longer: removes the sway of steps, blunts starts "
+        "and stops",
         "s",
         most=_LONGEST_WINDOW,
         soft_most=3.0,
@@ -77,20 +76,20 @@ class SimulationBoneSettings:
     position_order: int = describe(
         3,
         "Position Order",
-        "Polynomial order; higher follows starts and stops more closely",
+        "Polynomial order; higher: follows starts and stops more closely",
         most=9,
     )
     direction_window: float = describe(
         1.0,
         "Smooth Heading",
-        "Time over which the heading is smoothed; longer removes the swing of the hips but blunts "
+        "Length of the smoothing of the heading; longer: removes the swing of the hips, blunts "
         "turns",
         "s",
         most=_LONGEST_WINDOW,
         soft_most=3.0,
     )
     direction_order: int = describe(
-        3, "Heading Order", "Polynomial order; higher follows turns more closely", most=9
+        3, "Heading Order", "Polynomial order; higher: follows turns more closely", most=9
     )
     heading: str = describe(
         "direction", "Heading", "How the heading is smoothed", choices=_HEADINGS
@@ -99,8 +98,8 @@ class SimulationBoneSettings:
     standing: float = describe(
         1.0,
         "While Standing",
-        "Share of both times that is used while standing or turning sharply; lower keeps starts, "
-        "stops and turns crisp, so that both times can be longer while moving",
+        "Share of both times used while standing or turning sharply; lower: crisper starts, stops "
+        "and turns, which allows longer times while moving",
         "share",
     )
 

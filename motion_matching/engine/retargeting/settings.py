@@ -9,9 +9,9 @@ from ..errors import SettingsError
 from ..settings import LARGEST, check, describe, is_number
 
 _ROOTS = {
-    "source": ("As in Source", "Follows the source's root bone if that moves, else stays at rest"),
-    "rest": ("At Rest", "Stays where it rests; the hips move below it"),
-    "ground": ("Below the Hips", "Follows the hips on the ground and turns with them"),
+    "source": ("As in Source", "Follow the source's root bone if it moves, else stay at rest"),
+    "rest": ("At Rest", "Stay at rest; only the hips move"),
+    "ground": ("Below the Hips", "Follow the hips over the ground, and turn with them"),
 }
 
 
@@ -25,29 +25,28 @@ class RetargetSettings:
     """
 
     foot_ik: bool = describe(
-        True, "Pin Feet", "Puts the feet where the source's are, scaled, so that nothing slides"
+        True, "Pin Feet", "Place the feet at the source's places, scaled, so that nothing slides"
     )
     hand_ik: float = describe(
         0.0,
         "Pin Hands",
-        "How far hands follow the source's places, scaled, instead of its directions of arms; "
-        "higher: claps and props meet, and arms bend otherwise",
+        "Balance between the source's arm directions (0) and its hand positions, scaled (1); "
+        "higher: claps and props meet, arms bend differently",
         "share",
     )
     keep_translations: bool = describe(
         False,
         "Keep Translations",
-        "Also moves the bones of trunk and arms in their parents as in the source, scaled",
+        "Also move the bones of trunk and arms relative to their parents as in the source, scaled",
     )
     scale: float | None = describe(
         None,
         "Scale",
-        "How far the character goes for each metre of the source; none goes by the legs' lengths",
+        "Distance the character moves for each metre of the source; none: found from the leg "
+        "lengths",
         least=1e-4,
     )
-    fit_root: str = describe(
-        "source", "Root Bone", "What a bone above the hips does", choices=_ROOTS
-    )
+    fit_root: str = describe("source", "Root Bone", "How to use the root bone", choices=_ROOTS)
     offsets: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -224,7 +224,7 @@ class Retargeting:
             limb = self.source.limbs[name]
             ankle = self.motion.positions[limb.bones.end]
             self.balls[name] = ankle + rotate(self._get_frame(limb.bones.end), limb.foot)
-        # feet of animals are told from one another's speeds, so all at once
+        # planted feet of an animal are inferred from their relative speeds, so all at once
         joined = np.stack(list(self.balls.values()), axis=1)
         leg, animal = self.source.leg, self.source.roles.four_legged
         planted = self._map_clips(

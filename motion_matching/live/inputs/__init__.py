@@ -1,4 +1,4 @@
-"""What steers a character: each input turns a device, a path or a recording into intents."""
+"""Steer a character: each input turns a device, a path or a recording into intents."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The interface of inputs to a session."""
+"""Define the interface of a session's inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...engine.control.start_state import StartState
 
 
 class Start(NamedTuple):
-    """Where the character starts, changes of its settings, and the pose that it goes on from."""
+    """Start of a session: the character's place, changes of its settings, and its pose."""
 
     placement: Placement
     settings: Mapping[str, Any] = {}
@@ -19,7 +19,7 @@ class Start(NamedTuple):
 
 
 class Situation(NamedTuple):
-    """What an input knows at a tick: the character, the simulation object and the view.
+    """Situation at a tick, for inputs: the character, the simulation object and the view.
 
     `tick` counts from the session's start, `dt` is its length in seconds. `view_heading` is the
     heading of the 3D view in radians.
@@ -37,32 +37,32 @@ class Input:
 
     @property
     def start(self) -> Start | None:
-        """Where to start; None: where the armature stands."""
+        """Return where to start; None: where the armature stands."""
         return None
 
     @property
     def lead_in(self) -> int:
-        """The number of ticks played before the character is shown."""
+        """Return the number of ticks played before the character is shown."""
         return 0
 
     @property
     def is_finished(self) -> bool:
-        """Whether the input has ended."""
+        """Return whether the input has ended."""
         return False
 
     @property
     def is_settled(self) -> bool:
-        """Whether the character is where the input leads it, and would only go on standing."""
+        """Return whether the character has arrived, and would only go on standing."""
         return False
 
     @property
     def lap_seconds(self) -> float:
-        """The seconds of the first lap of what begins anew by itself; 0 if it does not."""
+        """Return the seconds of the first lap of what begins anew by itself; 0 if it does not."""
         return 0.0
 
     @property
     def ending(self) -> str:
-        """What to say once the input has ended."""
+        """Return the message for the end of the input."""
         return "Reached the end"
 
     def open(self) -> None:

@@ -1,4 +1,4 @@
-"""The state of sticks and keys, relative to the view, and the intent that it makes in the world."""
+"""Turn the state of sticks and keys, relative to the view, into an intent in the world."""
 
 from __future__ import annotations
 

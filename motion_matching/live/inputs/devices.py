@@ -1,4 +1,4 @@
-"""Devices that steer: what keyboard, gamepad and others have in common."""
+"""Define the interface of steering devices, such as keyboard and gamepad."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keyboard: keys by Blender's names, several at a time."""
+"""Steer by keyboard: keys by Blender's names, several at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recorded performance as an input: the same intents again, live."""
+"""Replay a recorded performance as an input: the same intents again, live."""
 
 from __future__ import annotations
 

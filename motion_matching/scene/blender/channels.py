@@ -1,4 +1,4 @@
-"""The properties that hold a pose: those of bones, and the object's own if it moves."""
+"""Read and write the properties of a pose: of bones, and of the object if it moves."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _DISCONNECTED = 1e-3  # metres
 
 @dataclass(frozen=True)
 class ObjectFrame:
-    """What moves an object besides its own location and rotation, as its parent and deltas are now.
+    """The transforms that act on an object beyond its own channels, with its present parent and
+    deltas.
 
-    `turn` (4,) and `position` (3,) are those of all above, `scale` is that of a unit of its
+    `turn` (4,) and `position` (3,) combine everything above, `scale` is the length of a unit of its
     location. The object's own rotation follows `delta` (4,); `shift` (3,) is added to its location.
     """
 

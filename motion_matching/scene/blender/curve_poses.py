@@ -1,7 +1,7 @@
 """Poses straight from curves, many times as fast as Blender's evaluation.
 
 A bone's matrix is its parent's, times its rest in the parent, times its own location (unless it is
-connected), rotation and scale. `find_obstacle` tells whether that is all that moves it.
+connected), rotation and scale. `find_obstacle` finds anything else that moves it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Channels:
 
     @cached_property
     def has_scale(self) -> bool:
-        """Whether a bone is ever scaled; many exports key a scale of one on every frame."""
+        """Return whether a bone is ever scaled; many exports key a scale of one on every frame."""
         paths = [path for path in self.paths if parse_bone_name(path) is not None]
         scales = (self.read(path, REST["scale"]) for path in paths if path.endswith(".scale"))
         return any(np.any(np.abs(values - 1.0) > _ONE) for values in scales)
@@ -69,7 +69,7 @@ class Channels:
 
 @dataclass(frozen=True)
 class StaticBone:
-    """What no curve moves of a bone: its `parent` by index, or -1, and its `rest` (4, 4) in it."""
+    """The static part of a bone: its `parent` by index, or -1, and its `rest` (4, 4) in it."""
 
     name: str
     path: str
@@ -81,7 +81,7 @@ class StaticBone:
 
 @dataclass(frozen=True)
 class StaticArmature:
-    """What no curve moves of an armature object: bones, parents first, and how it stands.
+    """The static part of an armature object: bones, parents first, and its place.
 
     `parent_matrix` (4, 4) is what the parent hands down. It can be used without Blender.
     """
@@ -143,7 +143,7 @@ def _find_obstacles(
 
 
 def _find_object_obstacles(obj: Any) -> Iterator[str]:
-    """Yield what places an object besides its own channels."""
+    """Yield everything that places an object except its own channels."""
     if _has_constraints(obj):
         yield f"the object '{obj.name}' has constraints"
     turns = (*obj.delta_rotation_euler, *obj.delta_rotation_quaternion)

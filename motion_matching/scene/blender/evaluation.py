@@ -69,7 +69,7 @@ class EvaluationCopy:
 
     @property
     def armature(self) -> bpy.types.Object:
-        """The copy of the armature object."""
+        """Return the copy of the armature object."""
         return self._find(self._armature)
 
     def find_evaluated(self) -> bpy.types.Object:

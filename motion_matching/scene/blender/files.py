@@ -81,7 +81,7 @@ def find_armature(
 def find_named(blocks: Iterable[_Block], name: str) -> list[_Block]:
     """Return the blocks of a name: the file's own come before linked ones, which may share it.
 
-    A linked one can be told apart by its full name, such as 'Hero [library.blend]'.
+    The full name identifies a linked one, such as 'Hero [library.blend]'.
     """
     named = [block for block in blocks if block.name == name]
     own = [block for block in named if not block.library]

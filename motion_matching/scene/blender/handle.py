@@ -37,14 +37,14 @@ class Handle:
         """Return the block; raise RigChangedError if it is no longer in the file."""
         block = self.find()
         if block is None:
-            raise RigChangedError(f"'{self.name}' was deleted meanwhile; start again.")
+            raise RigChangedError(f"'{self.name}' was deleted; start again.")
         return block
 
 
 def fit_name(name: str, reserved: int = 0) -> str:
     """Return the part of a name that fits a block's, but for bytes that are `reserved`.
 
-    Blender cuts longer names off in the middle of what they are told apart by.
+    Blender cuts longer names off within the part that distinguishes them.
     """
     declared: Any = bpy.types.ID.bl_rna.properties["name"]
     return shorten_to_bytes(name, declared.length_max - 1 - reserved)  # one byte is Blender's own

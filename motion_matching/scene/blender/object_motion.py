@@ -1,6 +1,5 @@
-"""How an object moves as a whole: by its own keys, its parents, constraints and drivers.
-
-Whatever asks where such an object stands must not ask on the frame that happens to be shown.
+"""Find how an object moves as a whole: by its own keys, its parents, constraints and drivers. Its
+place must not be read on whatever frame happens to be shown.
 """
 
 from __future__ import annotations

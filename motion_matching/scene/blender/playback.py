@@ -1,4 +1,4 @@
-"""What an object plays: saved and restored, or replaced for a while."""
+"""Save, restore or temporarily replace the action that an object plays."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def play_new_action(obj: bpy.types.Object) -> bpy.types.Action:
 
 @dataclass(frozen=True)
 class PlaybackState:
-    """What an object plays: its action and slot, by name, and whether its NLA counts."""
+    """The playback of an object: its action and slot, by name, and whether its NLA counts."""
 
     has_data: bool
     action: Handle | None = None

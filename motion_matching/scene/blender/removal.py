@@ -1,4 +1,4 @@
-"""What may be removed from a file: what the extension made, and nobody else keeps or uses.
+"""Remove blocks from a file if the extension made them and nothing else keeps or uses them.
 
 Blocks come from files of anybody, and users do with them what they like. So a mark or an entry of a
 list alone is no reason to remove a block.
@@ -23,9 +23,8 @@ def is_needed(block: Any, besides: Collection[Any] = ()) -> bool:
 
 
 def find_unneeded(blocks: Iterable[Any]) -> list[Any]:
-    """Return those blocks that only others of them use; of scenes, those that hold nothing else.
-
-    If no other scene is left, all stay.
+    """Return the blocks that only others of them use, and scenes that hold nothing else. If no
+    other scene is left, all stay.
     """
     unneeded = {block for block in blocks if not (block.library or block.use_fake_user)}
     if unneeded.issuperset(bpy.data.scenes):

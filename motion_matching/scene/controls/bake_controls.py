@@ -1,4 +1,4 @@
-"""A clip of deform bones as keys of an animator's controls."""
+"""Bake a clip of deform bones to keys of an animator's controls."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LOCKED = 1e-3  # radians, or units: what a locked channel may be off
 
 @dataclass(frozen=True)
 class ControlSettings:
-    """How a clip is written to controls.
+    """Options for writing a clip to controls.
 
     `legs` and `arms` are 'IK' or 'FK'. `match_both` keys the other controls of a limb too, so that
     a switch between IK and FK keeps the pose. `fewer_keys` leaves out keys as long as no deform
@@ -84,7 +84,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class _ControlBake:
-    """What is baked: a clip at the scene's rate, and the limbs to be keyed by FK and by IK."""
+    """A bake: a clip at the scene's rate, and the limbs to key by FK and by IK."""
 
     armature: Handle
     rig: ControlRig
@@ -129,7 +129,7 @@ class _ControlBake:
 
     @property
     def obj(self) -> bpy.types.Object:
-        """The armature. Raises RigChangedError if it is gone."""
+        """Return the armature. Raises RigChangedError if it is gone."""
         obj: bpy.types.Object = self.armature.require()
         return obj
 
@@ -141,7 +141,8 @@ def solve_bake_steps(
     settings: ControlSettings | None = None,
     start_frame: int = 1,
 ) -> ShareSteps[WriteAction]:
-    """Solve a clip of deform bones for an armature's controls in pieces; return what writes it.
+    """Solve a clip of deform bones for an armature's controls in pieces; return a function to write
+    it.
 
     That makes a new action, which is assigned, or put onto a new NLA `track`. Controls keep their
     rotation modes; switches are set and keyed; controls that the description puts at rest get a key
@@ -155,7 +156,7 @@ def solve_bake_steps(
         with open_graph(obj, job.switches, resting) as graph:
             channels, tracks = yield from _build_all_steps(job, graph)
     except EvaluationCopyGone as gone:
-        raise RigChangedError(f"'{job.armature.name}' was undone meanwhile; start again.") from gone
+        raise RigChangedError(f"'{job.armature.name}' was undone; start again.") from gone
 
     def write(name: str, track: str | None = None) -> bpy.types.Action:
         obj = job.obj

@@ -1,4 +1,4 @@
-"""What an animator moves on a rig: controls and the deform bones they move, limbs, switches.
+"""Describe what an animator moves on a rig: controls and their deform bones, limbs, switches.
 
 A description is read from a preset, a JSON file in `presets/motion_matching/controls`, or found by
 trying. In a preset `{s}` stands for each of its `sides`.
@@ -67,7 +67,7 @@ class ControlRig:
 
     `place` are moved and turned as their deform bones, `follow` turned, `shift` moved. Controls
     that match `rest` are put at rest. `parents` are those of deform bones that hang on none.
-    `found` are sentences that say what was found, and how surely, where no preset was used.
+    `found` are sentences on the findings, and how surely, where no preset was used.
     """
 
     label: str
@@ -92,13 +92,13 @@ class ControlRig:
 
     @property
     def controls(self) -> tuple[str, ...]:
-        """All controls that may get keys, each once."""
+        """Return all controls that may get keys, each once."""
         limbs = [name for limb in self.limbs for name in (*limb.fk, *limb.ik_controls)]
         return tuple(dict.fromkeys((*self.place, *self.follow, *self.shift, *limbs)))
 
     @property
     def deform_bones(self) -> tuple[str, ...]:
-        """All deform bones that controls move, each once."""
+        """Return all deform bones that controls move, each once."""
         chains = [bone for limb in self.limbs for bone in limb.bones]
         moved = (*self.place.values(), *self.follow.values(), *self.shift.values(), *chains)
         return tuple(dict.fromkeys(moved))

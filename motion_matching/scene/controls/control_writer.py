@@ -73,7 +73,7 @@ class ControlWriter(ChannelWriter):
 
     @property
     def rate(self) -> float:
-        """How many poses a second Blender evaluates, in Hz; 0 before it is known.
+        """Return how many poses a second Blender evaluates, in Hz; 0 before it is known.
 
         That counts what follows the rig, such as its meshes, but not their drawing.
         """
@@ -82,7 +82,7 @@ class ControlWriter(ChannelWriter):
 
     @property
     def bone_count(self) -> int:
-        """How many bones the armature has."""
+        """Return how many bones the armature has."""
         return self._bone_count
 
     def compute_channels(self, pose: np.ndarray, before: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The bones that deform a character: their skeleton, and a clip of them in the armature's space."""
+"""Read a character's deform bones: their skeleton, and a clip of them in the armature's space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where deform bones end up by what the channels of controls are: the way back, in numpy.
+"""Compute where deform bones end up for given channels of controls: the way back, in numpy.
 
 A bone of a limb with IK ends up in two places, by FK and by IK; both count, so that a switch
 between them keeps the pose.

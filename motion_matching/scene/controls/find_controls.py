@@ -100,7 +100,7 @@ def find_switches(
 ) -> tuple[list[Switch], list[Switch]]:
     """Find the properties that choose between FK and IK; return their values for FK and for IK.
 
-    Some controls move nothing, those of the other kind. All of them are turned at once, and each
+    Controls of the other kind move nothing. All of them are turned at once, and each
     property from 0 to 1 is set to its other end. FK is where controls turn bones and few others.
     """
     inert = [name for name, outcome in outcomes.items() if not outcome.moved.any()]
@@ -227,7 +227,7 @@ def _find_control(obj: bpy.types.Object, name: str) -> str:
 def _find_limbs(
     trials: Trials, chosen: Mapping[str, str], switches: list[Switch], before: list[Switch]
 ) -> Iterator[ControlLimb]:
-    """Yield limbs with IK whose controls do, when tried, what they are for."""
+    """Yield limbs with IK whose controls work when tried."""
     low = min(trials.get_head(bone)[2] for bone in trials.deform)
     high = max(trials.get_head(bone)[2] for bone in trials.deform)
     trials.set_switches(before)
@@ -301,7 +301,7 @@ def _describe(
     always = tuple(
         s for s in switches if not any((s.bone, s.name) == (o.bone, o.name) for o in of_limbs)
     )
-    found = [f"Controls of {len(chosen)} of {len(names)} deform bones were found by trying them."]
+    found = [f"Found the controls of {len(chosen)} of {len(names)} deform bones by moving them."]
     if switches:
         listed = join_quoted([f"{s.bone}: {s.name}" for s in switches[:4]])
         found.append(f"Switches between FK and IK: {listed}.")

@@ -1,4 +1,4 @@
-"""The roll of a planted foot, given to a rig's heel-and-roll control, so that the foot can rest.
+"""Give the roll of a planted foot to a rig's heel-and-roll control, so that the foot can rest.
 
 Each frame is exact whatever part of a foot's turn the roll takes; it takes what lets the IK control
 rest during a stance. In the air it takes the pitch alone.
@@ -22,7 +22,7 @@ def split_foot(
 ) -> tuple[Transform, np.ndarray]:
     """Return the poses of the IK control, and the rotations (F, 4) that the roll control adds.
 
-    `target` are the poses (F, ...) of the bone that the foot follows; `planted` (F,) tells when the
+    `target` are the poses (F, ...) of the bone that the foot follows; `planted` (F,) says when the
     ball rests.
     """
     heel = graph.get_rest(limb.roll)[0]

@@ -55,6 +55,6 @@ def explain_deviations(
     if stretching := find_stretching_bones(obj):
         return (
             f"{start}: the IK of this rig may shorten limbs, by the IK Stretch of "
-            f"{join_quoted(stretching[:2])}; switch IK Stretch off to have knees exact."
+            f"{join_quoted(stretching[:2])}; switch IK Stretch off for exact knees."
         )
-    return f"{start}; look for a constraint, a driver or a dependency cycle that moves it; mute it."
+    return f"{start}; mute the constraint, driver or dependency cycle that moves it."

@@ -1,6 +1,5 @@
-"""Which control carries which, as matrices: the channels of a rig's controls within a live tick.
-
-What lies between two controls is measured once, in random poses. Mostly it is rigid; controls that
+"""Compute the channels of a rig's controls within a live tick, from which control carries which.
+The link between two controls is measured once, in random poses. Mostly it is rigid; controls that
 only shift a bone may lie between two others, and the place in between is fitted.
 """
 
@@ -40,7 +39,7 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Between:
-    """A control whose base lies between two others: linear in how the second is to the first.
+    """A control whose base transform interpolates between two others.
 
     `weights` (13, 12) lead from the pose of the second, and one, to the base in the first.
     """
@@ -79,7 +78,9 @@ class ControlChain:
         placed: Sequence[bool],
         turned: Sequence[bool],
     ) -> ControlChain:
-        """Measure the chain of controls, of which some are `placed` and `turned` as wanted."""
+        """Measure the chain of controls; `placed` and `turned` ones take their wanted place or
+        rotation.
+        """
         posed = _pose_randomly(graph, controls, placed)
         carriers, between = np.full(len(controls), -1), []
         for index, name in enumerate(controls):
@@ -121,7 +122,7 @@ class ControlChain:
 
 
 def _pose_randomly(graph: PoseGraph, controls: Sequence[str], placed: Sequence[bool]) -> PoseGraph:
-    """Turn controls, and move those that have positions of their own."""
+    """Turn controls, and move the ones with positions of their own."""
     rng = np.random.default_rng(_SEED)
     posed = graph.create_alike()
     for name, is_placed in zip(controls, placed, strict=True):
@@ -164,7 +165,7 @@ def _list_features(matrices: np.ndarray) -> np.ndarray:
 def _build_levels(
     rests: np.ndarray, carriers: np.ndarray, placed: Sequence[bool], turned: Sequence[bool]
 ) -> tuple[Level, ...]:
-    """Return the levels of controls, from those that nothing carries outwards."""
+    """Return the levels of controls, outwards from the ones that nothing carries."""
     depth = np.zeros(len(rests), int)
     for index in range(len(rests)):
         above = carriers[index]

@@ -79,7 +79,7 @@ class LiveSolver:
 
 
 class _Poles:
-    """Where the poles of limbs (L) have to be, by the poses of their deform bones."""
+    """Places of the poles of limbs (L), by the poses of their deform bones."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """Poses of bones between controls, for all frames at once and without Blender's evaluation.
 
-A control hangs on others by way of helper bones, some of which follow constraints. Given the poses
+A control hangs on others by way of helper bones, which may follow constraints. Given the poses
 of controls, this computes where any bone would be: parents, the constraints that rigs build their
 controls from, and the influences that drivers and switches give these now. Other scales than those
 of bones that stretch are ignored, and so is what depends on other objects or on inverse kinematics.
@@ -25,7 +25,7 @@ _AXES = MappingProxyType({"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0,
 
 
 class PoseGraph:
-    """Poses (F or 1, ...) of an armature's bones, in its own space, of those that are given.
+    """Poses (F or 1, ...) of an armature's given bones, in its own space.
 
     Bones neither given nor at rest for a bake (`at_rest`) stay as they are posed now. `find_object`
     returns the armature: a graph may stay while Blender goes on, which no reference may.
@@ -63,7 +63,7 @@ class PoseGraph:
         self.forget()
 
     def give_basis(self, name: str, rotation: np.ndarray, location: np.ndarray) -> None:
-        """Give what a bone's own channels are: rotation (F, 4) and location (F, 3)."""
+        """Set the values of a bone's own channels: rotation (F, 4) and location (F, 3)."""
         self._basis[name] = rotation, location
         for other in [other for other, used in self._uses.items() if name in used]:
             del self._poses[other], self._uses[other]

@@ -1,4 +1,4 @@
-"""A proxy that shows poses in place of a rig that evaluates too slowly.
+"""Show poses on a proxy in place of a rig that evaluates too slowly.
 
 It is a mannequin of the rig's measures on a plain skeleton. The rig keeps its pose and is hidden,
 so that Blender does not evaluate it. Recordings go to its controls.
@@ -48,7 +48,7 @@ class ProxyWriter(ControlWriter):
 
     @property
     def shown(self) -> Handle:
-        """The proxy, while there is one."""
+        """Return the proxy, while there is one."""
         return self._poses.armature
 
     def take_over(self) -> None:

@@ -1,4 +1,4 @@
-"""The other controls of a limb, FK for IK or the other way round, from the pose that is shown.
+"""Match the other controls of a limb, FK for IK or the other way round, to the shown pose.
 
 A switch between FK and IK then keeps the pose, although keys were left out.
 """
@@ -26,10 +26,9 @@ def snap_controls(
     poses: Mapping[str, Transform],
     planted: Mapping[str, np.ndarray],
 ) -> dict[str, Transform]:
-    """Return the poses (F, ...) of the controls that limbs are not switched to, by control.
-
-    `graph` has the channels of those that limbs are switched to. `poses` are those of deform bones
-    in the take, which say how bones turn about their axes.
+    """Return the poses (F, ...) of the controls of the other kind, by control. `graph` has the
+    channels of the controls that limbs are switched to. `poses` of deform bones in the take say how
+    bones turn about their axes.
     """
     solved = graph.copy()
     snapped: list[str] = []
@@ -55,7 +54,7 @@ def _read_fk_pose(graph: PoseGraph, limb: ControlLimb) -> dict[str, Transform]:
 def _read_ik_pose(
     graph: PoseGraph, limb: ControlLimb, poses: Mapping[str, Transform]
 ) -> dict[str, Transform]:
-    """Return the poses of a limb's bones; upper ones are swung from those of the take."""
+    """Return the poses of a limb's bones; upper ones are swung from the take's."""
     joints = solve_limb(graph, limb)
     result = {}
     for bone, head, tail in zip(limb.bones[:2], joints, joints[1:], strict=False):

@@ -1,4 +1,4 @@
-"""What the controls of a rig have to be so that its deform bones do what a clip does.
+"""Solve the controls of a rig so that its deform bones follow a clip.
 
 With W the pose of a bone and R its rest, a control c of a deform bone d is wanted at `W_d R_d^-1
 R_c`. What lies between two controls comes from `PoseGraph`; nothing is evaluated per frame.

@@ -36,7 +36,7 @@ def find_owner(obj: bpy.types.Object, switch: Switch) -> Any:
 
 
 def set_switches(obj: bpy.types.Object, switches: Sequence[Switch]) -> None:
-    """Set those of the properties that exist, each in its own type."""
+    """Set the properties that exist, each in its own type."""
     for switch in switches:
         owner = find_owner(obj, switch)
         if owner is not None:

@@ -1,4 +1,4 @@
-"""Fewer keys for controls: leave out those without which no deform bone is off by too much.
+"""Remove keys of controls while no deform bone is off by too much.
 
 Curves keep their slope at the keys left. Controls
 are thinned from the body outwards, and each makes up for what those above it are off. Where the
@@ -26,7 +26,7 @@ _FIRST = 0.6  # of the limits: what each track alone may cost at first
 _MARGIN = 0.95  # of the limits: the rest is for what the solver of IK is off
 _BLAMED = 0.9  # tracks are to blame whose part in an error is that much of the worst one's
 _TIGHTER = 0.85  # of its error: what a track to blame may be off, less with each pass
-_LED, _NEAR = 0.5, 6  # share of an error, and frames beside a stance, for which it is to blame
+_LED, _NEAR = 0.5, 6  # share of an error, and frames beside a stance, attributed to the stance
 _SHORTER = 0.7  # of what a stance is off: what a shorter one may be
 _PASSES = 24
 _EASE_OF_ENDS = 1.6  # how much more than its part the last control of a chain may turn

@@ -18,12 +18,12 @@ from .switches import find_owner, set_switches
 _ANGLE = 0.25  # radians by which a control is turned
 _TURN = _ANGLE * np.array([0.48, 0.6, 0.64])
 _ROTATED, _MOVED = 0.02, 2e-3  # radians, and part of the size, that count as moved
-_AS_ONE = 0.02  # radians by which turns may differ that are the same
+_AS_ONE = 0.02  # rotations closer than this (radians) are equal
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What moving a control did: deform bones that turned as it did, and that moved at all, (B,).
+    """Effect of moving a control: deform bones that turned with it, and that moved at all, (B,).
 
     `shifts` (B, 3) are how far their heads went.
     """
@@ -55,7 +55,7 @@ class Trials:
         self.rest = self._evaluate()
 
     def read_switch(self, switch: Switch) -> float:
-        """Return what a switch's property is now."""
+        """Return the present value of a switch's property."""
         return float(find_owner(self.body, switch)[switch.name])
 
     def turn(self, name: str) -> Outcome:

@@ -1,4 +1,4 @@
-"""What a director sets up in a scene: empties for marks, timeline markers, the NLA."""
+"""Set up a scene for the director: empties for marks, timeline markers, the NLA."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The NLA track of a character's directed takes: each solve replaces the take that is on it.
+"""Manage the NLA track of a character's directed takes: each solve replaces the take on it.
 
 Tracks above it, and the active action, are the animator's: keys by hand stay above all solves.
 """

@@ -1,4 +1,4 @@
-"""The shot of a directed take, stored on its action as JSON, so that it can be solved again."""
+"""Store the shot of a directed take on its action as JSON, to solve it again."""
 
 from __future__ import annotations
 
@@ -136,14 +136,14 @@ def read_shot(action: bpy.types.Action) -> tuple[Shot, int]:
     text, frame = find_text(action), find_frame(action)
     if text is None:
         raise MotionMatchingError(
-            f"The take '{action.name}' does not hold its shot, because its text was deleted; set "
-            "marks, and solve them."
+            f"The take '{action.name}' has lost its shot, because its text was deleted; set marks, "
+            "and solve them."
         )
     content = text.as_string()
     if frame is None or not content:
         edited = "text" if frame is not None else f"property '{SHOT}'"
         raise MotionMatchingError(
-            f"The take '{action.name}' does not hold its shot, because its {edited} was edited; "
-            "set marks, and solve them."
+            f"The take '{action.name}' has lost its shot, because its {edited} was edited; set "
+            "marks, and solve them."
         )
     return shot_file.from_json(content, f"of the take '{action.name}'"), frame

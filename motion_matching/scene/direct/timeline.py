@@ -1,7 +1,5 @@
-"""Markers of the timeline that stand for objects of their names.
-
-A marker cannot hold what it stands for, so its name is the only link. Where there is one, its frame
-counts: it is what one drags.
+"""Link timeline markers to objects by name. A marker cannot hold a reference, so its name is the
+only link. Where there is one, its frame counts: it is what one drags.
 """
 
 from __future__ import annotations

@@ -102,6 +102,6 @@ def read_file(path: Path, legs: Sequence[str], fps: float) -> list[ContactRange]
 
 
 def _parse_marker(name: str, legs: Sequence[str]) -> tuple[str, int] | None:
-    """Return what a marker says, and of which leg; None for markers of other things."""
+    """Return the kind and the leg of a contact marker; None for other markers."""
     leg, _, what = name.partition(" foot ")
     return (what, list(legs).index(leg)) if leg in legs and what in (_PLANT, _LIFT) else None

@@ -1,4 +1,4 @@
-"""A simulation bone's path as the keys of an empty, for an animator to edit, and back.
+"""Write a simulation bone's path as keys of an empty, for an animator to edit, and read it back.
 
 The empty lies where the clip lies in the world, with -Y ahead. If the clip moves bones alone, it
 hangs on the armature, so that both go along with an object that is moved, turned or scaled.
@@ -134,8 +134,8 @@ def _find_keyed_range(path: bpy.types.Object) -> tuple[int, int]:
     constrained = any(not constraint.mute for constraint in path.constraints)
     if constrained or data.drivers or data.nla_tracks or (parent and parent.animation_data):
         raise SettingsError(
-            f"{where} is moved by more than its keys; bake that into them (Object > Animation > "
-            "Bake Action), and take it off."
+            f"{where} is moved by more than its keys; bake it (Object > Animation > Bake Action), "
+            "and remove the rest."
         )
     return actions.compute_frame_range(data.action, curves)
 
@@ -146,7 +146,7 @@ def _is_on_armature(path: bpy.types.Object) -> bool:
 
 
 def _compute_carrier_matrix(path: bpy.types.Object, obj: bpy.types.Object) -> np.ndarray:
-    """Return what an empty's own channels are relative to (4, 4): its parent, or the source's."""
+    """Return the space of an empty's own channels (4, 4): its parent, or the source's."""
     if not _is_on_armature(path):
         return curve_poses.compute_parent_matrix(path)
     return curve_poses.compute_static_matrix(obj) @ np.array(path.matrix_parent_inverse)

@@ -42,7 +42,7 @@ def name_characters(moved: Moved) -> dict[str, bpy.types.Object]:
 
 
 def choose_named(path: Path, name: str, moved: Moved) -> bpy.types.Object:
-    """Return the armature of this name in a file. MotionDataError lists those that move."""
+    """Return the armature of this name in a file. MotionDataError lists the moving ones."""
     names = name_characters(moved)
     if name not in names:
         raise MotionDataError(
@@ -174,7 +174,7 @@ def load_library_actions(
     """Load actions (of these names) that animate an armature; raise MotionDataError without any."""
     # Blender 4.2 crashes on that
     if bpy.data.filepath and path.resolve() == Path(bpy.data.filepath).resolve():
-        raise MotionDataError(f"{path} is the file that is open; use Add Actions for that.")
+        raise MotionDataError(f"{path} is the open file; use Add Actions instead.")
     before, libraries = collect_uids(), cast(Any, bpy.data.libraries)
     try:
         with silence_output(), libraries.load(str(path), link=link) as (available, requested):

@@ -78,7 +78,7 @@ class Library:
     def store(self, key: str, built: Database, motion: str = "") -> Database:
         """Store a database and make room for it; raise DatabaseError if it cannot be written.
 
-        With the key of its `motion`, it replaces those that differ from it only in tags. Another
+        With the key of its `motion`, it replaces databases that differ only in tags. Another
         Blender may clear the folder meanwhile: then it is written again, or only returned.
         """
         self._loaded.pop(key, None)
@@ -137,7 +137,7 @@ class Library:
     def add_tagged(self, key: str, base: str, tagged: Database) -> None:
         """Keep a database that was tagged again from the stored one with the key `base`.
 
-        It is made anew in the next session: its tags are those of the sources.
+        It is built again in the next session, with the tags of the sources.
         """
         self._tagged[key] = base, tagged
 
@@ -180,7 +180,7 @@ class Library:
                 own_files.remove(path)
 
     def _list_files(self) -> list[_StoredFile]:
-        """Return all files of the library, without those that may be written now."""
+        """Return all files of the library, except unfinished ones."""
         found = []
         for path in own_files.list_stored(self.folder):
             with suppress(OSError):
@@ -281,9 +281,9 @@ class ActionDigests:
 
 
 class DatabaseKeyBuilder:
-    """Builds the key of the database that sources make for an armature, and that of its motion.
+    """Builds the key of the database that sources make for an armature, and the key of its motion.
 
-    It takes the settings (JSON data, those of the motion without tags), each source, and the rig if
+    It takes the settings (JSON data, also without tags), each source, and the rig if
     there are actions. The order of sources does not count, except among clips of one name.
     """
 
@@ -424,7 +424,7 @@ def _encode_rounded(measures: np.ndarray) -> bytes:
 
 
 def _select_unmoved(owner: Any, values: Mapping[str, Any], moved: Set[str]) -> list[Any]:
-    """Return the path of a bone or constraint, and those of its values that nothing moves."""
+    """Return the path of a bone or constraint, and its values that nothing moves."""
     path = owner.path_from_id()
     return [path, {name: value for name, value in values.items() if f"{path}.{name}" not in moved}]
 

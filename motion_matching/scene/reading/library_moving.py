@@ -58,7 +58,7 @@ def copy_steps(source: Path, target: Path) -> Generator[tuple[str, float], None,
 
 
 def remove_files(files: list[Path]) -> int:
-    """Delete files; return how many stay, as some systems keep those that are in use."""
+    """Delete files; return how many stay, because some systems keep files in use."""
     return sum(not own_files.remove(path) for path in files)
 
 

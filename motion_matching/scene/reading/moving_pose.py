@@ -35,7 +35,7 @@ _FASTEST = 1.5  # times as fast as the data, beyond which the character has leap
 
 
 class ShownPose(NamedTuple):
-    """What an armature of a `name` shows: matrices of bones in it, and its own in the world."""
+    """The shown pose of an armature: its name, matrices of bones, and its own in the world."""
 
     name: str
     bones: dict[str, np.ndarray]
@@ -53,7 +53,7 @@ def read_shown(obj: bpy.types.Object) -> ShownPose:
 class PoseReader:
     """Reads poses (F, 7, B) of a database's skeleton, bone 0 in the world, from an armature.
 
-    The options are those of `bake`. `root` says what is known of bone 0, as in `StartState`. Raises
+    The options are as for `bake`. `root` describes bone 0, as in `StartState`. Raises
     RigError if the armature does not fit.
     """
 
@@ -166,7 +166,7 @@ class PoseReader:
 
     @property
     def _plays_root(self) -> bool:
-        """Whether the armature has bone 0 itself."""
+        """Return whether the armature has bone 0 itself."""
         return self._plan.source.names[0] in self._after
 
     def _evaluate(
@@ -217,7 +217,7 @@ class PoseReader:
 
     @property
     def _lift(self) -> Transform:
-        """What brings an armature that stays in its place onto the ground of the performance."""
+        """Return the shift that puts a fixed armature onto the ground of the performance."""
         return quat.IDENTITY[None], -np.array([[0.0, 0.0, self._plan.alignment[1][2]]])
 
     def _find_root(self, moved: dict[str, Transform], world: Transform, count: int) -> Transform:

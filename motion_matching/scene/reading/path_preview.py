@@ -29,7 +29,7 @@ from ..blender.transforms import decompose_similarity
 
 @dataclass(frozen=True)
 class PathInputs:
-    """What a path is computed from: the bones of a clip that it needs, and where the clip lies.
+    """Inputs of a path: the bones of a clip that it needs, and where the clip lies.
 
     `hips`, `spine` and `root` are indices; `forward` (3,) is in the hips' frame. `placement` (4, 4)
     is where the armature stood, None if the clip does not go along. `fps` is the clip's in the
@@ -49,7 +49,7 @@ class PathInputs:
 def collect_path_inputs(
     clip: Clip, overrides: dict[str, str], speed: float, cyclic: bool, placement: np.ndarray | None
 ) -> PathInputs:
-    """Collect what the path through a clip is computed from, with given bones by role."""
+    """Collect the inputs of the path through a clip, with given bones by role."""
     roles = rig.find_roles(clip.skeleton, [clip], overrides)
     [clip] = stiffen_hips([clip], roles)
     forward = rig.find_hips_forward([clip], roles)

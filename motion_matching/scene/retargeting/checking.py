@@ -30,7 +30,7 @@ from .transfer import Retargeted, RetargetRequest
 
 _PIECE = 8  # frames of a control rig that are evaluated between two pauses
 _MOST_EVALUATED = 120  # frames of a control rig's action, evenly spread: each takes milliseconds
-_REMEDY = "look at the bones that were found for both"
+_REMEDY = "check the bones found for both"
 
 Read = Callable[[], Clip]
 Judge = Callable[[], ResultCheck]

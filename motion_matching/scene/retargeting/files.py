@@ -67,7 +67,7 @@ def read_imported_motions(path: Path, *, character: str | None = None) -> list[S
 
 
 def _find_own(obj: bpy.types.Object, found: list[bpy.types.Action]) -> list[bpy.types.Action]:
-    """Return the actions that were made for an armature; those of a twin have its bones as well."""
+    """Return the actions made for an armature; actions of a twin move the same bones."""
     twins = [other.name for other in bpy.data.objects if other.type == "ARMATURE" and other != obj]
     played = dict(actions.get_played_actions(obj))
     own = [a for a in found if a in played or a.name.partition("|")[0] not in twins]

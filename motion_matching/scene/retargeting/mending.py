@@ -17,8 +17,8 @@ def mend_motions(
 ) -> tuple[list[SourceMotion], list[BuildNote]]:
     """Return motion without T-poses at its ends and with lost frames filled, and notes on it.
 
-    The notes tell what else is wrong too, as for a database. Actions keep their place in time, so
-    one without its first frame begins a frame later. With `keep_frames`, all is only told.
+    The notes also name other problems, as for a database. Actions keep their place in time, so one
+    without its first frame begins a frame later. With `keep_frames`, everything is only reported.
     """
     mended, notes = [], []
     for motion in motions:

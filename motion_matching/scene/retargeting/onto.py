@@ -39,11 +39,11 @@ def retarget_onto(
     with_measures: bool = False,
     report: ReportProgress = ignore_progress,
 ) -> tuple[list[bpy.types.Action], Retargeted]:
-    """Retarget motion onto an armature object as new actions, of which the first is assigned.
+    """Retarget motion onto an armature object as new actions, and assign the first of them.
 
     `bones` is as for `read_target`. What was written is compared with its source. Raises RigError
     if either character or a bone cannot be used, and ResultError, which says how to `force` it, if
-    the result is wrong; nothing is left behind. Without a word for `force`, all is kept.
+    the result is wrong; nothing is left behind. Without a word for `force`, everything is kept.
     """
     target = read_target(obj, bones, request.target_bones)
     done = retarget(motions, target, request, report, with_measures=with_measures)

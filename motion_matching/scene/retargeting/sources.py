@@ -91,7 +91,7 @@ def _center(sampled: SampledClip, origin: Transform) -> SourceMotion:
 def find_source_armature(
     action: bpy.types.Action, target: bpy.types.Object | None = None
 ) -> bpy.types.Object:
-    """Return the armature object that an action was made for, which is not the target.
+    """Return the armature object of an action, which is not the target.
 
     It is the one that plays it, else the one whose bones it moves. Objects with one armature count
     as one. Raises SettingsError, which says what to do, if there is none, or more than one.
@@ -105,7 +105,7 @@ def find_source_armature(
     if found:
         raise SettingsError(
             f"The action '{action.name}' fits {len(found)} armatures, {format_names(found)}; "
-            "choose the one that it was made for as the source."
+            "choose its own as the source."
         )
     if target in fitting:
         raise SettingsError(
@@ -113,6 +113,6 @@ def find_source_armature(
             "nothing to retarget; assign it, or choose an action of another armature."
         )
     raise SettingsError(
-        f"This file has no armature whose bones the action '{action.name}' moves; import or append "
-        "the character that it was made for first."
+        f"This file has no armature for the action '{action.name}'; import or append its character "
+        "first."
     )

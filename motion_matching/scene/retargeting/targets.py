@@ -1,4 +1,4 @@
-"""The armature that motion is retargeted onto: its skeleton, and whether its bones take keys."""
+"""Read the target of retargeting: its skeleton, and whether its bones take keys."""
 
 from __future__ import annotations
 

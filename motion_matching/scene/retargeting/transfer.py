@@ -19,7 +19,7 @@ from .targets import Target
 
 @dataclass(frozen=True)
 class RetargetRequest:
-    """How motion is retargeted, with bones by role where they are given by hand."""
+    """Options of retargeting, with bones by role where they are given by hand."""
 
     settings: RetargetSettings = field(default_factory=RetargetSettings)
     source_bones: BoneNames = field(default_factory=dict)
@@ -30,10 +30,9 @@ class RetargetRequest:
 class Retargeted:
     """Motion with its clip on the target's skeleton, and how that one's bones are mapped.
 
-    The mapping is that of the first source, if they have different skeletons; that of the target's
-    bones to roles is the same for all. `onto` is the target's body, and `bodies` are the sources'
-    of each clip. `measures` are those of each clip, if they were asked for, and `checks` tell what
-    became of those that were written.
+    The mapping belongs to the first source, if they have different skeletons; the target's roles
+    are the same for all. `onto` is the target's body, and `bodies` are the sources' of each clip.
+    `measures` are per clip, if requested, and `checks` compare written clips with their sources.
     """
 
     target: Target
@@ -46,19 +45,19 @@ class Retargeted:
 
     @property
     def hips(self) -> str:
-        """The bone that carries the target's body."""
+        """Return the bone that carries the target's body."""
         return self.target.skeleton.names[self.mapping.target.chains["hips"][0]]
 
     @property
     def mapped_bones(self) -> set[str]:
-        """The bones of the target that have counterparts."""
+        """Return the bones of the target that have counterparts."""
         return {name for pair in self.mapping.pairs if pair.source for name in pair.target}
 
 
 def find_mapping(
     motions: Sequence[SourceMotion], target: Target, request: RetargetRequest
 ) -> BoneMapping:
-    """Pair the bones of motion on one skeleton with those of the target.
+    """Pair the bones of motion on one skeleton with the target's.
 
     Raises RigError, which names the character and the bone or role, if hips or legs are missing.
     """

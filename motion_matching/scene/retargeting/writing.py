@@ -31,11 +31,10 @@ _STILL = 1e-5  # quaternion components, and metres, that a bone at rest is off i
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """How retargeted motion is written.
-
-    Actions have `name`, or those of their source and character. They begin where their source did,
-    or at `frame_start` if it came from a file. `fewer_keys` is how far, in metres, any bone may
-    stray, for fewer keys. `controls` are for control rigs.
+    """Options for writing retargeted motion. Actions have `name`, or the names of their source and
+    character. They begin where their source did, or at `frame_start` if it came from a file.
+    `fewer_keys` is how far, in metres, any bone may stray, for fewer keys. `controls` are for
+    control rigs.
     """
 
     name: str = ""
@@ -133,7 +132,7 @@ def _prepare_steps(
 def _bake_bones(
     armature: Handle, retargeted: Retargeted, fewer_keys: float, placed: _Placed, name: str
 ) -> bpy.types.Action:
-    """Key the mapped bones, those above them, and those that move; leave what others do alone."""
+    """Key the mapped bones, the bones above them, and all moving ones; leave others alone."""
     obj, clip = armature.require(), placed.clip
     moved = {*retargeted.mapped_bones, *find_moving_bones(clip)}
     check_takes_keys(obj, moved, retargeted.hips)

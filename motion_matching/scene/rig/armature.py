@@ -27,7 +27,7 @@ from ..blender.transforms import decompose_similarity
 from .bone_choice import choose_bones
 
 NAME_BYTES = 63  # Blender cuts longer names and numbers equal ones
-CHOOSE = "choose the armature that the motion was made for, or retarget the motion."
+CHOOSE = "choose the armature of this motion, or retarget the motion."
 
 
 @dataclass(frozen=True)

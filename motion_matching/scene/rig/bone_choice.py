@@ -1,4 +1,4 @@
-"""Which bones of an armature are a character's skeleton: all, or those that deform it."""
+"""Choose the bones of an armature that form a character's skeleton: all, or deform bones."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def choose_bones(
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Return names and parents (B,) of the skeleton's bones, parents before their children.
 
-    "all" takes every bone. "deform" takes those that deform, each below its nearest chosen
-    ancestor, and bones that join them if they would fall apart; the DEF- bone that follows one of
-    Rigify's ORG- bones stands for it. None means "deform" for a control rig, which has constraints
-    and bones that deform nothing, else "all". Raises RigError if nothing is left.
+    "all" takes every bone. "deform" takes deform bones, each below its nearest chosen ancestor, and
+    bones that join them if they would fall apart; the DEF- bone that follows one of Rigify's ORG-
+    bones stands for it. None means "deform" for a control rig, which has constraints and bones that
+    deform nothing, else "all". Raises RigError if nothing is left.
     """
     bones = obj.data.bones
     if choice is None:
@@ -29,7 +29,7 @@ def choose_bones(
     chosen = {bone.name for bone in bones if choice == "all" or bone.use_deform}
     if not chosen:
         raise RigError(
-            f"armature '{obj.name}' has no bones{' that deform' if len(bones) else ''}; "
+            f"armature '{obj.name}' has no {'deform bones' if len(bones) else 'bones'}; "
             f"{'take all its bones' if len(bones) else 'choose another'}."
         )
     parents = _find_parents(bones, chosen)
@@ -46,8 +46,8 @@ def get_collection_bones(obj: bpy.types.Object, collection: str) -> frozenset[st
     match = obj.data.collections_all.get(collection)
     if match is None:
         raise RigError(
-            f"armature '{obj.name}' has no bone collection '{collection}'; give one of its own "
-            "that name, or choose another or none."
+            f"armature '{obj.name}' has no bone collection '{collection}'; choose another, or all "
+            "bones."
         )
     return frozenset(bone.name for bone in match.bones_recursive)
 

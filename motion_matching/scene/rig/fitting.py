@@ -1,4 +1,4 @@
-"""How an armature stands in the scene, and how the skeleton of a clip fits it."""
+"""Measure how an armature stands in the scene, and fit the skeleton of a clip to it."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ class ArmatureState:
         axes = self.poses[bone][:3, :3]
         if not np.allclose(axes.T @ axes, np.eye(3), atol=1e-4):
             raise RigError(
-                f"bone '{bone}' of armature '{self.name}' is not in the motion and is scaled now; "
-                "clear its scale (Pose > Clear Transform > Scale)."
+                f"bone '{bone}' of armature '{self.name}' is not in the motion but has a scale; "
+                "clear it (Pose > Clear Transform > Scale)."
             )
 
 
@@ -191,7 +191,9 @@ def find_misfit(
 
 
 def store_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
-    """Store a skeleton's rest in its armature, which does not tell the frames of motion's bones."""
+    """Store a skeleton's rest in its armature, which does not hold the frames of the motion's
+    bones.
+    """
     values = np.concatenate([skeleton.rest_rotations, skeleton.rest_positions], axis=1).tolist()
     # takes have this bone above the skeleton's own root
     rests = {SIMULATION_BONE_NAME: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
@@ -219,8 +221,8 @@ def apply_armature_rest(
 ) -> Skeleton:
     """Return the skeleton with the armature's rest, if its own is another.
 
-    Files may have the frames of `store_rest`, or those of Blender's bones. All bones then lie alike
-    in their parents, but for `carriers`, those right below them, and those that are `sliding` (B,).
+    Files may have the frames of `store_rest`, or of Blender's bones. All bones then lie alike in
+    their parents, except `carriers`, their children, and `sliding` (B,) bones.
     """
     free = sliding | np.isin(skeleton.parents, carriers)
     if _has_same_rest(standing, skeleton, carriers):

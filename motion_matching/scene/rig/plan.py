@@ -1,4 +1,4 @@
-"""What moves when motion plays on an armature: bones, their parents, what carries the character."""
+"""Plan how motion plays on an armature: bones, their parents, and what carries the character."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Plan:
 
     @property
     def object_rest(self) -> Transform:
-        """Where the object stands in the frame of the skeleton's rest."""
+        """Return where the object stands in the frame of the skeleton's rest."""
         return compose(invert(self.alignment), self.standing.transform)
 
     def is_carried_by(self, bones: Collection[str]) -> bool:
@@ -112,8 +112,8 @@ def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:
         what = f"bone '{name}' of armature '{obj.name}'"
         if not bone.use_inherit_rotation or not bone.use_local_location:
             raise RigError(
-                f"{what} does not inherit rotation, or has no local location, and cannot be keyed "
-                "as the motion wants it; switch both on in the bone's Relations."
+                f"{what} does not inherit rotation, or has no local location, so the motion cannot "
+                "be keyed; switch both on in the bone's Relations."
             )
         follows = next((c for c in pose.constraints if not c.mute and c.influence > 0), None)
         if follows is not None:

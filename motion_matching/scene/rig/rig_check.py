@@ -1,4 +1,4 @@
-"""What is wrong with an armature object as a character: scale, front, roots, or roles."""
+"""Find problems of an armature object as a character: scale, front, roots, or roles."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Problem:
     """A problem in two words, a sentence that says what to do, and a safe fix if there is one.
 
     `fix` is "scale", "front" (the rest pose faces aside, by `quarters` of a turn to the left),
-    "deform" or "roles". A `serious` problem keeps a database from being built; one that is
-    `handled` keeps nothing from working, so that nothing warns of it.
+    "deform" or "roles". A `serious` problem keeps a database from being built; a `handled` one
+    needs no warning.
     """
 
     label: str
@@ -50,7 +50,7 @@ class RigState:
 
     @property
     def worst(self) -> Problem | None:
-        """The worst problem that is not handled, if there is one."""
+        """Return the worst problem that is not handled, if there is one."""
         return next((problem for problem in self.problems if not problem.handled), None)
 
 
@@ -118,13 +118,13 @@ def _find_root_problems(
     have_no_parent = f"{len(roots)} bones have no parent: {named}"
     deforms = any(bone.use_deform for bone in obj.data.bones)
     if choice != "deform" and deforms and (choose_bones(obj, "deform")[1] < 0).sum() == 1:
-        sentence = f"{have_no_parent}. Those that deform have one root: take these"
+        sentence = f"{have_no_parent}. The deform bones have one root: use only these"
         yield Problem("Two Roots", sentence, "deform")
         return
     yield Problem(
         "Two Roots",
-        f"{have_no_parent}. Each follows the character by itself; parent them to one bone in Edit "
-        "Mode. Then play their actions: keys count from the parent now, and may need to be redone",
+        f"{have_no_parent}. Each moves separately; parent them to one bone in Edit Mode. Then "
+        "check their actions: keys are now relative to the parent, and may need changes",
     )
 
 
@@ -138,9 +138,8 @@ def _find_front_problems(
     if top != roles.hips and way[2] < _UPRIGHT * np.linalg.norm(way):
         yield Problem(
             "Lies at Rest",
-            "The rest pose lies down. If the character stands while its actions play, leave it "
-            "so: its motion is read correctly. If it lies then, too, rotate the object until it "
-            "stands",
+            "The rest pose lies down. This is fine if the character stands in its actions. If it "
+            "lies there, too, rotate the object until it stands",
         )
         return
     rest_pose = skeleton.rest_positions[None], skeleton.rest_rotations[None]
@@ -153,6 +152,6 @@ def _find_front_problems(
     if abs(aside) > _ASIDE:
         obstacle, quarters = find_turn_obstacle(obj), round(aside / (0.5 * np.pi)) % 4
         axis = ("-Y", "+X", "+Y", "-X")[quarters]
-        sentence = f"At rest the character faces {axis} of its object, and takes set out along -Y"
+        sentence = f"At rest the character faces {axis} of its object; takes start along -Y"
         sentence += _explain_missing_button(obstacle)
         yield Problem("Other Front", sentence, "" if obstacle else "front", quarters=quarters)

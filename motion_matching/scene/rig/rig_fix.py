@@ -1,4 +1,4 @@
-"""Repair an armature object without moving what plays on it: apply its scale, turn its front to -Y.
+"""Repair an armature object without changing its animation: apply its scale, turn its front to -Y.
 
 What stood there as M stands there as M A^-1 with bones moved by A. Keys of bones are measured from
 their rest, so a turn leaves them and an even scale multiplies those of locations.
@@ -37,8 +37,8 @@ def find_scale_obstacle(obj: bpy.types.Object) -> str:
     playing = actions.find_actions(obj)
     if uneven and playing:
         return (
-            f"bones that turn in actions such as '{playing[0].name}' would then be stretched in "
-            "other directions"
+            f"bones that rotate in actions such as '{playing[0].name}' would be stretched "
+            "differently"
         )
     others = [other for other in bpy.data.objects if other != obj]
     armatures = [other for other in others if other.type == "ARMATURE"]
@@ -58,7 +58,7 @@ def find_scale_obstacle(obj: bpy.types.Object) -> str:
                 return f"the constraint '{constraint.name}' of bone '{bone.name}' holds lengths"
     follower = next((other for other in others if _inherits_scale(other, obj)), None)
     if follower:
-        return f"'{follower.name}' takes its scale over by a constraint"
+        return f"'{follower.name}' copies its scale by a constraint"
     if any(".location" in driver.data_path for driver in actions.get_drivers(obj)):
         return "drivers move its bones"
     return ""

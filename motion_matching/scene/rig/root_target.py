@@ -1,4 +1,4 @@
-"""Where a character's motion over the ground goes: the object, a root bone, the hips, or nowhere.
+"""Choose the carrier of a character's motion over the ground: object, root bone, hips, or none.
 
 A take's bone 0 is the simulation bone, which a user's armature usually lacks. It and the bones that
 only ride on it are carriers; what hangs below them is the body. Everything here is in the frame of
@@ -24,7 +24,7 @@ _STILL = 1e-5  # metres and quaternion components within which a bone only rides
 
 
 class RootTarget(Enum):
-    """What carries the character over the ground; the value is the command line's word."""
+    """Carrier of the character over the ground; the value is the command line's word."""
 
     OBJECT = "object"
     BONE = "bone"

@@ -1,4 +1,4 @@
-"""What a take is seen with: body, ground, stage, camera and renders."""
+"""Show a take: body, ground, stage, camera and renders."""
 
 from typing import TYPE_CHECKING
 

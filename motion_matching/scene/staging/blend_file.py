@@ -1,4 +1,4 @@
-"""A take as a .blend file: armature, body and action on a small stage."""
+"""Write a take as a .blend file: armature, body and action on a small stage."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def save_take(
 ) -> None:
     """Write a clip or take as a .blend file whose armature, body and action bear the title.
 
-    Options are those of `bake`. `obstacles` are boxes and walls; `mark` is called with the action
+    Options are as for `bake`. `obstacles` are boxes and walls; `mark` is called with the action
     and its first frame. For use without a window: an empty file replaces the one that is open.
     Raises MotionMatchingError, with nothing left behind, if that fails.
     """

@@ -1,4 +1,4 @@
-"""A simple body for an armature: a mannequin of one rounded piece per bone, in one mesh."""
+"""Create a simple body for an armature: a mannequin of one rounded piece per bone, in one mesh."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LABELS = {"": "middle", "L": "left", "R": "right"}
 def create_body(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
     """Create a mesh object around the bones of a skeleton's armature, weighted to them one by one.
 
-    Left and right are tinted if names tell them apart. Bones on the ground get no piece.
+    Left and right are tinted if names distinguish them. Bones on the ground get no piece.
     """
     bones = [bone for bone in range(skeleton.bone_count) if bone not in find_ground_bones(skeleton)]
     points, faces = build_pieces(skeleton, bones)
@@ -131,7 +131,7 @@ def _find_trunk_bones(skeleton: Skeleton) -> set[int]:
 
 
 def _compute_sideways(skeleton: Skeleton, heads: np.ndarray) -> np.ndarray:
-    """Return the horizontal direction from right to left in the rest pose; X if no names tell."""
+    """Return the horizontal direction from right to left in the rest pose; X without such names."""
     labels = np.array(find_sides(skeleton))
     if not np.any(labels == "L") or not np.any(labels == "R"):
         return np.array([1.0, 0.0, 0.0])

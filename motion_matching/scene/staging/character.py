@@ -1,4 +1,4 @@
-"""A character that is made from files: its armature, its rest pose, and a body around it."""
+"""Create a character from files: its armature, its rest pose, and a body around it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def create_character(clips: Sequence[Clip], name: str) -> bpy.types.Object:
 
 
 def find_rest(clips: Sequence[Clip]) -> Stance:
-    """Return how the first clip's skeleton stands: as in the most upright pose if nothing tells."""
+    """Return how the first clip's skeleton stands: as in the most upright pose if nothing else
+    decides.
+    """
     return find_stance(clips) or Stance(compute_standing_rest(clips[0]), None)
 
 

@@ -1,4 +1,4 @@
-"""The built-in performer: the demo's armature with the mannequin, and its clips as actions."""
+"""Create the built-in performer: an armature with the mannequin, and its clips as actions."""
 
 from __future__ import annotations
 

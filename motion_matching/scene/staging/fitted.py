@@ -1,8 +1,6 @@
-"""The mannequin in the measures of another body: limb by limb, from joint to joint.
-
-Each bone of the demo has a part of the mannequin. Its part is turned and stretched from its joint
-and the next one to those of the other body, and points between two parts go with both, as they do
-when a bone turns.
+"""Fit the mannequin to another body: limb by limb, from joint to joint. Each bone of the demo has a
+part of the mannequin. It is turned and stretched from its two joints to the other body's, and
+points between two parts go with both, as they do when a bone turns.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ _NARROW, _WIDE = 0.7, 1.5  # how much narrower or wider a trunk may be than its 
 
 @dataclass(frozen=True)
 class _Part:
-    """Where the part of a bone of the demo goes: bone, head and tail, how wide and deep it is."""
+    """Target of a part of the mannequin: bone, head and tail, width and depth."""
 
     bone: int
     head: np.ndarray
@@ -174,7 +172,7 @@ def _find_hand_tip(
     size: float,
     demo: dict[str, tuple[np.ndarray, np.ndarray]],
 ) -> np.ndarray:
-    """Return where fingers end: along those that there are, or along the forearm."""
+    """Return where fingers end: along existing fingers, or along the forearm."""
     length = size * float(np.linalg.norm(demo["LeftHand"][1] - demo["LeftHand"][0]))
     below = skeleton.get_descendants(hand)
     along = heads[below].mean(axis=0) - heads[hand] if below else heads[hand] - elbow

@@ -1,4 +1,4 @@
-"""The ground as the meshes of a collection: a floor with slopes, and walls that block the way.
+"""Read the meshes of a collection as ground: a floor with slopes, and walls that block the way.
 
 Faces count as the scene shows them. Those steeper than 50 degrees become walls where a body would
 run into them; the others are floor if they face up, and ceilings otherwise.

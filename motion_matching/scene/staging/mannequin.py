@@ -1,4 +1,4 @@
-"""The mannequin as a mesh object: two materials, vertex groups, and an armature modifier.
+"""Create the mannequin as a mesh object: two materials, vertex groups, and an armature modifier.
 
 Its mesh is sculpted by `building/mannequin` and shipped as `mannequin.npz`. Every joint is a ball
 whose weights go over from one bone to the next.

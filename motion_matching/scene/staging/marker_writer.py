@@ -1,4 +1,4 @@
-"""An empty that shows where the simulation object is, for sessions without a character."""
+"""Show the place of the simulation object by an empty, for sessions without a character."""
 
 from __future__ import annotations
 

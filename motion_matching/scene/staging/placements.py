@@ -1,4 +1,4 @@
-"""Where things of a scene are on the ground: objects to walk to, and curves to walk along."""
+"""Read places on the ground from a scene: objects to walk to, and curves to walk along."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _sample_bezier(spline: bpy.types.Spline) -> tuple[np.ndarray, np.ndarray]:
 def _sample_evaluated(
     obj: bpy.types.Object, spline: bpy.types.Spline
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return points of a polygon, or those of a NURBS curve as Blender draws it without bevel."""
+    """Return points of a polygon, or of a NURBS curve as Blender draws it without bevel."""
     if spline.type == "POLY":
         points = np.array([point.co[:3] for point in spline.points])
         return points, np.array([point.radius for point in spline.points])

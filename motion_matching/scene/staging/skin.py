@@ -1,4 +1,4 @@
-"""A body as numbers, posed and drawn without any data-block: nothing is in the file."""
+"""Pose and draw a body as plain numbers, without any data-block in the file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .body import build_pieces
 class Skin(NamedTuple):
     """Triangles (T, 3) of points that each follow a bone.
 
-    `points` and `normals` (V, 3) are those at rest, in metres, and `bones` (V,) is what they
-    follow. `rest` (B, 3, 4) is the inverse of the bones at rest.
+    `points` (metres) and `normals` (V, 3) are at rest, and `bones` (V,) are the bones they follow.
+    `rest` (B, 3, 4) is the inverse of the bones at rest.
     """
 
     points: np.ndarray
@@ -55,7 +55,7 @@ def build_skin(skeleton: Skeleton, hips: int = 0) -> Skin:
 
 
 def _compute_normals(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the normals (V, 3) of points: those of the triangles around, by their areas."""
+    """Return the normals (V, 3) of points: the mean of adjacent triangles, weighted by area."""
     a, b, c = (points[corner] for corner in triangles.T)
     across = np.cross(b - a, c - a)
     sums = np.zeros((len(points), 3))

@@ -1,4 +1,4 @@
-"""The grounds that sources name as objects of Blender files, read for a build."""
+"""Read the grounds that sources name as objects of Blender files, for a build."""
 
 from __future__ import annotations
 

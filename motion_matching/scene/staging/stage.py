@@ -1,4 +1,4 @@
-"""What a take is seen with: ground, light, camera and a viewport that looks through it."""
+"""Set up a stage for a take: ground, light, camera and a viewport that looks through it."""
 
 from __future__ import annotations
 

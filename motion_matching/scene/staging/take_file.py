@@ -1,4 +1,4 @@
-"""A take as a Blender file: in a scene made for it, or in a copy of a user's file."""
+"""Write a take as a Blender file: in a scene made for it, or in a copy of a user's file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A clip or take as a new action on an armature object."""
+"""Bake a clip or take into a new action on an armature object."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def bake(
 ) -> bpy.types.Action:
     """Bake a clip into a new action for an armature object; it starts at `frame_start`.
 
-    The skeleton's bones are those of the armature that have their names, and both must rest alike,
-    wherever the object stands. In the world, bones then do what they do in the clip, even while
-    its parent or a constraint moves the object.
+    Bones are matched by name, and both must have the same rest pose, wherever the object stands. In
+    the world, bones then do what they do in the clip, even while its parent or a constraint moves
+    the object.
 
     - `root` says what carries the character over the ground: the object, the bone `root_bone`,
       the hips, or nothing. None leaves it to the clip's own bones if the armature has them all,

@@ -23,7 +23,7 @@ from .saved_pose import SavedPose
 class Track:
     """A property that poses set: its curves, and where it starts among the channels.
 
-    `free` are the components that are not locked; `rest` is what all of them are at rest. An
+    `free` are the unlocked components; `rest` are the values of all at rest. An
     `optional` one need not be recorded while it stays at rest.
     """
 
@@ -46,7 +46,7 @@ class Track:
 
 
 class CarrierMove(NamedTuple):
-    """How the keys of what carries a character change when it is moved and turned on the ground.
+    """Change of a carrier's keys when the character is moved and turned on the ground.
 
     Rotations are multiplied by `turn` (4,) from the left; locations by `linear` (4,), a rotation,
     and then `shift` (3,) is added.
@@ -175,7 +175,7 @@ class ChannelWriter:
     ) -> None:
         """Assign channels to every property: locations first, then rotations by their modes.
 
-        `own_modes` are those of what is posed besides bones; bones that are `idle` stay at rest.
+        `own_modes` are the modes of posed items other than bones; `idle` bones stay at rest.
         """
         bones = obj.pose.bones
         self._bone_count = len(bones)
@@ -226,7 +226,7 @@ class ChannelWriter:
         self._add_tracks(tracks)
 
     def _add_tracks(self, tracks: Sequence[Track]) -> None:
-        """Add tracks that have something to set, with what they are at rest."""
+        """Add tracks with components to set, and their values at rest."""
         self.tracks += tuple(track for track in tracks if track.free)
         for track in tracks:
             self.at_rest[track.start : track.start + len(track.rest)] = track.rest

@@ -67,7 +67,7 @@ def has_animated_visibility(obj: bpy.types.Object) -> bool:
 
 
 def show_hidden(hidden: Sequence[HiddenObject]) -> None:
-    """Show objects again, and select those that were selected."""
+    """Show objects again, and restore their selection."""
     for one in hidden:
         one.show()
     for one in hidden:

@@ -38,7 +38,7 @@ def preserve_pose(obj: bpy.types.Object) -> Iterator[None]:
 
 
 def _read_played_values(obj: bpy.types.Object) -> dict[str, Any]:
-    """Return by path what actions and drivers of an object set besides transforms."""
+    """Return by path the values other than transforms that actions and drivers of an object set."""
     paths = [path for path in actions.find_animated_paths(obj) if path.split(".")[-1] not in REST]
     values = {path: _read_value(obj, path) for path in paths}
     return {path: value for path, value in values.items() if value is not None}

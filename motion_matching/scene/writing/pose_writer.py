@@ -29,10 +29,10 @@ from .saved_pose import SavedPose
 class PoseWriter(ChannelWriter):
     """Writes poses (7, B) of a skeleton onto an armature, which it knows by name.
 
-    The options are those of `bake`, and a bake of the same pose evaluates to what is shown. With a
-    `collection`, only the bones of that bone collection are driven, and the object with those that
-    carry the body; the rest goes on playing its own animation. Raises RigError if the armature does
-    not fit.
+    The options are as for `bake`, and a bake of the same pose evaluates to what is shown. With a
+    `collection`, only the bones of that bone collection are driven, and the object if they carry
+    the body; the rest keeps playing its own animation. Raises RigError if the armature does not
+    fit.
     """
 
     def __init__(
@@ -201,7 +201,7 @@ class _ReparentedBones:
 
 
 class _ObjectMotion:
-    """What moves the armature object over the ground."""
+    """Moves the armature object over the ground."""
 
     def __init__(self, obj: bpy.types.Object, plan: Plan) -> None:
         self.frame = ObjectFrame.from_object(obj)

@@ -144,8 +144,8 @@ class GrowingAction:
         action, obj = self._action.find(), find_posable(self._armature)
         if action is None or obj.animation_data is None or obj.animation_data.action != action:
             raise RigError(
-                f"the action that armature '{self._armature.name}' is being recorded into was "
-                "taken off; record again."
+                f"the action being recorded was unassigned from armature '{self._armature.name}'; "
+                "record again."
             )
         return action
 
@@ -222,8 +222,8 @@ def read_recorded_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
         )
     if not has_performance(action):
         raise MotionMatchingError(
-            f"The take '{action.name}' does not hold what was performed, because its text was "
-            "deleted; bake or record another."
+            f"The take '{action.name}' has lost its performance, because its text was deleted; "
+            "bake or record another."
         )
     parts = _read_parts(action)
     return [part | {"performance": part["performance"].as_string()} for part in parts]
@@ -360,5 +360,5 @@ def _check_part(part: Mapping[str, Any]) -> dict[str, Any]:
         "lead_back": expect_number(part.get("lead_back", 0.0), "a time", 0.0, LONGEST_TAKE),
     }
     if not isinstance(collection, str) or not isinstance(text, bpy.types.Text | None):
-        raise EntryError("a part of a take has something else than its text")
+        raise EntryError("a part of a take has no text")
     return checked if text is None else checked | {"performance": text}

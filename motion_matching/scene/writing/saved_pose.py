@@ -54,7 +54,7 @@ class SavedProperty(NamedTuple):
 
 @dataclass(frozen=True)
 class SavedPose:
-    """Transforms of bones by `bone_indices` (N,), of the object if it moves, and what it plays.
+    """Transforms of bones by `bone_indices` (N,), of the object if it moves, and its playback.
 
     `properties` are custom properties that are restored with the pose, and `hidden` the objects
     that are hidden in the meantime.
@@ -113,7 +113,7 @@ class SavedPose:
         listed = expect_list(note.get("numbers"), "'numbers'")
         indices = np.array([expect_whole_number(n, "a number", 0) for n in listed], np.intp)
         if any(len(values) != count for values in bones.values()) or np.any(indices >= count):
-            raise EntryError("a saved pose is of other bones")
+            raise EntryError("a saved pose belongs to other bones")
         placed = expect_object(note.get("placed"), "'placed'", ("location", *ROTATIONS))
         placement = {
             name: tuple(expect_rows(values, len(REST[name]), 1)[0].tolist())
@@ -198,7 +198,7 @@ def _expect_playback(note: Mapping[str, Any]) -> PlaybackState:
     if not all(isinstance(slot, str) for slot in slots):
         raise EntryError("a saved pose has a slot without a name")
     if not isinstance(action, bpy.types.Action | None):
-        raise EntryError("a saved pose plays something else than an action")
+        raise EntryError("a saved pose plays something that is not an action")
     handle = Handle.from_block(action, "actions") if action else None
     has_data, use_nla = bool(playing.get("has_data")), bool(playing.get("use_nla"))
     return PlaybackState(has_data, handle, slots[0], slots[1], use_nla)

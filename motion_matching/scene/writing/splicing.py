@@ -43,7 +43,8 @@ def grow_curves(
     frames: np.ndarray,
     rows: np.ndarray,
 ) -> int:
-    """Extend curves of tracks to channels (F, C) at rising `frames` (F,), of which they hold some.
+    """Extend curves of tracks to channels (F, C) at rising `frames` (F,); they may hold some
+    already.
 
     With each track comes the index of its first curve. Returns the number of keys touched: all.
     """

@@ -1,4 +1,4 @@
-"""The panel of the character: what performs, what carries it, and its bones by role."""
+"""Draw the panel of the character: the performing armature, its root motion, and bones by role."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ..panel_base import (
 from ..properties import MotionMatchingSettings
 
 _STRETCHES = (
-    "The IK of this rig may shorten limbs (IK Stretch), so knees are up to 3 cm off; feet are exact"
+    "The IK of this rig may shorten limbs (IK Stretch), so knees are up to 3 cm off. Feet are exact"
 )
 
 
 class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """The armature that performs, and what carries it over the ground"""
+    """The performing armature, and what moves it over the ground"""
 
     bl_label = "Character"
     bl_options = {"DEFAULT_CLOSED"}
@@ -81,7 +81,7 @@ class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_roles(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """Bones by role; those left empty are found by names, shape and motion"""
+    """Bones by role. Leave a role empty to find its bone by name, shape and motion"""
 
     bl_label = "Roles"
     bl_parent_id = "MOTION_MATCHING_PT_character"

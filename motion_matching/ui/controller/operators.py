@@ -1,4 +1,4 @@
-"""The operators of the controller: train a motion field, favour a neighbour, and edit labels."""
+"""Train a motion field, favour a neighbour, and edit labels."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from ..operator_base import (
 from ..typed_properties import choice, integer
 
 _KINDS = (
-    ("EMPTY", "Label", "Frames of tags that you choose, displaced as all others at first"),
+    ("EMPTY", "Label", "Tags of your choice, with the controller's settings to start from"),
     (
         "plant_and_turn",
         "Plant and Turn",
-        "Sharp turns, in which the motion leads more, so that they are answered sooner",
+        "Sharp turns: the motion leads more, for quicker answers",
     ),
     (
         "start_and_stop",
         "Start and Stop",
-        "Starts and stops, in which the motion leads, so that feet slide less",
+        "Starts and stops: the motion leads, for less foot sliding",
     ),
-    ("locomotion", "Locomotion", "Walking and running, which follow the steering closely"),
+    ("locomotion", "Locomotion", "Walking and running: follow the steering closely"),
     ("READY", "All Ready Labels", "Plant and Turn, Start and Stop, and Locomotion"),
 )
 _READY = tuple(kind for kind, *_ in _KINDS[1:-1])
@@ -42,15 +42,15 @@ _ARTICLES = tuple((each.name, each.label, f"As in '{each.article}'") for each in
 
 
 class MOTION_MATCHING_OT_as_published(Operator, bpy.types.Operator):
-    """Set simulation bone, features, controller and motion field as one of the articles has them, \
-and say what of it is not as there"""
+    """Set simulation bone, features, controller and motion field as in one of the articles, and \
+report what still differs from it"""
 
     bl_idname = "motion_matching.as_published"
     bl_label = "As Published"
     requires = CHARACTER
 
     article: str = choice(
-        "motion_matching", "Article", "Article whose settings are used", _ARTICLES
+        "motion_matching", "Article", "Article to take the settings from", _ARTICLES
     )
 
     def run(self, context: bpy.types.Context) -> str:
@@ -62,9 +62,8 @@ and say what of it is not as there"""
 
 
 class MOTION_MATCHING_OT_train(SteppedOperator, bpy.types.Operator):
-    """Find the value of every pose for every goal, so that the motion field plans ahead. The \
-database is built first if necessary. Esc keeps what is done; the next training continues from \
-there"""
+    """Train the motion field to plan ahead, by finding the value of every pose for every goal. \
+Builds the database if needed. Esc keeps the progress, and the next training continues from it"""
 
     bl_idname = "motion_matching.train"
     bl_label = "Train"
@@ -82,8 +81,8 @@ there"""
 
 
 class MOTION_MATCHING_OT_favour(Operator, bpy.types.Operator):
-    """Always take the action of this neighbour, or let the motion field choose again; takes \
-effect at once while live"""
+    """Always follow this neighbour, or let the motion field choose again; takes effect at once \
+while live"""
 
     bl_idname = "motion_matching.favour"
     bl_label = "Favour Neighbour"
@@ -91,7 +90,7 @@ effect at once while live"""
     requires = CHARACTER_ALSO_LIVE
 
     number: int = integer(
-        1, "Neighbour", "Which neighbour, counted from 1, the nearest", min=1, max=100
+        1, "Neighbour", "Number of the neighbour, 1 being the nearest", min=1, max=100
     )
 
     def run(self, context: bpy.types.Context) -> None:
@@ -106,8 +105,8 @@ def has_label(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_add_label(Operator, bpy.types.Operator):
-    """Give frames of some tags their own displacement. Ready labels are for tags that Auto Tags \
-finds, with numbers relative to the controller's; Plant and Turn has it find sharp turns as well"""
+    """Add displacement settings for frames with certain tags. The built-in labels use the tags of \
+Auto Tags; Plant and Turn also makes it tag sharp turns"""
 
     bl_idname = "motion_matching.add_label"
     bl_label = "Add Label"
@@ -128,7 +127,7 @@ finds, with numbers relative to the controller's; Plant and Turn has it find sha
 
 
 class MOTION_MATCHING_OT_remove_label(Operator, bpy.types.Operator):
-    """Displace the frames of the active label as all others"""
+    """Remove the active label; its frames are displaced like all others"""
 
     bl_idname = "motion_matching.remove_label"
     bl_label = "Remove Label"
@@ -142,7 +141,8 @@ class MOTION_MATCHING_OT_remove_label(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_move_label(Operator, bpy.types.Operator):
-    """Move the active label in the list; a frame with tags of several labels follows the first"""
+    """Move the active label in the list. If the tags of a frame match several labels, the first \
+one counts"""
 
     bl_idname = "motion_matching.move_label"
     bl_label = "Move Label"

@@ -1,4 +1,4 @@
-"""The panel of the controller: how the character responds, and the training of a motion field."""
+"""Draw the panel of the controller and the training of a motion field."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ _TRAINING_STATES = {
     "elsewhere": (
         "FILE_REFRESH",
         "Not Trained Here",
-        "Trained on another machine, or cleared since: plays greedily until it is trained again",
+        "Trained on another machine, or cleared: plays greedily until you train it again",
     ),
     "stale": (
         "FILE_REFRESH",
         "Stale",
-        "Database or training have changed: plays greedily until it is trained again",
+        "Database or training settings have changed: plays greedily until you train it again",
     ),
     "fresh": ("CHECKMARK", "Trained", "Trained: plans ahead"),
 }
@@ -230,7 +230,7 @@ def _draw_actions(layout: bpy.types.UILayout, live: LiveSession, favour: int) ->
 
 
 class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
-    """What a motion field is trained for, so that it plans ahead"""
+    """What to train a motion field for, so that it plans ahead"""
 
     bl_label = "Training"
     method = "FIELD"
@@ -259,7 +259,7 @@ class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
-    """When a better frame is searched for, and which frames may be entered"""
+    """When to search for a better frame, and which frames may be entered"""
 
     bl_label = "Search"
     bl_options = {"DEFAULT_CLOSED"}
@@ -281,7 +281,7 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_blending(_SettingsPanel, bpy.types.Panel):
-    """How the difference that a jump leaves fades"""
+    """How the pose offset of a jump fades out"""
 
     bl_label = "Blending"
     bl_options = {"DEFAULT_CLOSED"}
@@ -289,7 +289,7 @@ class MOTION_MATCHING_PT_blending(_SettingsPanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_look(_SettingsPanel, bpy.types.Panel):
-    """How the head looks ahead of the body"""
+    """How far the head turns ahead of the body"""
 
     bl_label = "Look"
     bl_options = {"DEFAULT_CLOSED"}
@@ -333,7 +333,7 @@ class MOTION_MATCHING_UL_labels(List, bpy.types.UIList):
 
 
 class MOTION_MATCHING_PT_labels(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """Frames of some tags that are displaced in their own way"""
+    """Displacement settings of their own for frames with certain tags"""
 
     bl_label = "Labels"
     bl_parent_id = "MOTION_MATCHING_PT_displacement"

@@ -1,4 +1,4 @@
-"""Settings of how the character responds, and of what a motion field is trained for."""
+"""Settings of the controller, and of the training of motion fields."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _METHODS = (
     (
         "MATCHING",
         "Motion Matching",
-        "Plays clips, and jumps to the frames that continue best toward the goal",
+        "Play clips, and jump to the frames that continue best toward the goal",
     ),
-    ("FIELD", "Motion Field", "Blends similar poses anew in every tick; once trained, plans ahead"),
+    ("FIELD", "Motion Field", "Blend similar poses anew in every tick; once trained, plan ahead"),
 )
 _METRICS = (
     (
@@ -52,8 +52,8 @@ class MotionMatchingLabel(bpy.types.PropertyGroup):
 
     tags: str = tags_text(
         "Tags",
-        "Tags of the frames that are displaced in this way, separated by commas; each of them will "
-        "do",
+        "Tags of the frames to displace this way, separated by commas; a frame needs only one of "
+        "them",
     )
     displacement: str
     synchronization: float
@@ -82,8 +82,8 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     speeds_from_data: bool = switch(
         True,
         "Match Speeds to Data",
-        "Take full speeds, the fastest turn and whether the character moves aside from the motion "
-        "itself, so that it can do what it is asked to",
+        "Take full speeds, the fastest turn and strafing from the clips, so that the character is "
+        "able to do what you ask",
     )
     walk: Sequence[float] = described(PerformerSettings, "walk", min=0.01)
     run: Sequence[float] = described(PerformerSettings, "run", min=0.01)
@@ -118,8 +118,8 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     look_at: bpy.types.Object = pointer(
         bpy.types.Object,
         "Look At",
-        "Object that the head turns to, unless it is behind; it may move. Empty: the head turns to "
-        "where the character is asked to go",
+        "Object for the head to turn to, unless it is behind the character; it may move. Empty: "
+        "the head turns to the requested direction",
     )
     inertialization: str
     inertialization_halflife: float
@@ -142,8 +142,8 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     labels: Items[MotionMatchingLabel] = collection(
         MotionMatchingLabel,
         "Labels",
-        "Tags whose frames are displaced in their own way; of those that a frame carries, the "
-        "first one in the list counts",
+        "Displacement settings for frames with certain tags. If several labels match a frame, the "
+        "first in the list counts",
     )
     label_index: int = integer(0, "Active Label", "The label whose settings are shown", min=0)
     label_blend: float
@@ -161,33 +161,36 @@ class MotionMatchingController(bpy.types.PropertyGroup):
     planted_share: float
     lookahead: float
     favour: int
-    preset: str = text("balanced", "Preset", "Preset that these settings come from")
+    preset: str = text("balanced", "Preset", "Preset of these settings")
 
 
 @settings_group
 class MotionMatchingTraining(bpy.types.PropertyGroup):
-    """What a motion field is trained for"""
+    """What to train a motion field for"""
 
     quality: int = integer(
         3,
         "Quality",
-        "How well the field is trained, and for how long: from a quick draft to all poses of the "
-        "database, with more of them blended and more directions",
+        "Quality and length of the training: from a quick draft to all poses of the database, with "
+        "more neighbours and directions",
         min=1,
         max=5,
     )
     metric: str = choice(
-        "default", "Similarity", "What makes poses similar, with and without training", _METRICS
+        "default",
+        "Similarity",
+        "Measure of how similar poses are, with and without training",
+        _METRICS,
     )
     speed: bool = switch(
         True,
         "Speed",
-        "Train for speeds as well as directions; with neither speeds nor tags, standing still may "
-        "serve as well as walking",
+        "Train for speeds as well as directions. Without speeds and tags, standing still may score "
+        "as well as walking",
     )
     tags: str = tags_text(
         "Tags",
-        "Tags that can be asked for afterwards, separated by commas, one at a time; a field that "
-        "is trained for walk and run but not for speeds changes between them with the gait",
+        "Tags to train for, separated by commas, to ask for one at a time. A field trained for "
+        "walk and run, but not for speeds, changes between them with the gait",
     )
-    trained_key: str = hidden_text("Trained Key", "Content that the last training was for")
+    trained_key: str = hidden_text("Trained Key", "Content of the last training")

@@ -1,4 +1,4 @@
-"""The simulation bone's path through the active source, drawn into the 3D views.
+"""Draw the simulation bone's path through the active source into the 3D views.
 
 A frozen snapshot is drawn. Another one is made between redraws, soon after something that it shows
 has changed. The motion is read again only if it or its roles have changed: moving a slider only
@@ -31,9 +31,7 @@ _ARROW = 0.22  # metres
 _ARROWS = 3.0  # a second
 _SLOW = 0.3  # seconds: motion that takes longer to read is not read again on every change of a key
 
-_STALE_NOTE = (
-    "The motion may have changed since it was read: switch this off and on to read it again"
-)
+_STALE_NOTE = "The motion may have changed: switch this off and on to read it again"
 # kind of path: width of its line, of its arrows, and its colour
 _STYLES = {
     "raw": (1.5, 1.0, "guide"),
@@ -45,7 +43,7 @@ _STYLES = {
 
 @dataclass
 class PathSnapshot:
-    """What is drawn, of which batches are built at the first drawing."""
+    """Points and colours to draw; batches are built from them at the first drawing."""
 
     lines: list[tuple[np.ndarray, float, str]]  # pairs of points (N, 3), width and colour
     tracks: dict[str, GroundTrack]
@@ -64,7 +62,7 @@ class _SourceMotion:
 
 @dataclass
 class PathCache:
-    """What is drawn and what was read for it."""
+    """The drawn path, and the motion read for it."""
 
     snapshot: PathSnapshot | None = None
     note: str = ""  # for the panel: why nothing is drawn, or that it may be old
@@ -229,7 +227,7 @@ def schedule_refresh() -> None:
 
 
 def _get_watched_state(obj: bpy.types.Object | None) -> tuple[Any, ...]:
-    """Return what tells cheaply whether another path, or this one elsewhere, is shown."""
+    """Return a key that changes cheaply with the path to show and its place."""
     if obj is None or not settings_of(obj).show_path:
         return ()
     matrix: Any = obj.matrix_world

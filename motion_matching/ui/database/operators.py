@@ -33,11 +33,11 @@ from ..typed_properties import TOLERANCE, choice, number, switch, text
 from .operators_sources import add_source, select_only
 from .properties import MotionMatchingSource
 
-_NOTEBOOK = "Two seconds for both, which removes all sway and blunts starts, stops and turns"
+_NOTEBOOK = "Two seconds for both: removes all sway, blunts starts, stops and turns"
 PRESET_ITEMS = (
     ("article", "Article", "Half a second for the position, a second for the heading"),
     ("notebook", "Notebook", _NOTEBOOK),
-    ("adaptive", "Adaptive", "Long while moving along, short while standing or turning sharply"),
+    ("adaptive", "Adaptive", "Long while moving, short while standing or turning sharply"),
 )
 
 
@@ -64,8 +64,8 @@ class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_add_standing(SteppedOperator, bpy.types.Operator):
-    """Add built-in standing, fitted to this character, as a source: it breathes and shifts its \
-weight where no other source stands still. Build again to use it"""
+    """Add a built-in idle clip, fitted to this character, as a source: it breathes and shifts its \
+weight. Build again to use it"""
 
     bl_idname = "motion_matching.add_standing"
     bl_label = "Add Standing"
@@ -89,8 +89,8 @@ def is_previewing(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_preview_source(SteppedOperator, bpy.types.Operator):
-    """Show the motion of the active source as a skeleton on the character, as the timeline goes; \
-nothing is imported or assigned. Press again or Esc to stop"""
+    """Play the active source as a skeleton over the character, following the timeline. Nothing is \
+imported or assigned. Press again or Esc to stop"""
 
     bl_idname = "motion_matching.preview_source"
     bl_label = "Preview"
@@ -114,7 +114,7 @@ nothing is imported or assigned. Press again or Esc to stop"""
 
 
 class MOTION_MATCHING_OT_stop_preview(Operator, bpy.types.Operator):
-    """End the preview of a source, and go back to the frame before it"""
+    """End the preview of a source, and return to the previous frame"""
 
     bl_idname = "motion_matching.stop_preview"
     bl_label = "Stop Preview"
@@ -139,14 +139,14 @@ any time"""
         app.status.invalidate()
         if in_use:
             files = format_count(in_use, "file")
-            message = f"Kept {files} still in use; clear the cache again after a restart"
+            message = f"{files} still in use were kept; clear the cache again after a restart"
             self.tell("WARNING", message)
         return f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear"
 
 
 class MOTION_MATCHING_OT_move_databases(SteppedOperator, bpy.types.Operator):
-    """Choose another folder, and move databases and trained motion fields into 'Motion Matching \
-Databases' in it. Other Blenders that are open look there after a restart"""
+    """Choose a folder, and move databases and trained motion fields to 'Motion Matching \
+Databases' inside it. Other open Blenders use it after a restart"""
 
     bl_idname = "motion_matching.move_databases"
     bl_label = "Move Databases"
@@ -206,7 +206,7 @@ class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):
 def has_database(context: bpy.types.Context) -> str:
     settings = get_active_settings(context)
     active = get_active(settings.databases, settings.database_index)
-    return "" if active else n_("Choose a database that has a name first")
+    return "" if active else n_("Choose a named database first")
 
 
 class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
@@ -228,12 +228,12 @@ class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
-    """Smooth the simulation bone with windows and orders that are known to work"""
+    """Apply a preset of smoothing times and orders to the simulation bone"""
 
     bl_idname = "motion_matching.smooth_path"
-    bl_label = "Smooth As"
+    bl_label = "Smoothing Preset"
 
-    preset: str = choice("article", "Preset", "Windows and orders to set", PRESET_ITEMS)
+    preset: str = choice("article", "Preset", "Preset to apply", PRESET_ITEMS)
 
     def run(self, context: bpy.types.Context) -> None:
         bone = get_active_settings(context).simulation_bone
@@ -244,13 +244,13 @@ class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
 def has_computed_path(context: bpy.types.Context) -> str:
     source = get_active_source(context)
     if source.use_path:
-        return n_("This source has a path by hand: go back to the computed one first")
+        return n_("This source has a hand-edited path: go back to the computed one first")
     return "" if source.enabled else n_("Switch on this source first")
 
 
 class MOTION_MATCHING_OT_edit_path(SteppedOperator, bpy.types.Operator):
-    """Convert the simulation bone's path through the active source to an empty with keys, to \
-edit it by hand; the database is then built from it instead of the computed path"""
+    """Convert the simulation bone's path of the active source to a keyed empty, to edit by hand. \
+The next build uses it instead of the computed path"""
 
     bl_idname = "motion_matching.edit_path"
     bl_label = "Edit by Hand"
@@ -293,7 +293,7 @@ edit it by hand; the database is then built from it instead of the computed path
 
 
 def has_hand_path(context: bpy.types.Context) -> str:
-    message = n_("This source has its computed path already")
+    message = n_("This source already has its computed path")
     return "" if get_active_source(context).use_path else message
 
 
@@ -310,12 +310,11 @@ def use_computed_path(context: bpy.types.Context, source: MotionMatchingSource) 
     is_own = settings_of(path).performer is not None
     if scene.reading.hand_path.remove_path(path, is_own):
         return ""
-    return f"'{path.name}' stays: something else uses it, or it is not from Edit by Hand"
+    return f"'{path.name}' stays, because something else uses it or Edit by Hand did not make it"
 
 
 class MOTION_MATCHING_OT_computed_path(Operator, bpy.types.Operator):
-    """Build from the computed path of the active source again, and remove the empty that was \
-edited by hand"""
+    """Use the computed path of the active source again, and remove the hand-edited empty"""
 
     bl_idname = "motion_matching.computed_path"
     bl_label = "Back to Computed"
@@ -329,11 +328,11 @@ def has_path_here(context: bpy.types.Context) -> str:
     source = get_active_source(context)
     if source.use_path and source.path and source.path.name in context.view_layer.objects:
         return ""
-    return n_("Edit the path by hand first; its empty has to be in this view layer")
+    return n_("Edit the path by hand first, with its empty in this view layer")
 
 
 class MOTION_MATCHING_OT_select_path(Operator, bpy.types.Operator):
-    """Select the empty that holds the path of the active source, to edit its keys"""
+    """Select the empty with the path of the active source, to edit its keys"""
 
     bl_idname = "motion_matching.select_path"
     bl_label = "Select Path"

@@ -56,7 +56,7 @@ class FilesOption:
 
     filepath: str = text("", "File", "File to add", **_PATH)
     directory: str = text(
-        "", "Folder", "Folder of the files; all are added if none is chosen", **_FOLDER
+        "", "Folder", "Folder of the files; adds all of them if none is chosen", **_FOLDER
     )
     files: Items[bpy.types.OperatorFileListElement] = collection(
         bpy.types.OperatorFileListElement,
@@ -72,8 +72,8 @@ class CharacterOption:
     character: str = text(
         "",
         "Character",
-        "Which character of files that hold several: the armature, or the root of a BVH file; "
-        "empty for the only one",
+        "Character in files with several: the armature, or the root bone of a BVH file; empty for "
+        "the only one",
         options={"SKIP_SAVE"},
     )
 
@@ -138,8 +138,8 @@ class _FilesOperator(CharacterOption, MirrorOption, Operator):
 
 # bpy's types of both differ
 class MOTION_MATCHING_OT_add_files(FilesOption, _FilesOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Add BVH files, or a folder with its subfolders, as sources. If no armature is selected, \
-one is made from the first file"""
+    """Add BVH files, or a folder with its subfolders, as sources. Without a selected armature, \
+one is created from the first file"""
 
     bl_idname = "motion_matching.add_files"
     bl_label = "Add Files"
@@ -153,13 +153,13 @@ one is made from the first file"""
 
 
 class MOTION_MATCHING_OT_add_folder(_FilesOperator, bpy.types.Operator):
-    """Add all BVH files of a folder and its subfolders as sources. If no armature is selected, \
-one is made from the first file"""
+    """Add all BVH files of a folder and its subfolders as sources. Without a selected armature, \
+one is created from the first file"""
 
     bl_idname = "motion_matching.add_folder"
     bl_label = "Add Folder"
 
-    directory: str = text("", "Folder", "Folder whose files are added", **_FOLDER)
+    directory: str = text("", "Folder", "Folder of the files to add", **_FOLDER)
     filter_folder: bool = switch(True, "", "Show folders", options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -194,7 +194,7 @@ class MOTION_MATCHING_OT_import_motion(  # type: ignore[misc]  # bpy's types of 
     FilesOption, CharacterOption, MirrorOption, SteppedOperator, bpy.types.Operator, ImportHelper
 ):
     """Import motion capture (BVH, FBX or glTF) as actions of this armature, and add them as \
-sources. If no armature is selected, the character of an FBX or glTF file is used"""
+sources. Without a selected armature, the character of an FBX or glTF file is used"""
 
     bl_idname = "motion_matching.import_motion"
     bl_label = "Import Motion"  # which fits the button of the file browser
@@ -348,7 +348,7 @@ or linked"""
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filter_glob: str = filter_files("*.blend")
-    filepath: str = text("", "File", "Blender file whose actions are added", **_PATH)
+    filepath: str = text("", "File", "Blender file with the actions to add", **_PATH)
 
     def run(self, context: bpy.types.Context) -> str:
         path = Path(bpy.path.abspath(self.filepath))
@@ -361,8 +361,8 @@ def has_selected_actions(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_add_assets(_ActionsOperator, bpy.types.Operator):
-    """Add the actions that are selected in the Outliner or in an asset browser, of this file \
-and of asset libraries"""
+    """Add the actions selected in the Outliner or an asset browser, from this file or asset \
+libraries"""
 
     bl_idname = "motion_matching.add_assets"
     bl_label = "Add Selected Actions"

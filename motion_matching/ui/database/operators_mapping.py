@@ -43,14 +43,14 @@ def _list_bones(operator: Any, context: bpy.types.Context | None) -> Sequence[tu
     shown = runtime.get_cache(_BoneItems)
     shown.items = [
         (app.mapping.AUTOMATIC, "Automatic", "Find the bone by its name and place"),
-        (app.mapping.NO_BONE, "None", "Leave this part of the body as it rests"),
+        (app.mapping.NO_BONE, "None", "Leave this part of the body in its rest pose"),
         *((name, name, f"Use the bone '{name}'") for name in names),
     ]
     return shown.items
 
 
 class MOTION_MATCHING_OT_choose_bone(Operator, bpy.types.Operator):
-    """Choose the bone of a part of the body, in the skeleton of the source or of the character"""
+    """Choose the bone for a part of the body, in the source or in the character"""
 
     bl_idname = "motion_matching.choose_bone"
     bl_label = "Choose Bone"
@@ -72,7 +72,7 @@ class MOTION_MATCHING_OT_choose_bone(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_reset_mapping(Operator, bpy.types.Operator):
-    """Forget the bones that were chosen by hand, so that all are found automatically"""
+    """Clear the bones chosen by hand, and find all automatically"""
 
     bl_idname = "motion_matching.reset_mapping"
     bl_label = "Find All Bones"

@@ -25,12 +25,12 @@ from ..typed_properties import choice, switch
 from .properties import AXES, MotionMatchingSource
 
 _WHICH = (
-    ("ALL", "All of the Armature", "Every action that moves its bones, except its takes"),
-    ("ACTIVE", "Active Action", "The action that is assigned to it"),
+    ("ALL", "All of the Armature", "All actions that move its bones, except its takes"),
+    ("ACTIVE", "Active Action", "Its assigned action"),
     (
         "OTHERS",
         "Of Selected Armatures",
-        "All actions of the other selected armatures: they are retargeted to the active one",
+        "All actions of the other selected armatures, retargeted to the active one",
     ),
 )
 
@@ -71,7 +71,7 @@ def add_action_sources(
 def describe_added(count: int, noun: str) -> str:
     """Return what to report of new sources. NothingToDoError if there are none."""
     if not count:
-        raise NothingToDoError(f"All of these {noun}s are sources already")
+        raise NothingToDoError(f"All of these {noun}s are already sources")
     return f"Added {format_count(count, noun)}"
 
 
@@ -89,7 +89,7 @@ class MirrorOption:
     mirror: bool = switch(
         True,
         "Mirror",
-        "Use the mirror images as well: twice the motion, and left turns as good as right ones",
+        "Also use the mirror images: twice the motion, with equally good left and right turns",
     )
 
 
@@ -136,7 +136,7 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
         if not chosen:
             problem = f"No action moves the bones of armature '{obj.name}'"
             if others:
-                problem += f" but those of '{others[0].name}', which rests otherwise"
+                problem += f" but those of '{others[0].name}', which has another rest pose"
             raise SettingsError(f"{problem}; assign one to it, or add files.")
         added = describe_added(add_action_sources(obj, chosen, self.mirror), "action")
         return added + (f", not {_describe_others(others)}" if others else "")
@@ -169,7 +169,7 @@ def _find_own_actions(
 def _describe_others(others: list[bpy.types.Object]) -> str:
     """Return how many actions were left out, and whose they are."""
     names = ", ".join(f"'{name}'" for name in dict.fromkeys(other.name for other in others))
-    return f"{format_count(len(others), 'action')} of {names}, which rests otherwise"
+    return f"{format_count(len(others), 'action')} of {names}, which has another rest pose"
 
 
 class MOTION_MATCHING_OT_remove_source(Operator, bpy.types.Operator):
@@ -238,7 +238,7 @@ def get_shown_indices(settings: MotionMatchingSettings) -> Sequence[int]:
     return shown.indices
 
 
-_LOOP = "Use them as cycles whose last frame is the first again"
+_LOOP = "Repeat them as cycles; the last frame must equal the first"
 _RANGE = ("use_range", "frame_start", "frame_end")
 # by the edit: its name, its help, its icon, and the new values or the names of those to copy
 EDITS: dict[str, tuple[str, str, Any, dict[str, bool | str] | tuple[str, ...]]] = {
@@ -246,19 +246,19 @@ EDITS: dict[str, tuple[str, str, Any, dict[str, bool | str] | tuple[str, ...]]] 
     "off": ("Switch Off", "Leave them out", "CHECKBOX_DEHLT", {"enabled": False}),
     "mirror": ("Mirror", "Add their mirror images", "MOD_MIRROR", {"mirror": True}),
     "no_mirror": ("Do Not Mirror", "Use them without mirror images", "X", {"mirror": False}),
-    "tempo": ("Other Tempos", "Add them slower and faster as well", "TIME", {"tempo": True}),
-    "no_tempo": ("One Tempo", "Use them at their own speed alone", "X", {"tempo": False}),
+    "tempo": ("Other Tempos", "Also add them slower and faster", "TIME", {"tempo": True}),
+    "no_tempo": ("One Tempo", "Use them only at their own speed", "X", {"tempo": False}),
     "loop": ("Loop", _LOOP, "FILE_REFRESH", {"loop": True}),
-    "no_loop": ("Do Not Loop", "Let them end where they end", "X", {"loop": False}),
+    "no_loop": ("Do Not Loop", "Do not repeat them", "X", {"loop": False}),
     "keep_frames": (
         "Keep Frames",
-        "Use all of their frames as they are, T-poses and leaps too",
+        "Use all of their frames unchanged, including T-poses and leaps",
         "LOOP_BACK",
         {"keep_frames": True},
     ),
     "mend_frames": (
         "Mend Frames",
-        "Leave out T-poses, leaps and frozen frames, and interpolate lost ones",
+        "Remove T-poses, leaps and frozen frames, and interpolate lost ones",
         "TOOL_SETTINGS",
         {"keep_frames": False},
     ),
@@ -271,20 +271,20 @@ EDITS: dict[str, tuple[str, str, Any, dict[str, bool | str] | tuple[str, ...]]] 
     ),
     "level_ground": (
         "Level Ground",
-        "Take them to be on level ground, so that nothing climbs",
+        "Assume level ground, without any climbing",
         "LOOP_BACK",
         {"ground": "LEVEL"},
     ),
     "find_ground": (
         "Find Ground",
-        "Find slopes and stairs below them from where feet stand",
+        "Find slopes and stairs from the planted feet",
         "TOOL_SETTINGS",
         {"ground": "FOUND"},
     ),
     "whole": ("Whole Range", "Use all of their frames", "FULLSCREEN_ENTER", {"use_range": False}),
     "speed": (
         "Copy Speed from Active",
-        "Play them as fast as the active source",
+        "Use the active source's speed",
         "TIME",
         ("speed",),
     ),
@@ -311,7 +311,7 @@ def change_sources(settings: MotionMatchingSettings, edit: str, indices: Iterabl
 
 
 class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
-    """Change all sources that the list shows: those that match the search, or all without one"""
+    """Change all sources in the list: the ones that match the search, or all without a search"""
 
     bl_idname = "motion_matching.edit_sources"
     bl_label = "Edit Shown Sources"
@@ -333,15 +333,15 @@ def has_file_sources(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_use_axes(Operator, bpy.types.Operator):
-    """Read all files with these axes, under which their characters stand upright, from the next \
-build on"""
+    """Use these axes, which make the characters stand upright, for all files from the next build \
+on"""
 
     bl_idname = "motion_matching.use_axes"
     bl_label = "Use These Axes"
     requires = (*CHARACTER, has_file_sources)
 
     up: str = choice("Y", "Up", "Axis of the files that points up", AXES)
-    forward: str = choice("Z", "Forward", "Axis of the files that characters face", AXES)
+    forward: str = choice("Z", "Forward", "Axis of the files that points forward", AXES)
 
     def run(self, context: bpy.types.Context) -> str:
         axes = app.sources.use_axes(get_active_armature(context), self.up, self.forward)
@@ -349,7 +349,7 @@ build on"""
 
 
 class MOTION_MATCHING_OT_remove_sources(Operator, bpy.types.Operator):
-    """Remove all sources that the list shows; their actions and files stay"""
+    """Remove all sources in the list; their actions and files stay"""
 
     bl_idname = "motion_matching.remove_sources"
     bl_label = "Remove Shown Sources"

@@ -1,4 +1,4 @@
-"""The panel of the database: sources, named databases, reading, and the simulation bone."""
+"""Draw the panel of the database: sources, named databases, reading, and the simulation bone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .properties import MotionMatchingDatabase, MotionMatchingSource
 
 _FOLLOWED = {"spine": ("spine", "hips"), "root": ("root",), "hips": ("hips",)}  # roles by source
 _MAPPED = "ARMATURE_DATA"  # the icon of sources of other skeletons
-_ELSEWHERE = "Built on another machine, or cleared since: build it again"
+_ELSEWHERE = "Built on another machine, or cleared: build it again"
 # what to do, by the kind of a status, where the strip does not say it all
 _HINTS = {
     "elsewhere": _ELSEWHERE,
@@ -40,7 +40,7 @@ _HINTS = {
 
 
 class MOTION_MATCHING_UL_sources(List, bpy.types.UIList):
-    """Motion that the database is built from"""
+    """Motion to build the database from"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingSource) -> None:
         """Draw whether and by which name a source is used; *Source* below shows the rest."""
@@ -80,7 +80,7 @@ def _describe_kind(finding: app.warnings.SourceProblem) -> str:
 
 
 def _describe_findings(source: MotionMatchingSource) -> str:
-    """Return what is told of a source: what it climbs in one line, as its ground says the rest."""
+    """Return the findings on a source: its climb in one line, because its ground says the rest."""
     finding = app.findings.find_finding(source)
     if finding is None or finding.kind == app.warnings.SLOPE:
         climb = finding.reason if finding else preview_drawing.describe_climb(source)
@@ -104,7 +104,7 @@ class MOTION_MATCHING_UL_databases(List, bpy.types.UIList):
 
 
 class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """The motion that is played"""
+    """The motion to play"""
 
     bl_label = "Database"
     bl_order = 1
@@ -148,7 +148,7 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status) -> None
 
 
 class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):
-    """Databases with a name, each built from some of the sources"""
+    """Named databases, each built from its own choice of sources"""
 
     bl_label = "Databases"
 
@@ -164,7 +164,7 @@ class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
-    """How the active source is used"""
+    """How to use the active source"""
 
     bl_label = "Source"
 
@@ -203,7 +203,7 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
-    """How sources are read"""
+    """How to read sources"""
 
     bl_label = "Reading"
 
@@ -220,7 +220,7 @@ class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_simulation_bone(StateHeader, DatabasePanel, bpy.types.Panel):
-    """How the path of the character over the ground is found"""
+    """How to find the path of the character over the ground"""
 
     bl_label = "Simulation Bone"
 
@@ -260,6 +260,6 @@ class MOTION_MATCHING_PT_simulation_bone(StateHeader, DatabasePanel, bpy.types.P
             name = f"Select '{source.path.name}'"
             column.operator("motion_matching.select_path", text=name, icon="EMPTY_ARROWS")
         else:
-            hint = "The empty with the path was deleted: undo that, or go back"
+            hint = "The empty with the path was deleted: undo that, or go back to the computed path"
             draw_wrapped_text(column, hint, "ERROR")
         column.operator("motion_matching.computed_path", icon="LOOP_BACK")

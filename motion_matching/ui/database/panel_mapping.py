@@ -1,4 +1,4 @@
-"""The panel of how the bones of the active source are mapped to the character's."""
+"""Draw the mapping of the active source's bones to the character's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The preview of a source in the 3D views: its skeleton, its path, and which frame is shown."""
+"""Draw the preview of a source into the 3D views: its skeleton, its path, and its frame number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of what a database is built from: sources, roles, simulation bone, and databases."""
+"""Settings for building databases: sources, roles, the simulation bone, and named databases."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _KINDS = (
     ("FILE", "File", "A motion capture file with the same skeleton", "FILE", 1),
 )
 _GROUNDS = (
-    ("FOUND", "Found", "Slopes and stairs are found from where its feet stand"),
-    ("LEVEL", "Level", "It is on level ground, so that nothing climbs"),
-    ("OBJECT", "From Object", "It is on an object of the scene, such as a ramp or stairs"),
+    ("FOUND", "Found", "Find slopes and stairs from the planted feet"),
+    ("LEVEL", "Level", "Level ground, without any climbing"),
+    ("OBJECT", "From Object", "An object of the scene, such as a ramp or stairs"),
 )
 _SHAPES = ("MESH", "CURVE", "SURFACE", "FONT", "EMPTY")
 _GAITS = (
@@ -93,50 +93,49 @@ class MotionMatchingSource(Named, bpy.types.PropertyGroup):
     filepath: str = text(
         "",
         "File",
-        "Motion capture file (BVH). It is found again where it is moved together with this "
-        "Blender file",
+        "Motion capture file (BVH). It is found again if you move it together with this Blender "
+        "file",
         subtype="FILE_PATH",
         update=_change_filepath,
     )
     character: str = text(
         "",
         "Character",
-        "Which character of a file that holds several: the root of its bones. Leave empty for the "
-        "only one, or the one with the most bones",
+        "Root bone of the character to use, in a file with several. Leave empty for the one with "
+        "the most bones",
         **suggest(_list_characters),
     )
     performer: bpy.types.Object = pointer(
         bpy.types.Object,
         "Performer",
-        "Armature that the action was made for, if it is another one: its motion is retargeted. "
-        "Leave empty for an action of this armature",
+        "Armature of the action, if it is another one: the motion is retargeted. Leave empty for "
+        "an action of this armature",
         poll=is_armature,
     )
     beside: str = hidden_text(
         "Beside",
-        "The same file relative to the Blender file, as of the last save",
+        "The path relative to the Blender file at the last save",
         update=None,
         subtype="FILE_NAME",  # may hold what is no text, and begin with "//"
     )
     mirror: bool = switch(
         True,
         "Mirror",
-        "Add the mirror image as well: twice the motion, and left turns as good as right ones",
+        "Also add the mirror image: twice the motion, with equally good left and right turns",
     )
     tempo: bool = switch(
         False,
         "Other Tempos",
-        "Add the motion a tenth slower and a tenth faster as well: three times the motion, and "
-        "speeds between those of the clips",
+        "Also add the motion a tenth slower and a tenth faster: three times the motion, with "
+        "speeds between the captured ones",
     )
     loop: bool = switch(
         False,
         "Loop",
-        "Use the motion as a cycle whose last frame is the same as its first, so that it can "
-        "repeat",
+        "Repeat the motion as a cycle; its last frame must equal its first",
     )
     speed: float = number(
-        1.0, "Speed", "How fast the motion is played; higher: livelier, hurried above 1.2", **SPEED
+        1.0, "Speed", "Playback speed of the motion; higher: livelier, hurried above 1.2", **SPEED
     )
     use_range: bool = switch(False, "Limit Range", "Use only a part of the frames")
     frame_start: int = integer(
@@ -146,65 +145,64 @@ class MotionMatchingSource(Named, bpy.types.PropertyGroup):
     keep_frames: bool = switch(
         False,
         "Keep Frames",
-        "Use all frames as they are. Otherwise T-poses at the ends, leaps, and lost or frozen "
-        "frames are left out or interpolated when the database is built",
+        "Use all frames unchanged. Off: the build removes or interpolates T-poses at the ends, "
+        "leaps, and lost or frozen frames",
     )
     keep_floor: bool = switch(
         False,
         "Keep Floor",
-        "Leave the motion at its height. Otherwise it is moved onto the floor of the others, and "
-        "to height zero, when the database is built",
+        "Keep the motion at its height. Off: the build moves it to the floor of the other clips, "
+        "and to height zero",
     )
     ground: str = choice(
         "FOUND",
         "Ground",
-        "What the motion was captured on. Motion on slopes and stairs plays where the ground rises "
-        "as its own did",
+        "Ground of the capture. Motion on slopes and stairs plays where the ground rises the same "
+        "way",
         _GROUNDS,
     )
     ground_object: bpy.types.Object = pointer(
         bpy.types.Object,
         "Object",
-        "Mesh that the motion was captured on, in the place where that lies, with its children. It "
-        "is read as it is on the current frame",
+        "Mesh with the ground of the capture, at its place in the motion, including its children. "
+        "It is read on the current frame",
         poll=is_ground,
     )
     use_path: bool = switch(
         False,
         "By Hand",
-        "Take the path of the simulation bone from an empty that was edited by hand",
+        "Use a hand-edited empty as the path of the simulation bone",
         options={"HIDDEN"},
     )
     path: bpy.types.Object = pointer(
         bpy.types.Object,
         "Path",
-        "Empty whose keys are the path of the simulation bone through this source",
+        "Empty with the path of the simulation bone through this source as keys",
         options={"HIDDEN"},
     )
     gait: str = choice(
-        "none", "Gait", "Tag all frames with a gait, which performances can ask for", _GAITS
+        "none", "Gait", "Tag all frames with a gait for performances to ask for", _GAITS
     )
     tags: str = text(
         "",
         "Tags",
-        "Tags for all frames, separated by commas. Frames tagged no_use are never played, those "
-        "tagged no_entry are reached only by playing on into them, those tagged prefer are "
-        "preferred",
+        "Tags for all frames, separated by commas. no_use: never play the frames, no_entry: reach "
+        "them only by playing on into them, prefer: favour them",
     )
     tag_ranges: Items[MotionMatchingTag] = collection(
-        MotionMatchingTag, "Tags", "Ranges of frames that are tagged"
+        MotionMatchingTag, "Tags", "Tagged ranges of frames"
     )
     tag_index: int = integer(0, "Active Tag", "Range whose details are shown", update=None)
 
 
 def _role(label: str) -> str:
-    return text("", label, "Bone with this role; leave empty to find it by names, shape and motion")
+    return text("", label, "Bone with this role; leave empty to find it by name, shape and motion")
 
 
 @settings_group
 @updates(invalidate_status)
 class MotionMatchingRoles(bpy.types.PropertyGroup):
-    """Bones by role, for bones that are not found automatically"""
+    """Bones by role, where the automatic search fails"""
 
     root: str = _role("Root")
     hips: str = _role("Hips")
@@ -218,7 +216,7 @@ class MotionMatchingRoles(bpy.types.PropertyGroup):
     right_shin: str = _role("Right Shin")
     right_foot: str = _role("Right Foot")
     right_toe: str = _role("Right Toe")
-    preset: str = hidden_text("Preset", "Preset that was applied or saved last", update=None)
+    preset: str = hidden_text("Preset", "Last applied or saved preset", update=None)
 
 
 @settings_group
@@ -232,18 +230,18 @@ class MotionMatchingChosenBone(bpy.types.PropertyGroup):
 @settings_group
 @updates(invalidate_status)
 class MotionMatchingSourceRoles(bpy.types.PropertyGroup):
-    """Bones that were chosen by role for sources of one skeleton, whose signature is the name"""
+    """Bones chosen by role for sources of one skeleton, whose signature is the name"""
 
     roles: Items[MotionMatchingChosenBone] = collection(
-        MotionMatchingChosenBone, "Roles", "Bones that were chosen by role"
+        MotionMatchingChosenBone, "Roles", "Bones chosen by role"
     )
-    preset: str = hidden_text("Preset", "Preset that was applied or saved last", update=None)
+    preset: str = hidden_text("Preset", "Last applied or saved preset", update=None)
 
 
 @settings_group
 @describe_by(SimulationBoneSettings, update=invalidate_status)
 class MotionMatchingSimulationBone(bpy.types.PropertyGroup):
-    """How the path of the character over the ground is found in the sources"""
+    """How to find the path of the character over the ground in the sources"""
 
     source: str
     position_window: float
@@ -257,11 +255,11 @@ class MotionMatchingSimulationBone(bpy.types.PropertyGroup):
 class BuildRecord:
     """A mixin of groups that record the last build of a database."""
 
-    built_key: str = hidden_text("Built Key", "Content that it was last built from")
+    built_key: str = hidden_text("Built Key", "Content of the last build")
     built_of: str = hidden_text(
-        "Built Of", "What it was last built from, to find what has changed since"
+        "Built Of", "Sources and settings of the last build, to find changes since then"
     )
-    built_notes: str = hidden_text("Build Notes", "Notes on its last build")
+    built_notes: str = hidden_text("Build Notes", "Notes of the last build")
 
 
 def _rename_database(database: Any, name: str) -> None:
@@ -274,7 +272,5 @@ class MotionMatchingDatabase(Named, BuildRecord, bpy.types.PropertyGroup):
     """A database with a name, built from some of the sources"""
 
     label: str = text("", "Name", "Name of this database")
-    sources: str = hidden_text(
-        "Sources", "Names of the sources that it is built from, while another database is shown"
-    )
-    trained_key: str = hidden_text("Trained Key", "Motion field that was last trained from it")
+    sources: str = hidden_text("Sources", "Names of its sources, while another database is shown")
+    trained_key: str = hidden_text("Trained Key", "Motion field last trained from it")

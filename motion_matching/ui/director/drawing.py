@@ -1,4 +1,4 @@
-"""The way of a take while marks are moved or solved: path, footfalls, marks met and missed."""
+"""Draw the way of a take while marks are moved or solved: path, footfalls, marks met and missed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CORNERS_OF_CROSS = np.array([(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)
 
 
 class SketchCache:
-    """What was drawn last, and what it was built from."""
+    """The last drawing, and the values it was built from."""
 
     def __init__(self) -> None:
         self.way: Way | None = None

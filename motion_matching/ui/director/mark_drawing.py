@@ -1,4 +1,4 @@
-"""The arrows of marks in the 3D views, in a colour that stands out from the grid."""
+"""Draw the arrows of marks into the 3D views, in a colour that stands out from the grid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEAD = ((0.0, 1.0), (-0.12, 0.8), (0.0, 1.0), (0.12, 0.8))
 
 
 class ArrowCache:
-    """What was drawn last, and the points and the colour that it was built from."""
+    """The last drawing, with the points and the colour it was built from."""
 
     def __init__(self) -> None:
         self.points, self.color = np.empty((0, 3), np.float32), colors.get_color("desired")

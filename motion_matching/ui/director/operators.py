@@ -31,8 +31,8 @@ _PACES = (
     ("FASTER", "Faster Here", "A tenth faster than the data"),
 )
 _WHERE = (
-    ("CURSOR", "3D Cursor", "Where the 3D cursor is, and as it is turned about Z"),
-    ("CHARACTER", "Character", "Where the character is on this frame, and as it faces"),
+    ("CURSOR", "3D Cursor", "At the 3D cursor, with its rotation about Z"),
+    ("CHARACTER", "Character", "At the character on this frame, with its facing"),
 )
 
 
@@ -41,7 +41,7 @@ def has_marks(context: bpy.types.Context) -> str:
     obj = get_active_armature(context)
     director = settings_of(obj).director
     is_any = director.path or app.direct.marks.list_leading(obj)
-    return "" if is_any else n_("Add a mark first: put the 3D cursor where the character is to be")
+    return "" if is_any else n_("Add a mark first: put the 3D cursor where the character should be")
 
 
 def has_active_mark(context: bpy.types.Context) -> str:
@@ -58,14 +58,13 @@ def has_shot(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_add_mark(Operator, bpy.types.Operator):
-    """Add a mark on the current frame, at the 3D cursor or where the character is. Its arrow \
-shows place and facing; move, turn, key, copy and delete it as any object, and drag its marker on \
-the timeline"""
+    """Add a mark on the current frame, at the 3D cursor or the character. Its arrow shows place \
+and facing. Move, rotate, key, copy or delete it like any object, and drag its timeline marker"""
 
     bl_idname = "motion_matching.add_mark"
     bl_label = "Add Mark Here"
 
-    where: str = choice("CURSOR", "At", "Where the mark is put, and how it is turned", _WHERE)
+    where: str = choice("CURSOR", "At", "Place and facing of the mark", _WHERE)
 
     def run(self, context: bpy.types.Context) -> str:
         obj, cursor = get_active_armature(context), context.scene.cursor
@@ -80,8 +79,8 @@ the timeline"""
 
 
 class MOTION_MATCHING_OT_keep_pose(SteppedOperator, bpy.types.Operator):
-    """Have the mark on the current frame ask for the pose that the character shows now, keyed or \
-posed by hand. Without a mark there, add one where the character is"""
+    """Store the current pose of the character, keyed or posed by hand, in the mark on this frame. \
+Adds a mark at the character if there is none"""
 
     bl_idname = "motion_matching.keep_pose"
     bl_label = "Keep Pose at This Frame"
@@ -92,13 +91,13 @@ posed by hand. Without a mark there, add one where the character is"""
 
 
 class MOTION_MATCHING_OT_add_pin(Operator, bpy.types.Operator):
-    """Add a mark at the 3D cursor that only a hand or foot is brought to, from the current frame \
-on for a second; way and motion stay. Parent it to an object that the limb is to stay on"""
+    """Add a mark at the 3D cursor for a hand or foot alone, held for a second from the current \
+frame; way and motion stay. Parent it to an object to make the limb follow that"""
 
     bl_idname = "motion_matching.add_pin"
     bl_label = "Add Pin"
 
-    limb: str = choice("left_hand", "Limb", "What is to be at the mark", LIMBS)
+    limb: str = choice("left_hand", "Limb", "Part of the body to bring to the mark", LIMBS)
 
     def run(self, context: bpy.types.Context) -> str:
         frame, at = context.scene.frame_current, context.scene.cursor.location
@@ -108,8 +107,8 @@ on for a second; way and motion stay. Parent it to an object that the limb is to
 
 
 class MOTION_MATCHING_OT_add_tempo(Operator, bpy.types.Operator):
-    """Play the motion slower or faster in the preview range, or in two seconds from the current \
-frame on. Marks are met on their frames all the same"""
+    """Play the motion slower or faster in the preview range, or for two seconds from the current \
+frame. Marks are still met on their frames"""
 
     bl_idname = "motion_matching.add_tempo"
     bl_label = "Add Tempo"
@@ -127,7 +126,7 @@ frame on. Marks are met on their frames all the same"""
 
 
 class MOTION_MATCHING_OT_remove_mark(Operator, bpy.types.Operator):
-    """Remove the active mark or tempo, and its marker on the timeline"""
+    """Remove the active mark or tempo and its timeline marker"""
 
     bl_idname = "motion_matching.remove_mark"
     bl_label = "Remove Mark"
@@ -141,8 +140,8 @@ class MOTION_MATCHING_OT_remove_mark(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_direct(SteppedOperator, bpy.types.Operator):
-    """Find the take that meets all marks, knowing what comes, and bake it into a new action. The \
-database is built first if necessary, and once for each database where its frames can jump to"""
+    """Find the take that meets all marks, and bake it into a new action. Builds the database if \
+needed, and computes its jump table once"""
 
     bl_idname = "motion_matching.direct"
     bl_label = "Solve"
@@ -154,8 +153,8 @@ database is built first if necessary, and once for each database where its frame
 
 
 class MOTION_MATCHING_OT_direct_variations(SteppedOperator, bpy.types.Operator):
-    """Find several takes that meet all marks and truly differ, each by a seed of its own. Each is \
-baked into a new action. Flip through them with the arrows below"""
+    """Find clearly different takes that meet all marks, and bake each into a new action. Flip \
+through them with the arrows below"""
 
     bl_idname = "motion_matching.direct_variations"
     bl_label = "Variations"
@@ -170,8 +169,8 @@ baked into a new action. Flip through them with the arrows below"""
 
 
 class MOTION_MATCHING_OT_preview_marks(SteppedOperator, bpy.types.Operator):
-    """Show where the take goes while marks are moved, quickly and without baking it. The database \
-is built first if necessary, and once for each database where its frames can jump to"""
+    """Show the way of the take while you move marks, without baking. Builds the database if \
+needed, and computes its jump table once"""
 
     bl_idname = "motion_matching.preview_marks"
     bl_label = "Preview"
@@ -187,7 +186,7 @@ def is_previewing(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_end_mark_preview(Operator, bpy.types.Operator):
-    """Show no longer where the take goes while marks are moved"""
+    """Stop showing the way of the take"""
 
     bl_idname = "motion_matching.end_mark_preview"
     bl_label = "End Preview"
@@ -204,13 +203,13 @@ def has_directed_takes(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_flip_take(Operator, bpy.types.Operator):
-    """Show the next directed take in the list, or the one before, on the same frame"""
+    """Show the next or previous directed take on the same frame"""
 
     bl_idname = "motion_matching.flip_take"
     bl_label = "Flip Take"
     requires = (*CHARACTER, can_assign_action, has_directed_takes)
 
-    backward: bool = switch(False, "Backward", "Show the take before the active one")
+    backward: bool = switch(False, "Backward", "Show the previous take")
 
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
@@ -220,8 +219,8 @@ class MOTION_MATCHING_OT_flip_take(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_direct_again(SteppedOperator, bpy.types.Operator):
-    """Solve the shot of the active take again, as it is stored on it, with the current database \
-and settings, and bake it into a new action"""
+    """Solve the shot stored in the active take with the current database and settings, and bake a \
+new action"""
 
     bl_idname = "motion_matching.direct_again"
     bl_label = "Solve Again"
@@ -237,20 +236,20 @@ def has_preview_range(context: bpy.types.Context) -> str:
     """Require frames that are to be solved anew."""
     if context.scene.use_preview_range:
         return ""
-    return n_("Set a preview range in the timeline (P) over the frames that are to be another way")
+    return n_("Set a preview range in the timeline (P) over the frames to change")
 
 
 def has_jumps(context: bpy.types.Context) -> str:
     jumps = app.direct.jumps.list_jumps(get_active_take(context).action)
-    return "" if jumps else n_("The active take has no jump that is known: solve it again first")
+    return "" if jumps else n_("The jumps of the active take are not known: solve it again first")
 
 
 class MOTION_MATCHING_OT_direct_range(SteppedOperator, bpy.types.Operator):
-    """Solve the preview range of the active take in another way, and bake that into a new action. \
-Outside of the range nothing changes"""
+    """Solve the preview range of the active take differently, and bake a new action. Nothing \
+changes outside the range"""
 
     bl_idname = "motion_matching.direct_range"
-    bl_label = "Another Way Here"
+    bl_label = "Solve Range Again"
     requires = (*PERFORMABLE, has_take, has_shot, has_preview_range)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -263,10 +262,10 @@ Outside of the range nothing changes"""
 
 
 class MOTION_MATCHING_OT_pin_jump(Operator, bpy.types.Operator):
-    """Keep the jump at the playhead in all that is solved from this take on, or release it"""
+    """Keep the jump at the playhead in everything solved from this take, or release it"""
 
     bl_idname = "motion_matching.pin_jump"
-    bl_label = "Pin"
+    bl_label = "Keep Jump"
     requires = (*CHARACTER, has_take, has_jumps)
 
     def run(self, context: bpy.types.Context) -> str:
@@ -277,11 +276,11 @@ class MOTION_MATCHING_OT_pin_jump(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_replace_jump(SteppedOperator, bpy.types.Operator):
-    """Solve the seconds around the jump at the playhead with another one in its place, and bake \
-that into a new action. The jump may still be made elsewhere"""
+    """Replace the jump at the playhead with another, solve the seconds around it, and bake a new \
+action. The old jump may still occur elsewhere"""
 
     bl_idname = "motion_matching.replace_jump"
-    bl_label = "Another"
+    bl_label = "Replace Jump"
     requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -300,11 +299,11 @@ def _solve_without(context: bpy.types.Context, *, only_here: bool) -> app.steps.
 
 
 class MOTION_MATCHING_OT_forbid_jump(SteppedOperator, bpy.types.Operator):
-    """Solve the seconds around the jump at the playhead without it, and forbid it in all that is \
-solved from the new take on. The rest of the take stays as it is"""
+    """Solve the seconds around the playhead without this jump, and forbid it in everything solved \
+from the new take. The rest of the take stays as it is"""
 
     bl_idname = "motion_matching.forbid_jump"
-    bl_label = "Without This Jump"
+    bl_label = "Forbid Jump"
     requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -312,13 +311,13 @@ solved from the new take on. The rest of the take stays as it is"""
 
 
 class MOTION_MATCHING_OT_go_to_jump(Operator, bpy.types.Operator):
-    """Go to the next jump of the active take, or to the one before"""
+    """Go to the next or previous jump of the active take"""
 
     bl_idname = "motion_matching.go_to_jump"
     bl_label = "Go to Jump"
     requires = (*CHARACTER, has_take, has_jumps)
 
-    backward: bool = switch(False, "Backward", "Go to the jump before the playhead")
+    backward: bool = switch(False, "Backward", "Go to the previous jump")
 
     def run(self, context: bpy.types.Context) -> None:
         action, now = get_active_take(context).action, context.scene
@@ -330,11 +329,11 @@ class MOTION_MATCHING_OT_go_to_jump(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_direct_take(SteppedOperator, bpy.types.Operator):
-    """Put marks along the way of the active take, at its stops and turns, in place of those there \
-are, and solve them: the same way without the delay of a controller that cannot see ahead"""
+    """Replace all marks with marks along the active take, at its stops and turns, and solve them: \
+the same way without the controller's delay"""
 
     bl_idname = "motion_matching.direct_take"
-    bl_label = "Direct This Take"
+    bl_label = "Take to Marks"
     keeps_best = True
     requires = (*PERFORMABLE, has_performed_take)
 

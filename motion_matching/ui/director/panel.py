@@ -1,4 +1,4 @@
-"""The panel of the director: the list of marks, what the active one asks for, and solving."""
+"""Draw the panel of the director: the list of marks, the active one's settings, and solving."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
 
 
 class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """Marks that the character is to meet, solved into a take that knows what comes"""
+    """Marks for the character to meet, solved into a take"""
 
     bl_label = "Director"
     bl_options = {"DEFAULT_CLOSED"}
@@ -110,7 +110,7 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
         draw_work_button(column, "motion_matching.direct_again", icon="FILE_REFRESH")
         draw_work_button(column, "motion_matching.direct_take", icon="TRACKING_BACKWARDS")
         follow = column.operator(
-            "motion_matching.bake_again", text="Follow This Take", icon="CON_FOLLOWPATH"
+            "motion_matching.bake_again", text="Re-solve Path", icon="CON_FOLLOWPATH"
         )
         set_options(follow, method="DIRECTOR")
 
@@ -166,7 +166,7 @@ def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
         column.prop(mark, "frame_end")
         column.prop(mark, "rate")
         return
-    row = column.row(heading="Meet")
+    row = column.row(heading="Match")
     row.prop(mark, "use_place", toggle=True)
     if mark.leads:
         row.prop(mark, "use_facing", toggle=True)
@@ -179,7 +179,7 @@ def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
         part.prop(mark, "palm")
     column.prop(mark, "leads")
     if not mark.leads:
-        column.prop(mark, "hold", text="Stay For")
+        column.prop(mark, "hold")
         return
     column.prop(mark, "hold")
     column.prop(mark, "gait")
@@ -193,9 +193,9 @@ class _DirectorPanel(ArmaturePanel):
 
 
 class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
-    """What else the active mark asks for"""
+    """Further options of the active mark"""
 
-    bl_label = "More of the Mark"
+    bl_label = "Mark Options"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -226,7 +226,7 @@ class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
-    """Where the active take jumps between clips, and how to have it another way"""
+    """Where the active take jumps between clips, and how to change that"""
 
     bl_label = "Jumps"
 

@@ -25,9 +25,9 @@ _SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE", "precision
 _METRES: Any = {"subtype": "DISTANCE", "unit": "LENGTH", "precision": 3}
 VARIATIONS: Any = {"min": 2, "max": 20, "soft_max": 6}
 _KINDS = (
-    ("MARK", "Mark", "Where the character is to be on a frame, and what it is to do"),
-    ("PIN", "Pin", "A mark that does not lead, in files of earlier versions"),
-    ("TEMPO", "Tempo", "How fast the motion is played over a range of frames"),
+    ("MARK", "Mark", "Where the character should be on a frame, and what it should do"),
+    ("PIN", "Pin", "A mark without Lead Character, in files of earlier versions"),
+    ("TEMPO", "Tempo", "Playback speed over a range of frames"),
 )
 LIMBS = (
     ("left_hand", "Left Hand", "The end of the left forearm"),
@@ -41,10 +41,10 @@ PARTS = (
     *LIMBS,
 )
 _PALMS = (
-    ("FREE", "Free", "As the motion has it"),
+    ("FREE", "Free", "As in the motion"),
     ("DOWN", "Down", "Down, as on a table or a rail"),
     ("UP", "Up", "Up, as to carry or to receive something"),
-    ("ARROW", "Along Arrow", "Where the arrow points on this frame, as to a wall"),
+    ("ARROW", "Along Arrow", "Along the arrow on this frame, as against a wall"),
 )
 _MARK_GAITS = (
     ("SAME", "Same", "As before this mark"),
@@ -62,19 +62,19 @@ def _set_frame(mark: Any, frame: int) -> None:
 
 @settings_group
 class MotionMatchingMark(bpy.types.PropertyGroup):
-    """What an empty asks for as a mark"""
+    """Settings of an empty that is a mark"""
 
     character: bpy.types.Object = pointer(
         bpy.types.Object,
         "Character",
-        "Armature whose mark this empty is",
+        "Armature of this mark",
         options={"HIDDEN"},
     )
-    kind: str = choice("MARK", "Kind", "What the empty is for the director", _KINDS)
+    kind: str = choice("MARK", "Kind", "Purpose of the empty", _KINDS)
     frame: int = integer(
         0,
         "Frame",
-        "Frame on which the mark is to be met; its marker on the timeline shows it, and moves it",
+        "Frame to meet the mark on; drag its timeline marker to change it",
         get=_get_frame,
         set=_set_frame,
         **_FRAME,
@@ -82,33 +82,37 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     stored_frame: int = integer(
         0,
         "Stored Frame",
-        "Frame of the mark while the timeline has no marker of its name",
+        "Frame of the mark while it has no timeline marker",
         options={"HIDDEN"},
         **_FRAME,
     )
-    marker_name: str = hidden_text("Marker", "Name of its timeline marker when it was last seen")
-    use_place: bool = switch(True, "Place", "Be where the arrow begins on this frame")
+    marker_name: str = hidden_text("Marker", "Last known name of its timeline marker")
+    use_place: bool = switch(True, "Place", "Be at the start of the arrow on this frame")
     part: str = choice(
         "character",
         "Part",
-        "What is to be where the arrow begins on this frame",
+        "Part of the body to bring to the start of the arrow on this frame",
         PARTS,
     )
     use_height: bool = switch(
-        False, "Height", "Be as high as the arrow on this frame; off: as high as the motion is"
+        False,
+        "Height",
+        "Match the height of the arrow on this frame; off: the height of the motion",
     )
-    palm: str = choice("FREE", "Palm", "Where the palm faces while the hand is at the mark", _PALMS)
+    palm: str = choice(
+        "FREE", "Palm", "Direction of the palm while the hand is at the mark", _PALMS
+    )
     leads: bool = switch(
         True,
         "Lead Character",
-        "Choose way and motion for this mark; off: only bring its limb or pose there, from "
-        "wherever the motion happens to be",
+        "Choose way and motion for this mark; off: only bring the limb or pose there, wherever the "
+        "character is",
     )
-    use_facing: bool = switch(True, "Facing", "Face where the arrow points on this frame")
+    use_facing: bool = switch(True, "Facing", "Face along the arrow on this frame")
     hold: float = number(
         0.0,
-        "Stand Still For",
-        "Stand still for so long from this frame on, or keep only the limb there; 0: go on at once",
+        "Hold",
+        "Time to stand still from this frame on, or to keep only the limb there; 0: go on at once",
         min=0.0,
         max=600.0,
         soft_max=10.0,
@@ -117,20 +121,18 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     moment: str = text(
         "",
         "Moment",
-        "Frame of a source to show on this frame, such as walk_01:120, or walk_01:120:mirrored",
+        "Source frame to play on this frame, such as walk_01:120, or walk_01:120:mirrored",
     )
-    gait: str = choice("SAME", "Gait", "How to go from this mark on", _MARK_GAITS)
-    use_tags: bool = switch(
-        False, "Other Tags", "Ask for other tags from this mark on than before it"
-    )
+    gait: str = choice("SAME", "Gait", "Gait from this mark on", _MARK_GAITS)
+    use_tags: bool = switch(False, "Other Tags", "Ask for different tags from this mark on")
     tags: str = tags_text(
         "Tags",
-        "Tags to ask for from this mark on, separated by commas; empty: for none any more",
+        "Tags to ask for from this mark on, separated by commas; empty: no tags",
     )
     tolerance: float = number(
         0.01,
         "Tolerance",
-        "How far from its place a mark still counts as met",
+        "Largest distance from its place at which a mark counts as met",
         min=0.0,
         max=100.0,
         soft_max=1.0,
@@ -138,21 +140,21 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     )
     facing_tolerance: float = number(
         0.035,
-        "Turned",
-        "How far turned from its facing a mark still counts as met",
+        "Facing Tolerance",
+        "Largest angle from its facing at which a mark counts as met",
         min=0.0,
         max=math.pi,
         subtype="ANGLE",
         unit="ROTATION",
     )
     use_pose: bool = switch(
-        False, "Pose", "Be in the pose that was kept on this frame, with Keep Pose at This Frame"
+        False, "Pose", "Match the pose stored with Keep Pose at This Frame on this frame"
     )
     pose: str = hidden_text("Kept Pose", "Rotations of bones and the height of the hips, as JSON")
     pose_tolerance: float = number(
         0.02,
         "Pose Tolerance",
-        "How far each joint may be from its place in the pose for it to count as met",
+        "Largest distance of any joint at which the pose counts as met",
         min=0.0,
         max=100.0,
         soft_max=1.0,
@@ -161,7 +163,7 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     pose_fade: float = number(
         0.5,
         "Fade",
-        "Time in which the motion is led to the pose, and from it again",
+        "Time to blend into the pose and out of it",
         min=0.0,
         max=10.0,
         **_SECONDS,
@@ -169,7 +171,7 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     limb: str = choice(
         "left_hand",
         "Limb",
-        "What is to be at a pin, in files of earlier versions",
+        "Limb of a pin, in files of earlier versions",
         LIMBS,
         options={"HIDDEN"},
     )
@@ -177,12 +179,12 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     rate: float = number(
         1.0,
         "Rate",
-        "How fast the motion is played in these frames: below 1 slower, above 1 faster",
+        "Playback speed in these frames; below 1: slower, above 1: faster",
         min=0.9,
         max=1.1,
         subtype="FACTOR",
     )
-    asked: str = hidden_text("Asked", "What it asked for when it was solved last")
+    asked: str = hidden_text("Asked", "Settings at the last solve")
     reason: str = hidden_text("Reason", "Why the last solve missed it")
 
 
@@ -198,7 +200,7 @@ def _show_mark(self: Any, context: bpy.types.Context) -> None:
 
 @settings_group
 class MotionMatchingDirector(bpy.types.PropertyGroup):
-    """The shot of a character: what is directed besides its marks"""
+    """The shot of a character: all settings except its marks"""
 
     marks: bpy.types.Collection = pointer(
         bpy.types.Collection,
@@ -209,29 +211,26 @@ class MotionMatchingDirector(bpy.types.PropertyGroup):
         0, "Active Mark", "Mark whose settings are shown, and which is selected", update=_show_mark
     )
     marker_names: str = hidden_text("Markers", "Names of the timeline markers made for marks")
-    gait: str = choice("walk", "Gait", "How to go until a mark asks for another gait", GAITS)
+    gait: str = choice("walk", "Gait", "Gait until a mark asks for another one", GAITS)
     seed: int = integer(
         0,
         "Seed",
-        "Another number gives another take that is about as good",
+        "Change the number for a different take that is about as good",
         min=0,
         soft_max=1000,
     )
-    variations: int = integer(
-        3, "Variations", "How many takes that differ the button beside it finds", **VARIATIONS
-    )
+    variations: int = integer(3, "Variations", "Number of different takes to find", **VARIATIONS)
     use_range: bool = switch(
         False,
         "Custom Range",
-        "Direct a range of your own, instead of from the start of the scene to a second after the "
-        "last mark",
+        "Use your own range. Off: from the start of the scene to a second after the last mark",
     )
     frame_start: int = integer(1, "Start", "First frame of the take", **_FRAME)
     frame_end: int = integer(250, "End", "Last frame of the take", **_FRAME)
     path: bpy.types.Object = pointer(
         bpy.types.Object,
         "Path",
-        "Curve to follow over the frames below; radii of its points make it faster or slower there",
+        "Curve to follow over the frames below; the radius of each point sets the speed there",
         poll=is_curve,
     )
     path_start: int = integer(1, "Path Start", "Frame at the beginning of the curve", **_FRAME)

@@ -47,25 +47,24 @@ def _finish_edit(features: MotionMatchingFeatures, index: int) -> None:
 
 
 class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
-    """Compare frames by one more feature. The database must be built again; a live session \
-is not affected"""
+    """Add a feature to compare frames by. Build again to use it; a live session is not affected"""
 
     bl_idname = "motion_matching.add_feature"
     bl_label = "Add Feature"
     requires = CHARACTER_ALSO_LIVE
 
-    kind: str = choice("bone_position", "Kind", "What is compared", KINDS)
+    kind: str = choice("bone_position", "Kind", "Quantity to compare", KINDS)
     bone: str = text(
         "",
         "Bone",
-        "Role such as left_foot, or the name of a bone; empty for one that is not compared yet",
+        "Role such as left_foot, or the name of a bone; empty for one without this feature",
         options={"SKIP_SAVE"},
     )
     times: str = text(
         "",
         "Times",
-        "Seconds from now, separated by commas, negative to look back; empty for the next second, "
-        "or for a bone as it is now",
+        "Seconds from now, separated by commas; negative: looks back, empty: the next second, or "
+        "for a bone now",
         options={"SKIP_SAVE"},
     )
 
@@ -89,8 +88,8 @@ is not affected"""
 
 
 class MOTION_MATCHING_OT_remove_feature(Operator, bpy.types.Operator):
-    """Stop comparing frames by the active feature. To leave it out for a while, set its weight \
-to zero: that needs no build"""
+    """Remove the active feature. To ignore it for a while, set its weight to zero instead, which \
+needs no build"""
 
     bl_idname = "motion_matching.remove_feature"
     bl_label = "Remove Feature"
@@ -99,7 +98,7 @@ to zero: that needs no build"""
     def run(self, context: bpy.types.Context) -> None:
         features = get_active_settings(context).features
         if len(features.items) == 1:
-            raise SettingsError("Frames are compared by at least one feature; add another first.")
+            raise SettingsError("The search needs at least one feature; add another first.")
         app.items.remove(features.items, features.index, _describe_active(features))
         _finish_edit(features, app.items.clamp_index(features.items, features.index))
 
@@ -123,7 +122,7 @@ class MOTION_MATCHING_OT_move_feature(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):
-    """What frames can be compared by"""
+    """Features to compare frames by"""
 
     bl_label = "Add Feature"
 

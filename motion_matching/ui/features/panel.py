@@ -34,7 +34,7 @@ from .properties import (
 
 
 class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
-    """What frames are compared by, each with its weight"""
+    """Features to compare frames by, each with its weight"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingFeature) -> None:
         split = layout.split(factor=0.68)
@@ -47,14 +47,14 @@ def _draw_height(layout: bpy.types.UILayout, obj: bpy.types.Object, features: An
     is_listed = any(item.kind == HEIGHT for item in features.items)
     if is_listed or not app.status.get_status(obj).has_heights:
         return
-    draw_wrapped_text(layout, "Clips that climb are compared by Height, too", "INFO")
+    draw_wrapped_text(layout, "Clips on slopes are also compared by Height", "INFO")
     name = "motion_matching.add_feature"
     button = layout.operator(name, text="Adjust Height", icon=ICONS[HEIGHT])
     set_options(button, kind=HEIGHT)
 
 
 class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
-    """What frames are compared by, and the weight of each"""
+    """Features to compare frames by, and the weight of each"""
 
     bl_label = "Features"
 

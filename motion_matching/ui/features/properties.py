@@ -46,7 +46,7 @@ KINDS: Any = (
     (
         "trajectory_height",
         "Height",
-        "How far the ground rises until then; clips on slopes and stairs bring it along",
+        "Rise of the ground up to that time, from clips on slopes and stairs",
         "RNDCURVE",
         11,
     ),
@@ -56,7 +56,7 @@ ICONS: Any = {kind: icon for kind, _, _, icon, _ in KINDS}
 _NAMES = {kind: name for kind, name, *_ in KINDS}
 _AXES = (  # files know them by their order
     ("xyz", "All", "All three directions"),
-    ("xy", "Ground", "Only along the ground, not the height"),
+    ("xy", "Ground", "Along the ground, without the height"),
     ("x", "Side", "Only to the side of the character"),
     ("y", "Ahead", "Only ahead of the character, or back"),
     ("z", "Height", "Only up and down; for bones"),
@@ -67,20 +67,24 @@ _HIGH = ("z", "xz", "yz")  # which a path does not have
 _NORMALIZATIONS = (
     ("feature", "By Feature", "Divide all numbers of a feature by their average deviation"),
     ("dimension", "By Number", "Divide each number by its own deviation"),
-    ("none", "Not at All", "Compare metres, metres a second and directions as they are"),
+    ("none", "Not at All", "Compare metres, metres per second and directions as they are"),
 )
 _DIFFERENCES = (
-    ("squared", "Squared Difference", "Add up squares: a large difference outweighs many small"),
+    (
+        "squared",
+        "Squared Difference",
+        "Add up squares: one large difference outweighs many small ones",
+    ),
     (
         "absolute",
         "Absolute Difference",
-        "Add up the lengths of differences, each multiplied by its weight; searches take longer",
+        "Add up weighted lengths of the differences; searches take longer",
     ),
 )
-_GOES_ON = "On as the clip ended, so that a clip cut in full stride does not seem to stop"
+_GOES_ON = "Continue as the clip ended, so that a clip cut in full stride does not seem to stop"
 _ENDS = (
     ("extrapolate", "Goes On", _GOES_ON),
-    ("hold", "Stays", "The path ends: it stays at the last frame"),
+    ("hold", "Stays", "Stay at the last frame"),
 )
 _WEIGHT: Any = {"min": 0.0, "max": 1000.0, "soft_max": 5.0, "precision": 2}
 _MULTIPLIER: Any = {"min": 0.0, "max": 10.0, "soft_min": 0.2, "soft_max": 3.0, "precision": 2}
@@ -119,7 +123,7 @@ def _suggest_bones(self: MotionMatchingFeature, context: bpy.types.Context, text
 class MotionMatchingFeature(bpy.types.PropertyGroup):
     """A feature that frames are compared by, and its weight"""
 
-    kind: str = choice("bone_position", "Kind", "What is compared", KINDS, update=_change_kind)
+    kind: str = choice("bone_position", "Kind", "Quantity to compare", KINDS, update=_change_kind)
     bone: str = text(
         "", "Bone", "Role such as left_foot, or the name of a bone", **suggest(_suggest_bones)
     )
@@ -132,12 +136,10 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
     bone_times: str = text(
         "",
         "Times",
-        "Seconds from now at which the bone is compared, separated by commas; negative: looks "
-        "back, empty: now",
+        "Times at which to compare the bone, in seconds from now, separated by commas; negative: "
+        "looks back, empty: now",
     )
-    axes: str = choice(
-        "xyz", "Axes", "Which directions are compared, seen from the character", _AXES
-    )
+    axes: str = choice("xyz", "Axes", "Directions to compare, relative to the character", _AXES)
     time: float = number(
         0.0,
         "Fades Within",
@@ -154,8 +156,8 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
     weight: float = number(
         1.0,
         "Weight",
-        "How much this counts in the choice of the next frame; higher: matched more closely, at "
-        "the cost of all others",
+        "Weight in the choice of the next frame; higher: matched more closely, at the cost of all "
+        "others",
         update=_change_weight,
         **_WEIGHT,
     )
@@ -212,21 +214,21 @@ def _shorten_times(times: str) -> str:
 @settings_group
 @updates(_clear_preset)
 class MotionMatchingFeatures(bpy.types.PropertyGroup):
-    """What frames are compared by"""
+    """Features to compare frames by"""
 
     # a method of bpy's, which it hides
     items: Items[MotionMatchingFeature] = collection(  # type: ignore[assignment]
-        MotionMatchingFeature, "Features", "What frames are compared by"
+        MotionMatchingFeature, "Features", "Features to compare frames by"
     )
     index: int = integer(0, "Active Feature", "Feature whose details are shown", update=None)
     normalization: str = choice(
-        "feature", "Normalize", "How features are made comparable", _NORMALIZATIONS
+        "feature", "Normalize", "How to make features comparable", _NORMALIZATIONS
     )
     difference: str = choice(
-        "squared", "Compare By", "How the differences of features add up to a cost", _DIFFERENCES
+        "squared", "Compare By", "How to add up the differences of features to a cost", _DIFFERENCES
     )
     beyond_range: str = choice(
-        "extrapolate", "Beyond End", "Where a path leads after the end of its clip", _ENDS
+        "extrapolate", "Extrapolation", "How to continue a path after the end of its clip", _ENDS
     )
     responsiveness: float = number(
         1.0,
@@ -245,9 +247,9 @@ class MotionMatchingFeatures(bpy.types.PropertyGroup):
     past: float = number(
         1.0,
         "Past",
-        "Multiplies the weights of features that look back alone; higher: keeps to motion that "
-        "came about as the present one did",
+        "Multiplies the weights of features that look only back; higher: prefers motion with a "
+        "similar past",
         update=apply_weights,
         **_MULTIPLIER,
     )
-    preset: str = text("", "Preset", "Preset that these features come from", update=None)
+    preset: str = text("", "Preset", "Preset of these features", update=None)

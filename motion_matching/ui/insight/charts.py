@@ -1,4 +1,4 @@
-"""The coverage map and the histograms in the corner of the 3D views, while nothing is live.
+"""Draw the coverage map and the histograms in the corner of the 3D views, while nothing is live.
 
 They are laid out in pixels at the interface's scale, each from its own lower left corner; a redraw
 only positions them. There are few texts, because drawing one takes longer than drawing all boxes.
@@ -34,7 +34,7 @@ _HOLE, _DATA, _SIMULATION = (1.0, 0.25, 0.2, 1.0), (0.23, 0.5, 0.78, 1.0), (1.0,
 
 
 class ChartCache:
-    """What was measured, charts of it, and their batches."""
+    """The measurement, its charts, and their batches."""
 
     def __init__(self) -> None:
         self.report: app.insight.CoverageReport | None = None

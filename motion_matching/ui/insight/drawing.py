@@ -1,7 +1,6 @@
-"""What the 3D views show of the data: strands, the inspected frame, and the map of poses.
-
-Nothing is computed here. Batches are built once, when something new is first drawn; a redraw only
-positions them.
+"""Draw the data into the 3D views: strands, the inspected frame, and the map of poses. Nothing is
+computed here. Batches are built once, when something new is first drawn; a redraw only positions
+them.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _GOAL_STYLE = (5.0, "desired")
 
 
 class InsightCache:
-    """What was drawn last, with what it was built from."""
+    """The last drawing, with the values it was built from."""
 
     def __init__(self) -> None:
         self.batches: dict[str, tuple[Any, Any]] = {}  # by what they show

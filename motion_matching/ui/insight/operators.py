@@ -36,7 +36,7 @@ _FORBIDDEN = 1.0 / 3.0  # seconds on either side of a frame, as candidates are l
 
 
 def has_reference(context: bpy.types.Context) -> str:
-    """Require what the data is measured against."""
+    """Require a recording to measure the data against, if that is chosen."""
     settings = get_active_settings(context).insight
     if settings.beside == "take":
         return has_performed_take(context)
@@ -58,8 +58,8 @@ def is_inspecting(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_measure_coverage(SteppedOperator, bpy.types.Operator):
-    """Measure how much of the requested motion the data covers, and list what to capture next; \
-the database is built first if necessary"""
+    """Measure how much of the requested motion the data covers, and list what to capture next. \
+Builds the database if needed"""
 
     bl_idname = "motion_matching.measure_coverage"
     bl_label = "Measure Coverage"
@@ -69,7 +69,7 @@ the database is built first if necessary"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         report = yield from app.insight.measure_steps(get_active_armature(context))
         if not report.to_capture:
-            return "Measured: nothing that is asked for is missing"
+            return "Measured: no requested motion is missing"
         return f"Measured: {format_count(len(report.to_capture), 'thing')} to capture next"
 
 
@@ -129,7 +129,7 @@ def _resolve_picture_path(filepath: str) -> Path:
     """Return the file to write. SettingsError if none is named, or its folder does not exist."""
     path = Path(bpy.path.abspath(filepath))
     if not filepath or os.path.isdir(path):
-        raise SettingsError("No file is named for the pictures; give one that ends in .svg.")
+        raise SettingsError("The pictures need a file name that ends in .svg.")
     path = path if path.suffix.lower() == ".svg" else path.with_name(f"{path.name}.svg")
     if not os.path.isdir(path.parent):
         raise SettingsError(f"The folder {path.parent} does not exist; choose another one.")
@@ -137,7 +137,7 @@ def _resolve_picture_path(filepath: str) -> Path:
 
 
 class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
-    """Draw all poses on a flat map, where poses that the search finds similar lie close together"""
+    """Draw all poses on a flat map, with similar poses close together"""
 
     bl_idname = "motion_matching.map_poses"
     bl_label = "Map Poses"
@@ -150,8 +150,8 @@ class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_inspect_frame(SteppedOperator, bpy.types.Operator):
-    """Show the current frame as the search sees it: its features, what playing on costs, and \
-why other frames win, lose or are excluded; follows the timeline from then on"""
+    """Show the current frame as the search sees it: its features, the cost of playing on, and why \
+other frames win, lose or are excluded. Follows the timeline"""
 
     bl_idname = "motion_matching.inspect_frame"
     bl_label = "Inspect Frame"
@@ -190,12 +190,12 @@ _ODD_KINDS = (
     (
         "prefer",
         "Avoid",
-        "Play them only where hardly anything else fits: tag their frames, and those just before, "
+        "Play them only if hardly anything else fits: tag their frames, and the ones just before, "
         "with a cost on their sources",
     ),
-    ("play", "Play", "Play them as any others: tag their frames on their sources, at no cost"),
+    ("play", "Play", "Play them like others: tag their frames on their sources, at no cost"),
 )
-# the tag of each kind, and what is told of them
+# the tag of each kind, and its report
 _ODD_TAGS = {
     "no_use": ("no_use", "Excluded"),
     "prefer": ("prefer", "Will avoid"),
@@ -204,7 +204,7 @@ _ODD_TAGS = {
 
 
 class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
-    """Tag odd postures on their sources, so that they are played no more, or rarely"""
+    """Tag odd postures on their sources, to play them never or rarely"""
 
     bl_idname = "motion_matching.tag_odd_postures"
     bl_label = "Exclude or Avoid Odd Postures"
@@ -228,7 +228,7 @@ class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
         place = self.source, self.frame
         chosen = [one for one in found if not self.source or (one.source, one.first) == place]
         if not chosen:
-            raise SettingsError("There is no odd posture left there; see what Insight lists now.")
+            raise SettingsError("There is no odd posture left there; check the list in Insight.")
         sources = settings_of(get_armature(uid)).sources
         kind, verb = _ODD_TAGS[self.kind]
         cost = engine.database.postures.AVOIDANCE if self.kind == "prefer" else 0.0
@@ -244,7 +244,7 @@ class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
-    """Choose the source of this posture, preview it, and go to the middle of its frames"""
+    """Select the source of this posture, preview it, and go to its middle frame"""
 
     bl_idname = "motion_matching.go_to_posture"
     bl_label = "Go to Source"
@@ -258,17 +258,17 @@ class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
         obj = get_active_armature(context)
         index = settings_of(obj).sources.find(self.source)
         if index < 0:
-            raise SettingsError(f"There is no source '{self.source}'; see what Insight lists now.")
+            raise SettingsError(f"There is no source '{self.source}'; check the list in Insight.")
         found = app.candidates.SourceFrame(index, self.frame, 1.0, False)
         return (yield from app.candidates.show_source_steps(obj.session_uid, found))
 
 
 class MOTION_MATCHING_OT_exclude_spare_motion(SteppedOperator, bpy.types.Operator):
-    """Tag motion Do Not Use that scripts hardly play and that is like other motion; what is \
-tagged by hand stays. Remove the ranges in the panel Tags to play it again"""
+    """Tag motion that scripts hardly play and that resembles other motion as Do Not Use. Your own \
+tags stay. Remove the ranges in the panel Tags to play it again"""
 
     bl_idname = "motion_matching.exclude_spare_motion"
-    bl_label = "Exclude Spare Motion"
+    bl_label = "Exclude Redundant Motion"
     bl_options = {"UNDO"}
     requires = SOURCES
 
@@ -286,7 +286,7 @@ tagged by hand stays. Remove the ranges in the panel Tags to play it again"""
         result = found.pruning
         return (
             f"Excluded {format_count(len(found.ranges), 'range')}: {result.kept:.0%} of the motion "
-            f"stays, which is played {result.covered:.0%} of the time"
+            f"stays, and covers {result.covered:.0%} of the playing time"
         )
 
 
@@ -311,7 +311,7 @@ INSPECTED = (*SOURCES, has_inspected_frame)
 
 
 class MOTION_MATCHING_OT_use_candidate(SteppedOperator, bpy.types.Operator):
-    """Perform the take again up to here, go on with this frame, and bake that as another take"""
+    """Perform the take again up to here, continue with this frame, and bake a new take"""
 
     bl_idname = "motion_matching.use_candidate"
     bl_label = "Use From Here"
@@ -325,8 +325,8 @@ class MOTION_MATCHING_OT_use_candidate(SteppedOperator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_forbid_candidate(SteppedOperator, bpy.types.Operator):
-    """Never jump to this frame and those within a third of a second: tags them Do Not Start Here \
-on their source, for all takes from now on"""
+    """Never jump to this frame or within a third of a second of it: tags the range Do Not Start \
+Here on its source, for all new takes"""
 
     bl_idname = "motion_matching.forbid_candidate"
     bl_label = "Forbid"
@@ -352,7 +352,7 @@ on their source, for all takes from now on"""
 
 
 class MOTION_MATCHING_OT_go_to_candidate(SteppedOperator, bpy.types.Operator):
-    """Choose the source of this frame, preview it, and go to the frame"""
+    """Select the source of this frame, preview it, and go to the frame"""
 
     bl_idname = "motion_matching.go_to_candidate"
     bl_label = "Go to Source"

@@ -1,4 +1,4 @@
-"""The panel of insight: coverage of the data, a frame as the search sees it, the map of poses."""
+"""Draw the panel of insight: coverage, a frame as the search sees it, and the map of poses."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ODD_ICONS: Any = {"no_use": "CANCEL", "prefer": "SOLO_OFF", "play": "PLAY"}
 
 
 class MOTION_MATCHING_PT_insight(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """What the data holds, and how the search sees it"""
+    """Contents of the data, as the search sees it"""
 
     bl_label = "Insight"
     bl_order = 6
@@ -152,9 +152,9 @@ def _draw_odd_moment(layout: bpy.types.UILayout, moment: app.postures.OddMoment)
 
 
 class MOTION_MATCHING_PT_spare_motion(ArmaturePanel, bpy.types.Panel):
-    """Motion that is hardly played and like other motion"""
+    """Motion that is hardly played and resembles other motion"""
 
-    bl_label = "Spare Motion"
+    bl_label = "Redundant Motion"
     bl_parent_id = "MOTION_MATCHING_PT_insight"
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -206,7 +206,7 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
 
 
 def _draw_choice(layout: bpy.types.UILayout, insight: Any) -> None:
-    """Draw what is inspected; until something is chosen, what the button takes."""
+    """Draw the inspected item, or the one that the button would inspect."""
     if insight.is_property_set("inspect"):
         layout.prop(insight, "inspect")
     else:

@@ -16,14 +16,14 @@ _REFERENCES = (
     (
         "controller",
         "Controller",
-        "Where its speeds and halflives lead, in all scripts at both gaits",
+        "The paths of its speeds and halflives, in all scripts at both gaits",
     ),
-    ("take", "Active Take", "Where the simulation object of the active take went"),
+    ("take", "Active Take", "The path of the simulation object of the active take"),
     (
         "recording",
         "Recording",
-        "Where the simulation object of another recording went, for example one that was tuned "
-        "without a character",
+        "The path of the simulation object of another recording, such as one tuned without a "
+        "character",
     ),
 )
 _INSPECTED = (
@@ -32,18 +32,22 @@ _INSPECTED = (
     (
         "screen",
         "On Screen",
-        "The take that plays, with its goal there, or else the active source; while any other "
-        "action plays, the frames that are most like the pose",
+        "The playing take with its goal there, or else the active source. With any other action, "
+        "the frames most similar to the pose",
     ),
 )
 _MAPS = (
-    ("mds", "Dissimilarity", "How different the search finds them, by multidimensional scaling"),
-    ("pca", "Principal Components", "The two directions in which their features differ most"),
+    ("mds", "Dissimilarity", "Dissimilarity in the search, by multidimensional scaling"),
+    (
+        "pca",
+        "Principal Components",
+        "The two directions of the largest differences between features",
+    ),
     (
         "field",
         "Motion Field",
-        "How alike a motion field finds them, by the graph of their neighbours, in three "
-        "dimensions: the map turns with the view",
+        "Similarity in a motion field, by the graph of neighbours, in three dimensions: the map "
+        "turns with the view",
     ),
 )
 _MAP_COLOURS = (
@@ -61,37 +65,37 @@ def _inspect_again(self: MotionMatchingInsight, context: bpy.types.Context) -> N
 @settings_group
 @updates(redraw_views)
 class MotionMatchingInsight(bpy.types.PropertyGroup):
-    """What is shown of the data"""
+    """What to show of the data"""
 
     keep: float = number(
         0.2,
         "Keep",
-        "How much of the motion stays; lower: a smaller choice for the search, and motion that is "
-        "rarely played is lost",
+        "Share of the motion to keep; lower: fewer frames to choose from, and rarely played motion "
+        "is lost",
         min=0.01,
         max=0.99,
         subtype="FACTOR",
     )
     beside: str = choice(
-        "controller", "Compare With", "What the data is measured against", _REFERENCES
+        "controller", "Compare With", "Motion to measure the data against", _REFERENCES
     )
     recording: bpy.types.Action = pointer(
         bpy.types.Action,
         "Recording",
-        "Take or steered path that the data is measured against",
+        "Take or steered path to measure the data against",
         poll=is_take,
     )
     show_strands: bool = switch(
         True,
         "Data",
-        "Draw where frames of the data lead within a second, around the character; dark strands "
-        "stand, light ones run",
+        "Draw the next second of many frames of the data around the character; dark strands stand, "
+        "light ones run",
     )
     show_simulation: bool = switch(
         True,
         "Simulation Object",
-        "Draw where the simulation object leads within a second, to the left of the data's "
-        "strands: where it goes and they do not, nothing can be matched",
+        "Draw the next second of the simulation object, to the left of the data's strands: the "
+        "data cannot match strands it does not have",
     )
     lay_over: bool = switch(
         False,
@@ -101,19 +105,19 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
     show_coverage: bool = switch(
         True,
         "Coverage Map",
-        "Draw in the corner of the view how many frames the data has by speed and turn rate, while "
-        "nothing is live; lighter: more frames, framed: a hole",
+        "Draw the number of frames by speed and turn rate in the corner of the view, while nothing "
+        "is live. Lighter: more frames, framed: a hole",
     )
     show_histograms: bool = switch(
         True,
         "Histograms",
-        "Draw how often the data (filled) and the simulation object (outlined) have each speed, "
-        "acceleration and turn rate, above the coverage map",
+        "Draw histograms of speed, acceleration and turn rate above the coverage map; filled: the "
+        "data, outlined: the simulation object",
     )
     inspect: str = choice(
         "source",
         "Inspect",
-        "What is inspected at the current frame",
+        "What to inspect at the current frame",
         _INSPECTED,
         update=_inspect_again,
     )
@@ -135,8 +139,8 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         "Features",
         "Draw the inspected pose with its features: positions, velocities and the path",
     )
-    map: str = choice("mds", "By", "What makes poses lie near each other on the map", _MAPS)
-    map_colours: str = choice("speed", "Colour", "What the colours of the map show", _MAP_COLOURS)
+    map: str = choice("mds", "By", "Measure that puts poses close together on the map", _MAPS)
+    map_colours: str = choice("speed", "Colour", "Meaning of the colours of the map", _MAP_COLOURS)
     show_map: bool = switch(
         True,
         "Map",

@@ -1,4 +1,4 @@
-"""What a live session draws into the 3D views: paths, the simulation object, contacts and figures.
+"""Draw a live session into the 3D views: paths, the simulation object, contacts and figures.
 
 Drawing sees a frozen snapshot of numbers and texts, and never Blender's data. Each tick makes one.
 """
@@ -45,7 +45,7 @@ class Line(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What is drawn until the next tick."""
+    """Numbers and texts to draw until the next tick."""
 
     lines: tuple[Line, ...]
     texts: tuple[str, ...]
@@ -55,7 +55,7 @@ class Snapshot(NamedTuple):
 
 
 class HudCache:
-    """What is drawn until the next tick, and the seconds that drawing each view took."""
+    """Batches to draw until the next tick, and the seconds that drawing each view took."""
 
     def __init__(self) -> None:
         self.snapshot: Snapshot | None = None
@@ -70,7 +70,7 @@ class HudCache:
 
 
 def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Snapshot:
-    """Return what the shown layers draw of a tick, whose positions are those that are seen."""
+    """Return the numbers and texts of a tick for the shown layers, at the positions as seen."""
     session, play = live.session, settings_of(obj).play
     lines: list[Line] = []
     height = float(frame.pose[2, 0]) + drawing.ABOVE_GROUND

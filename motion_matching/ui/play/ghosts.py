@@ -1,4 +1,5 @@
-"""The neighbours of a live motion field, as skeletons over the character, where each would lead.
+"""Draw the neighbours of a live motion field as skeletons over the character, where each would
+lead.
 
 Neighbours with more weight are brighter. The chosen one is thick, in the colour of the chosen
 motion. The others have the colour of the goal: that of the tag, or of the heading, which is green

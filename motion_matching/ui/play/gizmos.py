@@ -1,4 +1,4 @@
-"""The handles of grips in the 3D views, which Blender shows with its gizmos."""
+"""Show the handles of grips in the 3D views, along with Blender's gizmos."""
 
 from __future__ import annotations
 

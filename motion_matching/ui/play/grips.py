@@ -1,4 +1,4 @@
-"""What can be grasped in the view: a target, the points of a curve, and obstacles.
+"""Find handles in the view: of a target, the points of a curve, and obstacles.
 
 A grip names what it moves, and is found again for each redraw and each movement.
 """
@@ -144,7 +144,7 @@ def _turn(target: bpy.types.Object, position: Vector) -> None:
 
 
 class MOTION_MATCHING_OT_move_grip(Operator, bpy.types.Operator):
-    """Move what the character goes to, follows or avoids"""
+    """Move the target, a curve point or an obstacle"""
 
     bl_idname = "motion_matching.move_grip"
     bl_label = "Move Handle"
@@ -152,8 +152,8 @@ class MOTION_MATCHING_OT_move_grip(Operator, bpy.types.Operator):
     requires = CHARACTER_ALSO_LIVE
 
     kind: str = choice("target", "Kind", "What is moved", _KINDS)
-    name: str = text("", "Object", "Name of the object that is moved")
-    index: int = integer(0, "Point", "Number of the point of a curve, from 0 on", min=0)
+    name: str = text("", "Object", "Name of the object to move")
+    index: int = integer(0, "Point", "Number of the curve point, from 0", min=0)
     location: Sequence[float] = numbers(
         (0.0, 0.0, 0.0), "Location", "Where it is moved to", **_LOCATION
     )

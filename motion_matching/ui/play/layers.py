@@ -1,4 +1,4 @@
-"""What a live session draws, by layer: on each character, and in the preferences for new ones."""
+"""Describe the layers that a live session draws, for characters and for the preferences."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from ..typed_properties import switch
 
 
 class Layers:
-    """Which layers are shown; a mixin of the characters' settings and of the preferences."""
+    """Switches of the layers; a mixin of the characters' settings and of the preferences."""
 
     show_paths: bool = switch(
         True,
         "Paths",
-        "Draw where the steering and the chosen motion lead within the next second; small rings "
-        "mark the times that features compare, with the direction faced then",
+        "Draw the next second of the steering and of the chosen motion; small rings mark the "
+        "compared times, with the facing at each",
     )
     show_object: bool = switch(
-        True, "Simulation Object", "Draw what is steered: a ring with the direction that it faces"
+        True, "Simulation Object", "Draw the steered object as a ring with its facing"
     )
     show_ground: bool = switch(
         True,
@@ -31,8 +31,8 @@ class Layers:
     show_warnings: bool = switch(
         True,
         "Warnings",
-        "Warn of a speed that the clips do not have, and of a tick that takes longer than the "
-        "preferences allow",
+        "Warn of speeds missing in the clips, and of ticks that exceed the budget in the "
+        "preferences",
     )
     show_map: bool = switch(
         False,
@@ -42,21 +42,21 @@ class Layers:
     show_ghosts: bool = switch(
         False,
         "Neighbours",
-        "Draw where each neighbour of a motion field would lead, as skeletons over the character: "
-        "brighter ones count more, the chosen one is thick; the color is that of the heading or of "
-        "the requested tag",
+        "Draw the outcome of each neighbour of a motion field as a skeleton over the character: "
+        "brighter ones count more, the chosen one is thick. Colors show the heading or the "
+        "requested tag",
     )
     show_ghost_row: bool = switch(
         False,
         "Neighbours in Rows",
-        "Draw the neighbours beside the character instead of over it, in rows of five, the one "
-        "that counts most first; a bar on the ground before each is as long as its share",
+        "Draw the neighbours beside the character instead of over it, in rows of five, the most "
+        "important first. A bar on the ground shows the share of each",
     )
     show_handles: bool = switch(
         True,
         "Handles",
-        "Show what can be dragged in the view, also while not live: the target, the points of the "
-        "curve, and obstacles",
+        "Show handles of the target, the curve points and obstacles, to drag them in the view, "
+        "also while not live",
     )
     show_text: bool = switch(
         False, "Figures", "Show clip, frame, tags, cost or value, times and rate in the corner"

@@ -46,10 +46,10 @@ _PASSED_LETTERS = "NT"  # letters that open and close sidebars
 
 
 class _LiveOperator(SteppedOperator):
-    """A mixin of operators that start a live session: it runs in a window."""
+    """Base class of operators that start a live session, which needs a window."""
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        message = "Characters are steered live only in a window; bake a script here instead."
+        message = "Live sessions need a window; bake a script instead."
         self.tell("ERROR", message)
         return {"CANCELLED"}
 
@@ -154,13 +154,13 @@ class _LiveOperator(SteppedOperator):
             # a closed window is off the list already; when Blender quits, all are still on it, and
             # no take would be saved
             windows = [window.as_pointer() for window in context.window_manager.windows]
-            reason = "The window was closed, and the live session has ended."
+            reason = "The live session ended: its window was closed."
             app.live.host.end(reason, leaves_recording=self._window in windows)
 
 
 class MOTION_MATCHING_OT_start(_LiveOperator, bpy.types.Operator):
-    """Steer the character live in the 3D view. The database is built first if necessary. \
-Esc ends the session and restores what was there before"""
+    """Steer the character live in the 3D view. Builds the database if needed. Esc ends the \
+session and restores the previous state"""
 
     bl_idname = "motion_matching.start"
     bl_label = "Start"
@@ -192,8 +192,8 @@ Esc ends the session and restores what was there before"""
 
 
 class MOTION_MATCHING_OT_tune(_LiveOperator, bpy.types.Operator):
-    """Steer only the simulation object, to get a feel for speeds and halflives; no database is \
-needed. A recording stays in the scene as a moving empty, to compare takes with or to steer by"""
+    """Steer the simulation object alone, to get a feel for speeds and halflives, without a \
+database. A recording becomes a moving empty, to compare takes with or to steer by"""
 
     bl_idname = "motion_matching.tune"
     bl_label = "Tune Without Character"
@@ -244,7 +244,7 @@ class MOTION_MATCHING_OT_record(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
-    """Do what a key of the live session does; a direction is held until this runs again"""
+    """Act like a key of the live session; a direction is held until this runs again"""
 
     bl_idname = "motion_matching.steer"
     bl_label = "Steer"
@@ -258,14 +258,14 @@ class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
 
 
 def is_steered_by_hand(context: bpy.types.Context) -> str:
-    message = n_("Only a character that is steered by keys or a gamepad can be pushed")
+    message = n_("Steer by keys or a gamepad to push the character")
     is_guided = isinstance(runtime.live.session.source, live.inputs.guided.GuidedInput)
     return message if is_guided else ""
 
 
 class MOTION_MATCHING_OT_push(Operator, bpy.types.Operator):
-    """Push the character in the direction of the steering, or forward without steering; a \
-motion field bends its body"""
+    """Push the character in the direction of the steering, or forward without steering. A motion \
+field also bends the body"""
 
     bl_idname = "motion_matching.push"
     bl_label = "Push"
@@ -277,7 +277,7 @@ motion field bends its body"""
 
 
 class MOTION_MATCHING_OT_ask_for_tag(Operator, bpy.types.Operator):
-    """Play only frames with this tag, or stop asking for it; takes effect at once while live"""
+    """Play only frames with this tag, or all frames again; takes effect at once while live"""
 
     bl_idname = "motion_matching.ask_for_tag"
     bl_label = "Ask for Tag"
@@ -292,12 +292,12 @@ class MOTION_MATCHING_OT_ask_for_tag(Operator, bpy.types.Operator):
 
 
 def has_interrupted(context: bpy.types.Context) -> str:
-    return "" if runtime.interrupted else n_("There is no recording that was cut off")
+    return "" if runtime.interrupted else n_("There is no interrupted recording")
 
 
 class MOTION_MATCHING_OT_recover_take(Operator, bpy.types.Operator):
-    """Turn the recording that was cut off into a take of its armature, or into an empty if only \
-the simulation object was steered. If there are several, the newest of this file is used"""
+    """Turn an interrupted recording into a take of its armature, or into an empty if only the \
+simulation object was steered. Uses the newest one of this file"""
 
     bl_idname = "motion_matching.recover_take"
     bl_label = "Recover Take"
@@ -308,8 +308,7 @@ the simulation object was steered. If there are several, the newest of this file
 
 
 class MOTION_MATCHING_OT_discard_recording(ConfirmedOperator, bpy.types.Operator):
-    """Delete the recording that was cut off. If there are several, the newest of this file is \
-deleted"""
+    """Delete an interrupted recording, the newest one of this file"""
 
     bl_idname = "motion_matching.discard_recording"
     bl_label = "Discard Recording"

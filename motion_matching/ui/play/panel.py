@@ -1,4 +1,4 @@
-"""The panel of live performing."""
+"""Draw the panel of live sessions."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
 
 
 def _draw_tag_buttons(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """Draw a button for each tag to ask for, also for those that are requested but in no source."""
+    """Draw a button for each tag to ask for, including requested tags that no source has."""
     requested = engine.database.tags.parse_names(settings_of(obj).play.tags)
     database = runtime.live.database if runtime.live else None
     known = database.requestable_tags if database else app.status.get_status(obj).tags
@@ -86,7 +86,7 @@ def _draw_tag_buttons(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None
 
 
 class MOTION_MATCHING_PT_layers(ArmaturePanel, bpy.types.Panel):
-    """What is drawn into the view while live"""
+    """What to draw in the view while live"""
 
     bl_label = "Shown While Live"
     bl_parent_id = "MOTION_MATCHING_PT_play"

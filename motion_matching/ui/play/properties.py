@@ -1,4 +1,4 @@
-"""Settings of live performing, on the armature: what steers, what is recorded and what is drawn."""
+"""Settings of live sessions, on the armature: steering, recording and drawing."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .layers import Layers
 _PUSH: Any = {"min": 0.1, "max": 20.0, "soft_max": 5.0, "precision": 1, "unit": "VELOCITY"}
 _STEERS = (
     ("devices", "Keys and Gamepad", "You steer"),
-    ("curve", "Curve", "Follow a curve object, once from end to end or round and round"),
-    ("target", "Target", "Go to an object, even if it moves, and face as it faces"),
+    ("curve", "Curve", "Follow a curve object, once, or repeatedly if it is closed"),
+    ("target", "Target", "Go to an object, which may move, and take its facing"),
     ("take", "Recording", "Repeat the steering of a recording, with its settings and changes"),
     ("click", "Click to Go", "Go where you click on the ground in the 3D Viewport"),
 )
 _MODES = (
     ("new", "New Take", "A new action, from the current frame on"),
-    ("append", "Append", "The end of the take that the armature plays"),
-    ("overwrite", "Overwrite", "The take that is played: its keys from the current frame on"),
+    ("append", "Append", "The end of the armature's current take"),
+    ("overwrite", "Overwrite", "The armature's current take, from the current frame on"),
 )
 _DRIVES = (
     ("auto", "Automatic", "The controls if the rig evaluates at 24 Hz or more, else a proxy"),
-    ("controls", "Controls", "The controls, however fast the rig evaluates"),
+    ("controls", "Controls", "The controls, at any speed of the rig"),
     (
         "proxy",
         "Proxy",
@@ -57,7 +57,7 @@ def is_take(self: bpy.types.PropertyGroup, action: bpy.types.Action) -> bool:
 
 @settings_group
 class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
-    """How the character is performed live"""
+    """How to perform the character live"""
 
     steer: str = choice(
         "devices",
@@ -77,21 +77,21 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
     take: bpy.types.Action = pointer(
         bpy.types.Action,
         "Recording",
-        "Take or steered path whose steering is repeated, on any data and any character",
+        "Take or steered path with the steering to repeat, on any data and any character",
         poll=is_take,
     )
-    gait: str = choice("walk", "Gait", "How fast a curve or a target is followed", GAITS)
+    gait: str = choice("walk", "Gait", "Gait along a curve or to a target", GAITS)
     tags: str = tags_text(
         "Ask For",
-        "Tags to ask for, separated by commas: only frames that have them all are played. Takes "
+        "Tags to ask for, separated by commas: only frames with all of them are played. Takes "
         "effect at once while live",
     )
-    mode: str = choice("new", "Record", "Where a recording goes", _MODES)
+    mode: str = choice("new", "Record", "Where to put a recording", _MODES)
     lead_back: float = number(
         0.0,
-        "Lead Back",
-        "Time in which the rest of a take that is overwritten is led back to its old place; 0: it "
-        "goes on from where the recording ends, moved and turned there",
+        "Blend Back",
+        "Time for the rest of an overwritten take to return to its old place; 0: it continues "
+        "where the recording ends, moved and turned there",
         min=0.0,
         max=60.0,
         soft_max=10.0,
@@ -100,17 +100,17 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
     record_at_start: bool = switch(
         False,
         "From the Start",
-        "Record as soon as the session starts. A new take waits for the first key, stick or target "
-        "and begins with that tick; along a curve or a recording it begins with the first one",
+        "Record as soon as the session starts. A new take begins with the first key, stick or "
+        "target; along a curve or a recording, with the first tick",
     )
     drive: str = choice(
-        "auto", "Live", "What a live session moves of a control rig; takes are the same", _DRIVES
+        "auto", "Live", "What a live session moves on a control rig; takes are the same", _DRIVES
     )
     push: float = number(
         2.0,
         "Push",
-        "Speed that a push gives, and how far it bends the body of a motion field. Takes effect "
-        "with the next push while live",
+        "Speed of a push, which also sets how far it bends the body in a motion field. Takes "
+        "effect with the next push while live",
         **_PUSH,
     )
     collection: str = text(
@@ -123,8 +123,7 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
     timeline: bool = switch(
         False,
         "With Timeline",
-        "Record along with the timeline, so that other animation plays beside the character: a "
-        "recording starts and ends with playback, and each tick is keyed at its time. Otherwise "
-        "the recording runs in real time",
+        "Record along with the timeline, while other animation plays: a recording starts and ends "
+        "with playback, with each tick keyed at its time. Off: record in real time",
     )
-    view: str = choice("follow", "View", "What moves while the character goes", _VIEWS)
+    view: str = choice("follow", "View", "What moves while the character walks", _VIEWS)

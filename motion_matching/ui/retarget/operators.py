@@ -32,7 +32,7 @@ from ..typed_properties import integer
 
 
 def has_retarget_action(context: bpy.types.Context) -> str:
-    message = n_("Choose an action, or select the armature that plays it as well")
+    message = n_("Choose an action, or also select the armature that plays it")
     found = app.retargeting.find_action(context, get_active_armature(context))
     return "" if found else message
 
@@ -44,11 +44,12 @@ def has_bones(context: bpy.types.Context) -> str:
 
 def has_results(context: bpy.types.Context) -> str:
     results = settings_of(get_active_armature(context)).retarget.results
-    return "" if results else n_("There are no results that are wrong")
+    return "" if results else n_("There are no wrong results")
 
 
 class _RetargetOperator(SteppedOperator):
-    """A mixin of operators that make actions: once these are there, Esc only ends their check."""
+    """Base class of operators that create actions. Once they exist, Esc only ends the check of \
+them."""
 
     @property
     def keeps_best(self) -> bool:
@@ -56,9 +57,8 @@ class _RetargetOperator(SteppedOperator):
 
 
 class MOTION_MATCHING_OT_retarget_action(_RetargetOperator, bpy.types.Operator):
-    """Put the motion of an action of another armature onto this one, as a new action. The action \
-is the chosen one, or what the other selected armature plays; bones may have any names and rest \
-pose"""
+    """Retarget an action of another armature to this one, as a new action. Uses the chosen \
+action, or the one the other selected armature plays. Bones may have any names and rest pose"""
 
     bl_idname = "motion_matching.retarget_action"
     bl_label = "Retarget Action"
@@ -73,8 +73,8 @@ pose"""
 class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of both differ
     FilesOption, CharacterOption, _RetargetOperator, bpy.types.Operator, ImportHelper
 ):
-    """Put the motion in BVH, FBX or glTF files onto this armature, as new actions. Bones may have \
-any names and rest pose; nothing else of the files is kept"""
+    """Retarget BVH, FBX or glTF files to this armature, as new actions. Bones may have any names \
+and rest pose. Nothing else is imported"""
 
     bl_idname = "motion_matching.retarget_file"
     bl_label = "Retarget File"
@@ -111,12 +111,12 @@ any names and rest pose; nothing else of the files is kept"""
 
 def has_better_axes(context: bpy.types.Context) -> str:
     axes = app.retargeting.get_better_axes(get_active_armature(context))
-    return "" if axes else n_("The files that were retargeted last need no other axes")
+    return "" if axes else n_("The last retargeted files need no other axes")
 
 
 class MOTION_MATCHING_OT_retarget_again(_RetargetOperator, bpy.types.Operator):
-    """Retarget the files of the last time again with the axes under which their character stands \
-upright, and read files so from then on. The actions of the last time stay"""
+    """Retarget the last files again with the axes that make the character stand upright, and use \
+these axes from now on. The actions made before stay"""
 
     bl_idname = "motion_matching.retarget_again"
     bl_label = "Use These Axes"
@@ -127,8 +127,7 @@ upright, and read files so from then on. The actions of the last time stay"""
 
 
 class MOTION_MATCHING_OT_find_retarget_bones(SteppedOperator, bpy.types.Operator):
-    """Find the bones of the action's armature and of this one by role, to look at and change \
-before retargeting"""
+    """Find the bones of both armatures by role, to review and change them before retargeting"""
 
     bl_idname = "motion_matching.find_retarget_bones"
     bl_label = "Find Bones"
@@ -141,7 +140,7 @@ before retargeting"""
 
 
 class MOTION_MATCHING_OT_clear_retarget_bones(Operator, bpy.types.Operator):
-    """Forget the bones in the table, so that all are found again"""
+    """Clear the bones in the table, and find all again"""
 
     bl_idname = "motion_matching.clear_retarget_bones"
     bl_label = "Clear Bones"
@@ -152,8 +151,7 @@ class MOTION_MATCHING_OT_clear_retarget_bones(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):
-    """Play this action, go to the frame in which it is off most, and select the bones that are \
-wrong"""
+    """Play this action, go to the frame with the largest error, and select the wrong bones"""
 
     bl_idname = "motion_matching.show_retarget_result"
     bl_label = "Show Wrong Result"
@@ -166,7 +164,7 @@ wrong"""
 
 
 class MOTION_MATCHING_OT_clear_retarget_results(Operator, bpy.types.Operator):
-    """Forget which new actions are not what their sources do; the actions stay"""
+    """Clear the list of wrong results; the actions stay"""
 
     bl_idname = "motion_matching.clear_retarget_results"
     bl_label = "Clear Results"

@@ -1,4 +1,4 @@
-"""The panel of retargeting: what is read, how it is moved over, and bones by role."""
+"""Draw the panel of retargeting: the source, options, and bones by role."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_ROWS = 6  # of results; more are scrolled through
 
 
 class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """Motion of any other character as a new action of this one, without a database"""
+    """Copy motion of any other character to this one as a new action, without a database"""
 
     bl_label = "Retarget"
     bl_options = {"DEFAULT_CLOSED"}
@@ -55,7 +55,7 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
         draw_work_button(column, "motion_matching.retarget_action", icon="ARMATURE_DATA")
         draw_work_button(column, "motion_matching.retarget_file", icon="FILE_FOLDER")
         if group.better_axes:
-            text = f"What was read lies or stands on its head; it stands with {group.better_axes}"
+            text = f"The character lies or stands on its head; it stands with {group.better_axes}"
             box = self.layout.box()
             draw_wrapped_text(box, text, "ERROR")
             draw_work_button(box, "motion_matching.retarget_again", icon="EMPTY_AXIS")
@@ -66,7 +66,7 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_UL_retarget_results(List, bpy.types.UIList):
-    """New actions that are not what their sources do"""
+    """New actions that differ from their sources"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingRetargetResult) -> None:
         results = settings_of(item.id_data).retarget.results
@@ -110,7 +110,7 @@ class _RetargetPanel(ArmaturePanel):
 
 
 class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
-    """How motion is brought over"""
+    """How motion is retargeted"""
 
     bl_label = "Retarget Options"
 
@@ -126,7 +126,7 @@ class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):
-    """Bones by role, as they were found or set"""
+    """Bones by role, found or set"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingBonePair) -> None:
         row = layout.split(factor=0.36)
@@ -139,7 +139,7 @@ class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):
 
 
 class MOTION_MATCHING_PT_retarget_bones(_RetargetPanel, bpy.types.Panel):
-    """Bones by role in the source and in this character; change those that were found wrong"""
+    """Bones by role in the source and in this character. Correct any wrong ones here"""
 
     bl_label = "Bones"
 

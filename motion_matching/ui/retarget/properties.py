@@ -1,4 +1,4 @@
-"""Settings of retargeting: what is read, how it is moved over, and bones by role."""
+"""Settings of retargeting: the source, options, and bones by role."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ class MotionMatchingBonePair(bpy.types.PropertyGroup):
     source: str = text(
         "",
         "Source",
-        "Bones of the source with this role, from top to bottom, separated by commas; others than "
-        "those that were found are used until Clear Bones",
+        "Bones of the source with this role, from top to bottom, separated by commas; your changes "
+        "stay until you clear them",
     )
     target: str = text(
         "",
         "Character",
-        "Bones of this character with this role, from top to bottom, separated by commas; others "
-        "than those that were found are used until Clear Bones",
+        "Bones of this character with this role, from top to bottom, separated by commas; your "
+        "changes stay until you clear them",
         update=invalidate_status,
     )
-    found_source: str = hidden_text("Found Source", "What was found in the source")
-    found_target: str = hidden_text("Found Target", "What was found in the character")
+    found_source: str = hidden_text("Found Source", "Bones found in the source")
+    found_target: str = hidden_text("Found Target", "Bones found in the character")
     offset: Sequence[float] = numbers(
         (0.0, 0.0, 0.0),
         "Offset",
-        "Rotation that is added to what the source does: of a limb, X is the hinge of knee or "
-        "elbow and Y the way along it; of the torso, X is to the left and Z upward",
+        "Rotation added to the source's. Limbs: X is the hinge of knee or elbow, and Y points "
+        "along the limb. Torso: X points left, and Z up",
         update=invalidate_status,
         subtype="EULER",
         unit="ROTATION",
@@ -67,7 +67,7 @@ class MotionMatchingBonePair(bpy.types.PropertyGroup):
     confidence: float = number(
         0.0,
         "Confidence",
-        "How sure both are: 1 for names that are known, less where shape alone tells",
+        "Certainty of both: 1 for known names, less if only the shape was used",
         **_CONFIDENCE,
     )
 
@@ -78,9 +78,9 @@ class MotionMatchingRetargetResult(bpy.types.PropertyGroup):
 
     action: bpy.types.Action = pointer(bpy.types.Action, "Action", "The new action")
     text: str = hidden_text("What Is Wrong", "The part that is off most, and by how much")
-    role: str = hidden_text("Role", "Role of the bones that are wrong")
-    bones: str = hidden_text("Bones", "Bones of the character that are wrong")
-    frame: int = integer(0, "Frame", "The frame in which it shows most")
+    role: str = hidden_text("Role", "Role of the wrong bones")
+    bones: str = hidden_text("Bones", "Wrong bones of the character")
+    frame: int = integer(0, "Frame", "The frame with the largest error")
 
 
 def is_armature(self: Any, obj: bpy.types.Object) -> bool:
@@ -91,7 +91,7 @@ def is_armature(self: Any, obj: bpy.types.Object) -> bool:
 @settings_group
 @describe_by(RetargetSettings, update=invalidate_status)
 class MotionMatchingRetarget(bpy.types.PropertyGroup):
-    """How motion of other characters is brought onto this one"""
+    """How to retarget motion of other characters to this one"""
 
     foot_ik: bool
     hand_ik: float
@@ -100,13 +100,12 @@ class MotionMatchingRetarget(bpy.types.PropertyGroup):
     action: bpy.types.Action = pointer(
         bpy.types.Action,
         "Action",
-        "Action of another armature; empty: what the other selected armature plays",
+        "Action of another armature; empty: the one of the other selected armature",
     )
     source: bpy.types.Object = pointer(
         bpy.types.Object,
         "Source",
-        "Armature that the action was made for; empty: the other selected one, or the one whose "
-        "bones it moves",
+        "Armature of the action; empty: the other selected one, or the one with the bones it moves",
         poll=is_armature,
     )
     legs: str = choice("IK", "Legs", "What moves the legs of a control rig", _LIMBS)
@@ -114,33 +113,28 @@ class MotionMatchingRetarget(bpy.types.PropertyGroup):
     scale: float = number(
         0.0,
         "Scale",
-        "How far the character moves for each metre of the source; 0: found from the length of the "
-        "legs",
+        "Distance the character moves for each metre of the source; 0: found from the leg lengths",
         update=invalidate_status,
         **_SCALE,
     )
     pairs: Items[MotionMatchingBonePair] = collection(
-        MotionMatchingBonePair, "Bones", "Bones by role, as they were found or set"
+        MotionMatchingBonePair, "Bones", "Bones by role, found or set"
     )
-    pair_index: int = integer(0, "Active Role", "Role whose bones are shown")
+    pair_index: int = integer(0, "Active Role", "Role with the bones to show")
     results: Items[MotionMatchingRetargetResult] = collection(
-        MotionMatchingRetargetResult, "Results", "New actions that are not what their sources do"
+        MotionMatchingRetargetResult, "Results", "New actions that differ from their sources"
     )
-    result_index: int = integer(0, "Active Result", "Result that is told about")
-    summary: str = hidden_text("Summary", "How many roles are mapped")
+    result_index: int = integer(0, "Active Result", "Result with the details to show")
+    summary: str = hidden_text("Summary", "Number of mapped roles")
     keep_frames: bool = switch(
         False,
         "Keep Frames",
-        "Use all frames as they are. Otherwise T-poses at the ends are left out and single lost "
-        "frames are interpolated",
+        "Use all frames unchanged. Off: T-poses at the ends are removed and single lost frames "
+        "interpolated",
     )
-    notes: str = hidden_text(
-        "Notes", "What was mended in the motion that was retargeted last, or is wrong with it"
-    )
+    notes: str = hidden_text("Notes", "Repairs and problems of the last retargeted motion")
     better_axes: str = hidden_text(
-        "Better Axes", "Axes under which the files that were retargeted last would stand"
+        "Better Axes", "Axes with which the last retargeted files would stand upright"
     )
-    lying_files: str = hidden_text(
-        "Lying Files", "The files that were retargeted last, if they lie"
-    )
-    preset: str = hidden_text("Preset", "Mapping that was applied or saved last")
+    lying_files: str = hidden_text("Lying Files", "The last retargeted files, if they lie down")
+    preset: str = hidden_text("Preset", "Last applied or saved mapping")

@@ -1,4 +1,4 @@
-"""The strip above all panels: how things stand, the next step, and what is wrong."""
+"""The strip above all panels: the current state, the next step, and warnings."""
 
 from typing import TYPE_CHECKING
 

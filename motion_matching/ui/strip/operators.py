@@ -20,7 +20,7 @@ from ..typed_properties import choice, text
 
 
 def is_at_work(context: bpy.types.Context) -> str:
-    return "" if runtime.work else n_("Nothing is running that could be cancelled")
+    return "" if runtime.work else n_("Nothing is running")
 
 
 class MOTION_MATCHING_OT_cancel(Operator, bpy.types.Operator):
@@ -36,7 +36,7 @@ class MOTION_MATCHING_OT_cancel(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_unfold_warnings(Operator, bpy.types.Operator):
-    """List these warnings with what can be done about each, or fold them to a line again"""
+    """List these warnings with their remedies, or fold them to one line"""
 
     bl_idname = "motion_matching.unfold_warnings"
     bl_label = "Unfold Warnings"
@@ -60,7 +60,7 @@ class MOTION_MATCHING_OT_dismiss_warning(Operator, bpy.types.Operator):
     bl_options = set()
     requires = CHARACTER_ALSO_LIVE
 
-    warning: str = text("", "Warning", "Which warning it is, as JSON", options={"SKIP_SAVE"})
+    warning: str = text("", "Warning", "The warning, as JSON", options={"SKIP_SAVE"})
 
     def run(self, context: bpy.types.Context) -> None:
         app.warnings.dismiss(get_active_armature(context).session_uid, tuple(_parse(self.warning)))
@@ -89,7 +89,7 @@ def _parse(names: str) -> list[str]:
 
 
 class MOTION_MATCHING_OT_select_source(_NamedSources, Operator, bpy.types.Operator):
-    """Make this source the active one, or of several the next one each time"""
+    """Make this source active. With several, each click moves to the next one"""
 
     bl_idname = "motion_matching.select_source"
     bl_label = "Select Source"
@@ -126,7 +126,7 @@ class MOTION_MATCHING_OT_edit_named_sources(_NamedSources, Operator, bpy.types.O
 
 
 class MOTION_MATCHING_OT_use_computed_paths(_NamedSources, Operator, bpy.types.Operator):
-    """Build these sources from their computed paths instead of those that were lost"""
+    """Build these sources from their computed paths instead of the lost ones"""
 
     bl_idname = "motion_matching.use_computed_paths"
     bl_label = "Back to Computed"
@@ -141,7 +141,7 @@ class MOTION_MATCHING_OT_use_computed_paths(_NamedSources, Operator, bpy.types.O
 
 
 class MOTION_MATCHING_OT_match_speeds(Operator, bpy.types.Operator):
-    """Take the full speeds from the clips, so that nothing is asked for that they do not have"""
+    """Take the full speeds from the clips, so that the steering asks for no more than they have"""
 
     bl_idname = "motion_matching.match_speeds"
     bl_label = "Match Speeds to Data"

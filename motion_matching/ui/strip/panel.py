@@ -1,4 +1,4 @@
-"""The strip: how things stand, the button of the next step, progress, and warnings."""
+"""Draw the strip: the current state, the button of the next step, progress, and warnings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MOTION_MATCHING_PT_strip(Panel, bpy.types.Panel):
-    """How things stand, and the next step"""
+    """The current state, and the next step"""
 
     bl_label = "Motion Matching"
     bl_options = {"HIDE_HEADER"}
@@ -47,7 +47,7 @@ class MOTION_MATCHING_PT_strip(Panel, bpy.types.Panel):
 
 
 def _draw_work(buttons: bpy.types.UILayout, is_step: bool) -> None:
-    """Draw what a step has done in place of its button, and a button that cancels it."""
+    """Draw the progress of a step in place of its button, and a button that cancels it."""
     if not is_step:  # whose own button shows that
         draw_button(buttons, app.standing.CANCEL)
         return

@@ -122,7 +122,7 @@ def stop() -> None:
 
 
 def _draw() -> None:
-    """Draw the ranges of the source that is shown, or what the take requested that is shown."""
+    """Draw the ranges of the shown source, or the requested tags of the shown take."""
     context = bpy.context
     source = get_shown_source(context)
     if source is not None:

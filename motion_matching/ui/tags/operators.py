@@ -24,7 +24,7 @@ from ..typed_properties import choice, switch, text
 from .drawing import get_shown_source
 from .properties import KINDS, LABELS, MotionMatchingTag
 
-_FROM_PLAYHEAD = "Those of the preview range if there is one, otherwise from the current frame on"
+_FROM_PLAYHEAD = "The preview range, or else from the current frame on"
 _FROM_KEYS = "From the first to the last selected key of the source's action"
 _FRAMES = (("PLAYHEAD", "Playhead", _FROM_PLAYHEAD), ("KEYS", "Selected Keys", _FROM_KEYS))
 
@@ -72,18 +72,18 @@ def has_source_action(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_add_tag(Operator, bpy.types.Operator):
-    """Tag frames of the active source: the preview range if there is one, otherwise the frames \
-from the current one on; or from the first to the last selected key"""
+    """Tag frames of the active source: the preview range, or else the frames from the current one \
+on; or from the first to the last selected key"""
 
     bl_idname = "motion_matching.add_tag"
     bl_label = "Add Range"
     requires = (*CHARACTER, has_active_source)
 
-    kind: str = choice("FREE", "Kind", "What the range means", KINDS)
+    kind: str = choice("FREE", "Kind", "Meaning of the range", KINDS)
     label: str = text(
         "",
         "Name",
-        "Name that performances ask for; leave empty to name it later",
+        "Name for performances to ask for; leave empty to name it later",
         options={"SKIP_SAVE"},
     )
     frames: str = choice("PLAYHEAD", "Frames", "Which frames are tagged", _FRAMES)
@@ -145,7 +145,7 @@ class MOTION_MATCHING_OT_tag_at_playhead(Operator, bpy.types.Operator):
         source = _activate_shown_source(context)
         tag = get_active(source.tag_ranges, source.tag_index)
         if tag is None:
-            raise SettingsError("The source that is shown has no range of frames; add one first.")
+            raise SettingsError("The shown source has no range of frames; add one first.")
         frame = app.source_preview.to_source_frame(source, context.scene.frame_current)
         frame = max(frame, 0)
         if self.end:
@@ -175,8 +175,8 @@ class MOTION_MATCHING_OT_remove_tag(Operator, bpy.types.Operator):
 
 
 class MOTION_MATCHING_OT_tags_to_markers(Operator, bpy.types.Operator):
-    """Write the ranges as pose markers of the action, to edit them in the Action Editor; its \
-other markers stay"""
+    """Write the ranges as pose markers of the action, to edit them in the Action Editor. Other \
+markers stay"""
 
     bl_idname = "motion_matching.tags_to_markers"
     bl_label = "To Markers"
@@ -198,7 +198,7 @@ other markers stay"""
 
 
 class MOTION_MATCHING_OT_markers_to_tags(Operator, bpy.types.Operator):
-    """Replace the ranges in the list by those of the action's pose markers"""
+    """Replace the ranges in the list by the pose markers of the action"""
 
     bl_idname = "motion_matching.markers_to_tags"
     bl_label = "From Markers"
@@ -236,9 +236,8 @@ def _find_proposed_ranges(source: MotionMatchingSource) -> list[int]:
 
 
 class MOTION_MATCHING_OT_propose_tags(SteppedOperator, bpy.types.Operator):
-    """Tag idling, walking, running, turns, strafing, moving backward, starts and stops of all \
-sources that are on, as ranges to edit, found from how the character moves; ranges that were \
-proposed before are replaced"""
+    """Tag idling, walking, running, turns, strafing, moving backward, starts and stops in all \
+enabled sources, as ranges to edit. Replaces earlier proposals"""
 
     bl_idname = "motion_matching.propose_tags"
     bl_label = "Propose Tags for All Sources"

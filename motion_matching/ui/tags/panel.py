@@ -1,4 +1,4 @@
-"""The panel of tags: ranges of the active source, and the thresholds by which tags are found."""
+"""Draw the panel of tags: ranges of the active source, and thresholds for finding tags."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class MOTION_MATCHING_UL_tags(List, bpy.types.UIList):
 
 
 class MOTION_MATCHING_PT_tags(StateHeader, SourcePanel, bpy.types.Panel):
-    """Ranges of the active source's frames: to ask for, to exclude, to prefer, or to loop"""
+    """Frame ranges of the active source, to ask for, exclude, prefer or loop"""
 
     bl_label = "Tags"
 
@@ -83,7 +83,7 @@ class MOTION_MATCHING_PT_tags(StateHeader, SourcePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_thresholds(SourcePanel, bpy.types.Panel):
-    """Thresholds by which Propose Tags and Auto Tags find tags from the motion"""
+    """Thresholds of Propose Tags and Auto Tags"""
 
     bl_label = "Thresholds"
     bl_parent_id = "MOTION_MATCHING_PT_tags"
@@ -95,7 +95,7 @@ class MOTION_MATCHING_PT_thresholds(SourcePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_MT_tags(bpy.types.Menu):
-    """Tags on the frames of the source that is shown"""
+    """Tags on the frames of the shown source"""
 
     bl_label = "Motion Tags"
 

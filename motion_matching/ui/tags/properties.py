@@ -23,13 +23,13 @@ from ..typed_properties import (
     updates,
 )
 
-_NO_ENTRY = "Frames that are reached only by playing on into them"
-_LOOP = "Frames that repeat as a cycle, the last one being the same as the first"
+_NO_ENTRY = "Reach these frames only by playing on into them"
+_LOOP = "Repeat these frames as a cycle; the last must equal the first"
 KINDS: Any = (
-    ("FREE", "Tag", "A name that performances can ask for", "BOOKMARKS", 0),
+    ("FREE", "Tag", "A name for performances to ask for", "BOOKMARKS", 0),
     ("no_entry", "Do Not Start Here", _NO_ENTRY, "IMPORT", 1),
-    ("no_use", "Do Not Use", "Frames that are never played", "CANCEL", 2),
-    ("prefer", "Prefer", "Frames that cost less than others, or more", "SOLO_ON", 3),
+    ("no_use", "Do Not Use", "Never play these frames", "CANCEL", 2),
+    ("prefer", "Prefer", "Change the cost of these frames", "SOLO_ON", 3),
     ("loop", "Loop", _LOOP, "FILE_REFRESH", 4),
 )
 FRAME: Any = {"min": 0, "soft_max": 10000}
@@ -76,11 +76,11 @@ class MotionMatchingTag(bpy.types.PropertyGroup):
     label: str = text(
         NEW_NAME,
         "Name",
-        "Name that performances ask for",
+        "Name for performances to ask for",
         update=apply_name_color,
         **suggest(suggest_used_names),
     )
-    kind: str = choice("FREE", "Kind", "What the range means", KINDS, update=apply_name_color)
+    kind: str = choice("FREE", "Kind", "Meaning of the range", KINDS, update=apply_name_color)
     frame_start: int = integer(
         1, "Start", "First frame of the range; frames of a file are counted from zero", **FRAME
     )
@@ -106,7 +106,7 @@ class MotionMatchingTag(bpy.types.PropertyGroup):
 @settings_group
 @describe_by(AutoTagSettings, is_hard=True, update=invalidate_status)
 class MotionMatchingThresholds(bpy.types.PropertyGroup):
-    """Thresholds by which tags are found from the motion"""
+    """Thresholds for finding tags in the motion"""
 
     idle_speed: float
     run_speed: float

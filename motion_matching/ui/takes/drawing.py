@@ -1,4 +1,4 @@
-"""What plays beside a character: a body in the 3D views, and the names of both."""
+"""Draw the take beside a character: a body in the 3D views, and the names of both."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ABOVE = 0.17  # heights of the character from its highest joint to its name
 
 
 def _find_shown() -> tuple[PlayedBeside, bpy.types.Object] | None:
-    """Return what plays beside a character that is seen in this view, and the character."""
+    """Return the take beside a character visible in this view, and the character."""
     shown = runtime.beside
     obj = shown.find_armature() if shown else None
     if shown is None or obj is None or not obj.visible_get():

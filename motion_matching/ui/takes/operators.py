@@ -60,20 +60,20 @@ def can_bake(context: bpy.types.Context) -> str:
 
 
 class _BakeOperator(Script, SteppedOperator):
-    """A mixin of operators that bake what the active armature, and maybe others, are to perform."""
+    """Base class of operators that bake performances of the active armature, and maybe others."""
 
     requires = (*IDLE, has_active_armature, can_bake)
 
     frame_start: int = integer(
         1,
         "Start",
-        "Frame that the take begins at; without one, the start of the scene",
+        "First frame of the take; by default, the start of the scene",
         options={"SKIP_SAVE"},
     )
     all_selected: bool = switch(
         False,
         "All Selected",
-        "Bake a take of each selected character, the others by their own settings",
+        "Bake a take of each selected character, each with its own settings",
         options={"SKIP_SAVE"},
     )
 
@@ -123,8 +123,7 @@ def make_plan(script: Any, along: str, frame: int) -> app.baking.BakePlan:
 
 
 class MOTION_MATCHING_OT_bake_script(_BakeOperator, bpy.types.Operator):
-    """Perform a script with the database, and bake it into a new action. The database is built \
-first if necessary"""
+    """Perform a script, and bake it into a new action. Builds the database if needed"""
 
     bl_idname = "motion_matching.bake_script"
     bl_label = "Bake Script"
@@ -134,8 +133,8 @@ first if necessary"""
 
 
 class MOTION_MATCHING_OT_bake_along(_BakeOperator, bpy.types.Operator):
-    """Follow the curve, go to the target, or repeat the recording, as a live session would, and \
-bake that into a new action without going live"""
+    """Follow the curve, go to the target, or repeat the recording like a live session, and bake a \
+new action without going live"""
 
     bl_idname = "motion_matching.bake_along"
     bl_label = "Bake Along"
@@ -151,19 +150,22 @@ bake that into a new action without going live"""
 
 
 _FOLLOW = (
-    "Solve the way of the active take with the director, which knows all of it, and bake that into "
-    "a new action: the same way with fewer jumps"
+    "Solve the path of the active take with the director, which knows all of it, and bake a new "
+    "action: the same path with fewer jumps"
 )
 _METHODS = (
-    ("CONTROLLER", "Controller", "The method of the panel Controller, which sees what comes next"),
-    ("DIRECTOR", "Director", "The director, which knows all of the way, and jumps less"),
+    (
+        "CONTROLLER",
+        "Controller",
+        "The method of the panel Controller, without knowledge of what comes",
+    ),
+    ("DIRECTOR", "Director", "The director, which knows the whole path, and jumps less"),
 )
 
 
 class MOTION_MATCHING_OT_bake_again(SteppedOperator, bpy.types.Operator):
-    """Perform the active take again with the current database and settings, and bake it into a \
-new action. Feet are planted where its contact markers say; you can move these in the Action \
-Editor"""
+    """Perform the active take again with the current database and settings, and bake a new \
+action. Contact markers set when feet are planted; move them in the Action Editor"""
 
     bl_idname = "motion_matching.bake_again"
     bl_label = "Bake Again"
@@ -172,8 +174,8 @@ Editor"""
     use_markers: bool = switch(
         True,
         "Contacts from Markers",
-        "Plant feet from each plant marker to the lift marker after it, instead of finding "
-        "contacts anew; only useful while the same frames are played",
+        "Plant feet from each plant marker to the next lift marker, instead of finding contacts "
+        "again. Only useful if the same frames are played",
     )
 
     method: str = choice(
@@ -234,15 +236,15 @@ class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
 
 
 def is_not_kept(context: bpy.types.Context) -> str:
-    message = n_("This take is kept: release it first, with the shield in the list")
+    message = n_("This take is locked: unlock it first, with the shield in the list")
     return message if get_active_take(context).is_kept else ""
 
 
 class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
-    """Delete the active take with its action and its NLA strips. Undo brings it back"""
+    """Delete the active take with its action and its NLA strips. Undo restores it"""
 
     bl_idname = "motion_matching.remove_take"
-    bl_label = "Discard Take"
+    bl_label = "Delete Take"
     requires = (*TAKE, is_not_kept, can_assign_action)
 
     def run(self, context: bpy.types.Context) -> str:
@@ -254,16 +256,15 @@ def has_loose_takes(context: bpy.types.Context) -> str:
     takes = get_active_settings(context).takes
     if not takes:
         return n_("Bake or record a take first")
-    message = n_("All takes are kept: release one first, with the shield in the list")
+    message = n_("All takes are locked: unlock one first, with the shield in the list")
     return message if all(take.is_kept for take in takes) else ""
 
 
 class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
-    """Delete all takes that are not kept, with their actions and NLA strips. Undo brings them \
-back"""
+    """Delete all unlocked takes with their actions and NLA strips. Undo restores them"""
 
     bl_idname = "motion_matching.discard_takes"
-    bl_label = "Discard Unkept Takes"
+    bl_label = "Delete Unlocked Takes"
     requires = (*CHARACTER, can_assign_action, has_loose_takes)
 
     def run(self, context: bpy.types.Context) -> str:
@@ -277,14 +278,14 @@ back"""
                 refused.append(str(error))
         for note in filter(None, (*refused[-1:], *notes)):
             self.tell("WARNING", note)
-        report = f"Discarded {format_count(len(loose) - len(refused), 'take')}"
+        report = f"Deleted {format_count(len(loose) - len(refused), 'take')}"
         if len(refused) == len(loose):
             raise NothingToDoError(report)
         return report
 
 
 def has_something_to_compare_with(context: bpy.types.Context) -> str:
-    """Require what the active take is to be compared with."""
+    """Require a choice of what to compare the active take with."""
     settings = get_active_settings(context)
     if settings.compare_by == "DATABASE":
         message = n_("Choose the database (.npz) to compare with")
@@ -311,7 +312,7 @@ def is_beside(context: bpy.types.Context) -> str:
 
 
 class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
-    """Make the take that a warning is about the active one"""
+    """Make the take of this warning active"""
 
     bl_idname = "motion_matching.select_take"
     bl_label = "Select Take"
@@ -325,12 +326,12 @@ class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
             if take.action and take.action.name == self.name:
                 settings.take_index = index
                 return f"Selected '{self.name}'"
-        raise SettingsError(f"There is no take '{self.name}' any more; compare again.")
+        raise SettingsError(f"The take '{self.name}' no longer exists; compare again.")
 
 
 class MOTION_MATCHING_OT_compare_takes(SteppedOperator, bpy.types.Operator):
-    """Measure the active take, and another one or the same with something changed, as they play \
-now: how much feet slide, how well they follow the steering, how fast they respond"""
+    """Measure the active take beside another take or a variant of it: foot sliding, how well it \
+follows the steering, and how fast it responds"""
 
     bl_idname = "motion_matching.compare_takes"
     bl_label = "Compare"
@@ -348,8 +349,8 @@ now: how much feet slide, how well they follow the steering, how fast they respo
 
 
 class MOTION_MATCHING_OT_play_beside(SteppedOperator, bpy.types.Operator):
-    """Show the other take, or the active one with something changed, beside the character as the \
-timeline plays. It is drawn only: nothing is added to the file. Esc hides it"""
+    """Show the other take or a variant of the active one beside the character, following the \
+timeline. It is only drawn: nothing is added to the file. Esc hides it"""
 
     bl_idname = "motion_matching.play_beside"
     bl_label = "Play Beside"
@@ -363,7 +364,7 @@ timeline plays. It is drawn only: nothing is added to the file. Esc hides it"""
 
 
 class MOTION_MATCHING_OT_hide_beside(Operator, bpy.types.Operator):
-    """Hide what plays beside the character"""
+    """Hide the take beside the character"""
 
     bl_idname = "motion_matching.hide_beside"
     bl_label = "Hide"

@@ -1,4 +1,4 @@
-"""The panel of takes: bake one, and the list of takes with what can be done with them."""
+"""Draw the panel of takes: baking, and the list of takes with their buttons."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _draw_name(row: bpy.types.UILayout, item: MotionMatchingTake) -> None:
 
 
 class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """Performances, baked into ordinary actions"""
+    """Performances baked into ordinary actions"""
 
     bl_label = "Takes"
     bl_order = 5
@@ -109,7 +109,7 @@ def draw_bake_button(layout: bpy.types.UILayout, script: MotionMatchingScript) -
 
 
 class MOTION_MATCHING_PT_bake_options(ArmaturePanel, bpy.types.Panel):
-    """What is baked, and where to"""
+    """What to bake, and where to put it"""
 
     bl_label = "Bake Options"
     bl_parent_id = "MOTION_MATCHING_PT_takes"

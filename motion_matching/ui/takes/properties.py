@@ -28,7 +28,7 @@ SCRIPTS = (
     ("figure_eight", "Figure Eight", "Two circles, one in each direction"),
     ("square", "Square", "A quarter turn every three seconds"),
     ("stop_and_go", "Stop and Go", "Three seconds of moving in a new direction, two of standing"),
-    ("flips", "Flips", "Straight back every three seconds"),
+    ("flips", "Flips", "A turn straight back every three seconds"),
     ("strafe_circle", "Strafe Circle", "A full circle in sixteen seconds while facing one way"),
     (
         "random",
@@ -46,7 +46,7 @@ SEEDED = ("random", "turns", "pushes")
 ALONGS = (
     ("script", "Script", "One of the standard scripts"),
     ("curve", "Curve", "Follow a curve object once, from its start to its end"),
-    ("target", "Target", "Go to an object, even if it moves, and face as it faces"),
+    ("target", "Target", "Go to an object, which may move, and take its facing"),
     ("take", "Recording", "Repeat the steering of a recording, with its settings and changes"),
 )
 GAITS = (
@@ -56,19 +56,18 @@ GAITS = (
 
 COMPARISONS = (
     ("TAKE", "Another Take", "Another take of this character"),
-    ("SETTINGS", "Present Settings", "The same performance with the settings and method of now"),
+    ("SETTINGS", "Current Settings", "The same performance with the current settings and method"),
     (
         "METHOD",
         "Other Method",
-        "The same performance by a motion field if motion matching made the take, and the other "
-        "way round",
+        "The same performance by the other method: motion matching or a motion field",
     ),
     ("DATABASE", "Other Database", "The same performance with the database of a file"),
     (
         "PRESET",
         "Controller Preset",
-        "The same performance by the same method with the settings of a controller preset, and the "
-        "speeds of now",
+        "The same performance by the same method with the settings of a controller preset and the "
+        "current speeds",
     ),
 )
 
@@ -86,34 +85,34 @@ def tags_text(label: str, help: str) -> str:
 class Script:
     """A script to bake; a mixin of the character's settings and of the operator."""
 
-    script: str = choice("figure_eight", "Script", "What is performed", SCRIPTS)
-    gait: str = choice("walk", "Gait", "How fast it is performed", GAITS)
+    script: str = choice("figure_eight", "Script", "What to perform", SCRIPTS)
+    gait: str = choice("walk", "Gait", "Gait of the performance", GAITS)
     seconds: float = number(
         0.0,
         "Length",
-        "Length of the take; 0: as long as the whole script, the curve, the way to the target or "
-        "the recording needs",
+        "Length of the take; 0: as long as the script, the curve, the way to the target or the "
+        "recording",
         precision=1,
         step=100,
         **_LENGTH,
         **_SECONDS,
     )
     seed: int = integer(
-        0, "Seed", "Another number gives another take of the script", min=0, soft_max=1000
+        0, "Seed", "Change the number for a different take of the script", min=0, soft_max=1000
     )
     tags: str = tags_text(
-        "Tags", "Tags to ask for, separated by commas: only frames that have them all are played"
+        "Tags", "Tags to ask for, separated by commas: only frames with all of them are played"
     )
-    frame_start: int = integer(1, "Start", "Frame that the take begins at", **_FRAME)
+    frame_start: int = integer(1, "Start", "First frame of the take", **_FRAME)
 
 
 @settings_group
 class MotionMatchingScript(Script, bpy.types.PropertyGroup):
-    """The script that is baked next"""
+    """The script to bake next"""
 
-    along: str = choice("script", "Perform", "What the character performs", ALONGS)
+    along: str = choice("script", "Perform", "What the character should perform", ALONGS)
     use_frame_start: bool = switch(
-        False, "Custom Start", "Begin at a frame of your own instead of the start of the scene"
+        False, "Custom Start", "Begin at your own frame instead of the start of the scene"
     )
 
 
@@ -144,21 +143,21 @@ def _rename_take(take: Any, name: str) -> None:
 class MotionMatchingTake(Named, bpy.types.PropertyGroup):
     """A take of this character, recorded or baked"""
 
-    action: bpy.types.Action = pointer(bpy.types.Action, "Action", "Action that holds the take")
+    action: bpy.types.Action = pointer(bpy.types.Action, "Action", "Action of the take")
     seconds: float = number(
         0.0, "Length", "Length of the take", min=0.0, soft_max=3600.0, **_SECONDS
     )
     stays: bool = switch(
         False,
         "Stays",
-        "Keep the take also in files that it is appended to or linked into, where its action loses "
-        "the fake user",
+        "Keep the take locked in files that it is appended to or linked into, where its action "
+        "loses the fake user",
         options={"HIDDEN"},
     )
     is_kept: bool = switch(
         False,
-        "Keep",
-        "Keep the take: it is not discarded, and its action stays in the file even without the "
+        "Lock",
+        "Protect the take from deletion, and keep its action in the file even without the "
         "character",
         get=_is_kept,
         set=_set_kept,

@@ -149,7 +149,7 @@ def test_every_ending_restores_the_character(what: str, tmp_path: Path) -> None:
         "edit mode": (lambda: ops.object.mode_set(mode="EDIT"), ("edit mode",)),
         "other data": (
             lambda: setattr(find_hero(), "data", bpy.data.armatures.new("Other")),
-            ("other bones",),
+            ("the bones of armature",),
         ),
         "other scene": (
             lambda: setattr(bpy.context.window, "scene", bpy.data.scenes.new("Other")),
@@ -420,4 +420,4 @@ def test_starting_without_a_window_is_refused() -> None:
         expect_refusal(partial(bpy.ops.motion_matching.start, invoked), "window")
     expect_refusal(bpy.ops.motion_matching.stop, "Start a live session first")
     expect_refusal(bpy.ops.motion_matching.record, "Start a live session first")
-    expect_refusal(bpy.ops.motion_matching.recover_take, "no recording")
+    expect_refusal(bpy.ops.motion_matching.recover_take, "no interrupted recording")

@@ -404,7 +404,7 @@ def test_an_interrupted_steered_path_is_recovered(tmp_path: Path) -> None:
         hero.run(1)
         places.append(live.session._frame.simulation_object)
     ops.wm.read_homefile(use_empty=True)
-    assert "can be recovered" in runtime.end_message
+    assert "You can recover the recording" in runtime.end_message
     assert runtime.interrupted
     [path] = runtime.interrupted
     assert recovery.read_origin(path) == ("Steered Path", str(tmp_path / "path.blend"), True)

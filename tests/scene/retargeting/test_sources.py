@@ -102,5 +102,5 @@ def test_an_action_without_another_armature_says_what_to_do():
     with pytest.raises(SettingsError, match=r"moves the bones of 'Walker' itself.*assign it"):
         sources.find_source_armature(action, obj)
     bpy.data.objects.remove(obj)
-    with pytest.raises(SettingsError, match=r"no armature whose bones the action 'walk' moves"):
+    with pytest.raises(SettingsError, match=r"no armature for the action 'walk'"):
         sources.find_source_armature(action)

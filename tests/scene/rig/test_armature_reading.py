@@ -164,4 +164,4 @@ def test_armatures_without_a_skeleton_are_refused() -> None:
     check_refused(empty, "no bones")
     for bone in obj.data.bones:
         bone.use_deform = False
-    check_refused(obj, "no bones that deform", bones="deform")
+    check_refused(obj, "no deform bones", bones="deform")

@@ -141,12 +141,12 @@ def test_other_influences_on_a_rig_are_reported():
     for kind in ("CHILD_OF", "COPY_TRANSFORMS", "COPY_SCALE", "ARMATURE"):
         held = prop.constraints.new(kind)
         (held.targets.new() if kind == "ARMATURE" else held).target = obj
-        assert "'Prop' takes its scale over" in rig_fix.find_scale_obstacle(obj), kind
+        assert "'Prop' copies its scale" in rig_fix.find_scale_obstacle(obj), kind
         prop.constraints.remove(held)
     other = create_awkward_armature(rng, 2)
     held = other.pose.bones[0].constraints.new("COPY_TRANSFORMS")
     held.target, held.subtarget = obj, obj.pose.bones[0].name
-    assert "'Awkward' takes its scale over" in rig_fix.find_scale_obstacle(obj)
+    assert "'Awkward' copies its scale" in rig_fix.find_scale_obstacle(obj)
     bpy.data.objects.remove(other)
     held = prop.constraints.new("COPY_LOCATION")
     held.target, held.subtarget = obj, obj.pose.bones[-1].name

@@ -111,7 +111,7 @@ def test_removing_a_database_keeps_its_sources(databases):
     assert ops.remove_database() == {"FINISHED"}
     assert list_enabled() == left
     assert not get_settings().databases, "sources stay as they are"
-    expect_refusal(ops.remove_database, "Choose a database")
+    expect_refusal(ops.remove_database, "Choose a named database")
     show(5)
     assert list_enabled() == left
 

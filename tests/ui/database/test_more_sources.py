@@ -39,7 +39,7 @@ def test_actions_of_a_character_that_rests_otherwise_are_not_added():
     bone = bent.data.edit_bones["LeftArm"]
     bone.roll += 1.0
     bpy.ops.object.mode_set(mode="OBJECT")
-    expect_refusal(ops.add_actions, f"'{other.name}'", "rests otherwise")
+    expect_refusal(ops.add_actions, f"'{other.name}'", "another rest pose")
     bpy.context.view_layer.objects.active = twin
     assert ops.add_actions() == {"FINISHED"}
     assert len(twin.motion_matching.sources) == len(other.motion_matching.sources)
@@ -268,9 +268,7 @@ def test_actions_of_other_blender_files_are_appended_or_linked(tmp_path):
     own = str(tmp_path / "own.blend")
     bpy.ops.wm.save_as_mainfile(filepath=own)
     for link in (False, True):
-        expect_refusal(
-            ops.add_blend_actions, "own.blend", "the file that is open", filepath=own, link=link
-        )
+        expect_refusal(ops.add_blend_actions, "own.blend", "the open file", filepath=own, link=link)
     assert read_state()["blocks"] == blocks
     assert not ops.add_assets.poll()
 

@@ -51,7 +51,7 @@ def test_a_path_edited_by_hand_replaces_the_computed_one(obj):
     settings.source_index = names.index("walk_curves")
     source = settings.sources[settings.source_index]
     computed, key = build_database(obj), compute_key(obj)
-    expect_refusal(ops.computed_path, "computed path already")
+    expect_refusal(ops.computed_path, "already has its computed path")
     expect_refusal(ops.select_path, "by hand first")
     obj.rotation_euler.z = 0.0
 
@@ -179,7 +179,7 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     assert ops.build() == {"FINISHED"}
     [item] = describe_notes(settings.built_notes)
     assert item.about == (settings.sources[1].name,)
-    assert "lost its path" in item.text
+    assert "lost its hand-edited path" in item.text
     # other sources can still be edited, before and after it
     for k in (0, 2):
         settings.source_index = k
@@ -207,7 +207,7 @@ def test_a_lost_path_is_reported_and_undo_restores_it(obj):
     bpy.data.objects.remove(path)
     ops.build()
     [item] = describe_notes(settings.built_notes)
-    assert "lost its path" in item.text
+    assert "lost its hand-edited path" in item.text
     assert not ops.select_path.poll()
     assert ops.computed_path() == {"FINISHED"}
     assert ops.build() == {"FINISHED"}

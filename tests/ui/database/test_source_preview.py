@@ -191,7 +191,7 @@ def test_it_ends_with_its_source_another_choice_a_file_and_the_extension(obj, tm
     ops.preview_source()
     file.filepath = "/somewhere/else.bvh"
     assert runtime.source_preview is None, "it reads something else now"
-    expect_refusal(ops.preview_source, "starts", "is not there")
+    expect_refusal(ops.preview_source, "starts", "does not exist")
     choose(obj, "run_curves")
     ops.preview_source()
     ops.remove_source()

@@ -193,4 +193,4 @@ def test_a_script_is_baked_again_by_the_director(obj):
     [path] = stored_shots.read_shot(second)[0].paths
     assert path.times[-1] == pytest.approx(6.0, abs=0.1)
     draw_panels()
-    expect_refusal(ops.bake_again, "does not hold what was performed")
+    expect_refusal(ops.bake_again, "has lost its performance")

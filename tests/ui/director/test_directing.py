@@ -94,7 +94,7 @@ def test_marks_are_ordinary_objects_and_markers(obj):
     bpy.context.view_layer.objects.active = copy
     assert characters.get_active_armature(bpy.context) == obj
     bpy.context.scene.frame_set(70)
-    expect_refusal(ops.add_mark, "'Mark' is at frame 70 already")
+    expect_refusal(ops.add_mark, "'Mark' is already at frame 70")
     marks.choose(obj, copy)
     assert ops.remove_mark() == {"FINISHED"}
     assert [each.name for each in marks.list_marks(obj)] == ["Mark", "Door"]
@@ -149,7 +149,7 @@ def test_what_cannot_be_directed_is_said_and_changes_nothing(obj):
     refuse("dance")
     mark.use_tags = False
     second.location.x = float("nan")
-    refuse("'Mark.001' at frame 132 is nowhere")
+    refuse("'Mark.001' at frame 132 has no place")
     second.location.x = 0.0
     mark.frame = 60
     refuse("Two marks at frame 60 contradict each other")
@@ -229,7 +229,7 @@ def test_a_directed_take_is_solved_again_after_reopening(obj, tmp_path):
     assert again.keys() == before.keys()
     for key in before:
         np.testing.assert_allclose(again[key], before[key], atol=1e-6, err_msg=str(key))
-    expect_refusal(ops.bake_again, "does not hold what was performed")
+    expect_refusal(ops.bake_again, "has lost its performance")
 
     # discarding it takes its shot along
     texts = len(bpy.data.texts)
@@ -240,7 +240,7 @@ def test_a_directed_take_is_solved_again_after_reopening(obj, tmp_path):
     bpy.data.texts.remove(stored_shots.find_text(stored))
     expect_refusal(ops.direct_again, "was not directed")
     stored[stored_shots.SHOT] = {"shot": bpy.data.texts.new("else"), "frame": "x"}
-    expect_refusal(ops.direct_again, "does not hold its shot")
+    expect_refusal(ops.direct_again, "has lost its shot")
 
 
 @pytest.mark.slow
@@ -364,7 +364,7 @@ def test_a_take_is_directed_by_marks_along_it(obj):
     assert not stored_shots.is_directed(take)
     for frame, end in zip((1, 240), ends, strict=True):
         assert np.linalg.norm((read_place(obj, frame) - end)[:2]) < 0.02, (frame, end)
-    expect_refusal(ops.direct_take, "does not hold what was performed")
+    expect_refusal(ops.direct_take, "has lost its performance")
 
 
 def test_adding_moving_and_solving_are_steps_of_undo():

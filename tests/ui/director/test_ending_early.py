@@ -42,7 +42,7 @@ def end_early(steps, text):
 @pytest.mark.slow
 def test_the_best_so_far_is_baked_and_told(obj):
     told = end_early(solving.solve_steps(obj), "Directing, 3 of 3 Met So Far")
-    assert "3 of 3 marks are met. Ended early, with the best so far" in told
+    assert "3 of 3 marks are met. Ended early, with the best result so far" in told
     [take] = obj.motion_matching.takes
     assert take.action == obj.animation_data.action
     assert [outcomes.get_outcome(mark) for mark in marks.list_marks(obj)] == ["met"] * 3
@@ -69,7 +69,7 @@ def test_the_way_of_the_best_so_far_is_drawn_until_the_end(obj):
 @pytest.mark.slow
 def test_the_variations_so_far_are_baked_and_told(obj):
     told = end_early(solving.solve_variations_steps(obj, 6), "Directing, 1 of 6 Found")
-    assert "Ended early, with the best so far" in told
+    assert "Ended early, with the best result so far" in told
     found = flipping.list_directed(obj)
     assert 1 <= len(found) < 6
 

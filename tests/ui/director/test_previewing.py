@@ -126,7 +126,7 @@ def test_it_ends_by_itself(obj):
     other = add_character("Other")
     bpy.context.view_layer.objects.active = other
     assert settle() is None
-    assert "'Hero' is not the active character" in runtime.mark_preview_end
+    assert "'Hero' is no longer the active character" in runtime.mark_preview_end
     draw_panels()
 
     bpy.context.view_layer.objects.active = obj
@@ -135,13 +135,13 @@ def test_it_ends_by_itself(obj):
     obj.motion_matching.sources[0].enabled = False
     bpy.ops.motion_matching.build()
     assert settle() is None
-    assert "its database is not that of the sources" in runtime.mark_preview_end
+    assert "the sources changed" in runtime.mark_preview_end
 
     obj.motion_matching.sources[0].enabled = True
     preview()
     bpy.data.objects.remove(obj)
     assert settle() is None
-    assert "its character is gone" in runtime.mark_preview_end
+    assert "its character was deleted" in runtime.mark_preview_end
 
 
 def test_it_ends_with_the_file(obj):

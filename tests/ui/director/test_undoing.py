@@ -47,9 +47,9 @@ CASES: dict[str, Callable[[], set[str]]] = {
     "Solve": ops.direct,
     "Solve Again": ops.direct_again,
     "Variations": lambda: ops.direct_variations(count=2),
-    "Pin": ops.pin_jump,
-    "Another": ops.replace_jump,
-    "Without This Jump": ops.forbid_jump,
+    "Keep Jump": ops.pin_jump,
+    "Replace Jump": ops.replace_jump,
+    "Forbid Jump": ops.forbid_jump,
     "Slower Here": lambda: ops.add_tempo(pace="SLOWER"),
     "Faster Here": lambda: ops.add_tempo(pace="FASTER"),
     "Add Pin": lambda: ops.add_pin(limb="left_hand"),
@@ -102,7 +102,7 @@ def test_a_button_is_undone_and_done_again(label):
 @pytest.mark.parametrize(
     "follow",
     [lambda: ops.bake_again(method="DIRECTOR"), ops.direct_take],
-    ids=["Follow This Take", "Direct This Take"],
+    ids=["Re-solve Path", "Take to Marks"],
 )
 def test_following_a_take_is_undone_and_done_again(follow):
     ops.bake_script(script="square", seconds=4.0)

@@ -388,7 +388,7 @@ def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
     uid = obj.session_uid
 
     folder = tmp_path
-    expect_refusal(ops.save_pictures, "No file")
+    expect_refusal(ops.save_pictures, "need a file name that ends in .svg")
     expect_refusal(
         ops.save_pictures, "does not exist", filepath=str(folder / "nowhere" / "hero.svg")
     )

@@ -199,7 +199,7 @@ def test_a_result_that_is_wrong_is_listed_and_shown(tmp_path, monkeypatch):
     group = hero.motion_matching.retarget
     assert ops.retarget_action() == {"FINISHED"}
     assert not group.results
-    expect_refusal(ops.show_retarget_result, "no results that are wrong")
+    expect_refusal(ops.show_retarget_result, "no wrong results")
     for name in ("one", "two"):
         bvh.save(make_walk(20), tmp_path / f"{name}.bvh")
     roll_left_foot(monkeypatch)
@@ -215,7 +215,7 @@ def test_a_result_that_is_wrong_is_listed_and_shown(tmp_path, monkeypatch):
     assert bpy.context.scene.frame_current == group.results[index].frame <= 20
     assert hero.data.bones.active.name == "mixamorig:LeftFoot"
     bpy.data.actions.remove(bpy.data.actions["two Hero"])
-    expect_refusal(ops.show_retarget_result, "is gone", index=index)
+    expect_refusal(ops.show_retarget_result, "was deleted", index=index)
     assert draw_panels() > 10
     assert ops.clear_retarget_results() == {"FINISHED"}
     assert not group.results

@@ -86,10 +86,10 @@ def test_a_warning_is_listed_once_though_strip_and_panel_are_open():
         return " ".join(filter(None, told.texts))
 
     assert "1 Warning" in draw_panel()
-    assert "not there" not in draw_panel()
+    assert "missing file" not in draw_panel()
     bpy.ops.motion_matching.unfold_warnings(place="database")
-    assert "not there" in draw_panel(), warning.text
+    assert "missing file" in draw_panel(), warning.text
     bpy.ops.motion_matching.unfold_warnings(place="all")
     assert draw_panel() == "", "the strip lists it"
     bpy.ops.motion_matching.unfold_warnings(place="all")
-    assert "not there" in draw_panel()
+    assert "missing file" in draw_panel()

@@ -161,7 +161,7 @@ def test_takes_can_be_kept_and_discarded(obj):
     settings.takes[1].action.name = "The Good One"  # as a double click in the list
     settings.takes[1].is_kept = True
     settings.take_index = 1
-    expect_refusal(ops.remove_take, "is kept")
+    expect_refusal(ops.remove_take, "is locked")
 
     # discarding removes action, performance, strip and track; undo restores them
     settings.takes[1].is_kept = False
@@ -185,7 +185,7 @@ def test_takes_can_be_kept_and_discarded(obj):
     assert list_takes() == ["The Good One"]
     assert settings.take_index == 0
     assert len(list_texts()) == 1
-    expect_refusal(ops.discard_takes, "All takes are kept")
+    expect_refusal(ops.discard_takes, "All takes are locked")
 
     # a kept take survives its character
     bpy.data.objects.remove(obj)
@@ -282,10 +282,10 @@ def test_a_take_without_its_text_is_reported_and_can_be_discarded(obj):
     bpy.data.texts.remove(bpy.data.texts[f"{lost.name}.performance.json"])
 
     # every operator that needs the performance says that it is missing, and what to do
-    expect_refusal(ops.bake_again, "does not hold what was performed", "bake or record another")
-    expect_refusal(ops.compare_takes, "does not hold what was performed")
+    expect_refusal(ops.bake_again, "has lost its performance", "bake or record another")
+    expect_refusal(ops.compare_takes, "has lost its performance")
     settings.take_index, settings.compare_with = 1, lost
-    reason = "does not hold what was performed", "bake or record another"
+    reason = "has lost its performance", "bake or record another"
     expect_refusal(ops.compare_takes, repr(lost.name), *reason)
     settings.play.steer, settings.play.take = "take", lost
     with pytest.raises(MotionMatchingError) as caught:

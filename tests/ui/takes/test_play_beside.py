@@ -111,7 +111,7 @@ def test_a_variant_starts_with_the_character_and_goes_its_own_way(obj, kind):
     assert ops.play_beside() == {"FINISHED"}
     assert (read_state(), count_blocks()) == (before, blocks)
     shown = runtime.beside
-    assert shown.names[1] == {"SETTINGS": "Present Settings", "METHOD": "Motion Field"}[kind]
+    assert shown.names[1] == {"SETTINGS": "Current Settings", "METHOD": "Motion Field"}[kind]
     gaps = [measure_gap(obj, shown, frame) for frame in (1, 40, 60, 72)]
     assert gaps[0] < 0.05 * shown.height
     assert max(gaps) > 0.05 * shown.height
