@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import RigError
-from ..motion.bone_names import find_candidates, join_quoted
+from ..motion.bone_names import join_quoted
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .body_search import BODY_ROLES, find_chains
 from .body_subset import choose_body
+from .named_bones import NamedBones
 from .role_confidence import rate_roles
 
 _DOUBTFUL = 0.55  # mean confidence: what clips show is compared with what the rest pose shows
@@ -97,16 +98,17 @@ def _find_roles(
 
 def check_single_body(skeleton: Skeleton) -> None:
     """Raise RigError if names tell of two bodies: two pairs of thighs, each with a head above."""
-    sides: dict[str, list[int]] = {"L": [], "R": []}
-    for bone, side in find_candidates(skeleton.names, "thigh"):
-        if side:
-            sides[side].append(bone)
-    heads = {bone for bone, side in find_candidates(skeleton.names, "head") if not side}
     bodies: list[int] = []
-    for left in sides["L"]:
-        joints = [skeleton.find_common_ancestor([left, right]) for right in sides["R"]]
+    pairs = (
+        (named, left)
+        for named in NamedBones.read_each(skeleton)
+        for left in named.find("left_thigh")
+    )
+    for named, left in pairs:
+        rights = named.find("right_thigh")
+        joints = [skeleton.find_common_ancestor([left, right]) for right in rights]
         joint = max((j for j in joints if j is not None), key=skeleton.get_depth, default=None)
-        if joint is None or not heads & set(skeleton.get_descendants(joint)):
+        if joint is None or set(named.find("head")).isdisjoint(skeleton.get_descendants(joint)):
             continue
         related = {joint, *skeleton.get_ancestors(joint), *skeleton.get_descendants(joint)}
         if not related & set(bodies):

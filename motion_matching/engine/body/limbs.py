@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..motion.bone_names import find_candidates, split_side
 from ..motion.skeleton import Skeleton
+from .named_bones import SIDE_WORDS, NamedBones
 from .rig import Roles
-
-_FOREARMS = ("forearm", "lowerarm", "lowarm", "elbow")
-_HANDS = ("hand", "wrist")
 
 
 @dataclass(frozen=True)
@@ -58,36 +52,12 @@ def find_limbs(skeleton: Skeleton, roles: Roles) -> Limbs | None:
 
 
 def _find_arm(skeleton: Skeleton, roles: Roles, side: str) -> Arm | None:
-    """Find the bones of an arm on a side: the upper one by name, the others below it."""
-    legs = {leg.thigh for leg in roles.legs}
-    for bone, found in find_candidates(skeleton.names, "arm"):
-        above = skeleton.get_ancestors(bone)
-        if found != side or roles.hips not in above or legs & {bone, *above}:
-            continue
-        chain = _follow_longest(skeleton, bone)
-        cores = [split_side(skeleton.names[b], skeleton.names)[0] for b in chain]
-        lower = _find_ending(cores, _FOREARMS, 1)
-        hand = _find_ending(cores, _HANDS, lower + 1)
-        if hand >= len(chain):
-            return None
-        parent = int(skeleton.parents[bone])
-        labels = [split_side(skeleton.names[b], skeleton.names)[1] for b in (parent,)]
-        return Arm(parent if labels == [side] else None, bone, chain[lower], chain[hand])
-    return None
-
-
-def _follow_longest(skeleton: Skeleton, bone: int) -> list[int]:
-    """Return the chain from a bone to the end that is farthest along the bones."""
-    lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
-    reach = {bone: 0.0}
-    for below in skeleton.get_descendants(bone):
-        reach[below] = reach[int(skeleton.parents[below])] + float(lengths[below])
-    last = max(reach, key=lambda one: reach[one])
-    chain = skeleton.get_chain_to_root(last)
-    return chain[: chain.index(bone) + 1][::-1]
-
-
-def _find_ending(cores: Sequence[str], endings: tuple[str, ...], default: int) -> int:
-    """Return the index of the first name from `default` on with such an ending, or `default`."""
-    named = (i for i in range(default, len(cores)) if cores[i].endswith(endings))
-    return next(named, default)
+    """Find the bones of an arm on side 'L' or 'R' by their names."""
+    named = NamedBones.read(skeleton)
+    arm = named.find_arm(side, roles.hips, [leg.thigh for leg in roles.legs])
+    if "hand" not in arm:
+        return None
+    upper, lower, hand = (arm[part][0] for part in ("upper_arm", "forearm", "hand"))
+    collar = f"{SIDE_WORDS[side]}_collar"
+    above = (bone for bone in skeleton.get_ancestors(upper) if named.roles.get(bone) == collar)
+    return Arm(next(above, None), upper, lower, hand)

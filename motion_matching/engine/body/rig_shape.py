@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..errors import RigError
+from ..motion.bone_names import split_side
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .forelegs import leave_out_arms
+from .published_rigs import LEG_PARTS
 from .sampled_body import SampledBody, crop_middles, estimate_facing, find_velocities
 from .upper_body import UNLIKE, compare_ways, find_upper_body, measure_way
-
-LEG_PARTS = ("thigh", "shin", "foot", "toe")
 
 # shares of the body's height
 _REACH = 0.1  # a chain whose end comes below reaches the ground
@@ -271,8 +271,11 @@ def _count_blades(points: np.ndarray) -> int:
 def _assign_sides(
     body: SampledBody, legs: Sequence[tuple[int, dict[str, int]]], ahead: np.ndarray
 ) -> dict[str, int]:
-    """Return leg parts by role; sides are seen from where the body faces, `ahead` (F, 3)."""
+    """Return leg parts by role; names give the sides of legs, or where the body faces, `ahead`
+    (F, 3).
+    """
     left = np.cross([0.0, 0.0, 1.0], ahead)
+    names = body.skeleton.names
     sided: list[tuple[str, dict[str, int]]] = []
     for fork in dict.fromkeys(fork for fork, _ in legs):
         pair = [leg for joint, leg in legs if joint == fork]
@@ -281,6 +284,12 @@ def _assign_sides(
             [float(np.mean(np.sum(offset * way, axis=-1))) for offset in from_fork]
             for way in (left, ahead)
         )
+        written = [split_side(names[leg["thigh"]], names)[1] for leg in pair]
+        if set(written) == {"L", "R"}:
+            signs = [1.0 if side == "L" else -1.0 for side in written]
+            if np.dot(signs, across) < 0.0:
+                along = [-way for way in along]
+            across = signs
         middle = float(np.mean(across))
         # several legs of one bone, as an insect's, are numbered from behind
         for offset, _, leg in sorted(zip(across, along, pair, strict=True), key=lambda i: i[1]):

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..body.body_roles import BodyRoles
+from ..body.fingers import FINGERS
 from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones, list_limbs
-from ..body.limb_names import FINGERS
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
