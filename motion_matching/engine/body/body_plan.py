@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +18,13 @@ from ..maths import quat
 from ..motion.bone_names import find_counterpart, split_side
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
-from .body_roles import BodyRoles
 from .body_subset import is_end, is_helper
 from .named_bones import NamedBones
 from .published_rigs import ARM_PARTS
 from .sampled_body import sample_few_positions
+
+if TYPE_CHECKING:
+    from .body_roles import BodyRoles
 
 _SIDES = {"left": "L", "right": "R"}
 _TRUNK = ("spine", "neck", "head")

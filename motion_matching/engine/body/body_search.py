@@ -10,9 +10,9 @@ import numpy as np
 from ..errors import RigError
 from ..motion.bone_names import split_side, split_words
 from ..motion.skeleton import Skeleton
+from .arm_search import BodyShape, find_arms_by_shape, split_foreleg
 from .body_subset import BodySubset, sample_positions
 from .fingers import FINGERS, find_fingers_by_name, find_fingers_by_shape
-from .limb_search import BodyShape, find_arms_by_shape, split_foreleg
 from .named_bones import NamedBones
 from .published_rigs import ARM_PARTS, LEG_PARTS
 from .rig import Leg, Roles, add_forelegs, find_roles

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..motion.bone_names import split_side
 from ..motion.skeleton import Skeleton
-from .limb_search import BodyShape
+from .arm_search import BodyShape
 
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
 _FINGER_WORDS = {

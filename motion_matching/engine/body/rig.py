@@ -1,6 +1,6 @@
 """Find the roles of bones: which are the hips, the spine, and the parts of every leg.
 
-Names decide if they are known, otherwise the shape and the motion do (`rig_shape`).
+Names decide if they are known, otherwise the shape and the motion do (`leg_search`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..motion.bone_names import join_quoted
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .forelegs import stands_on_wrists
+from .leg_search import find_roles_by_shape, label_legs
 from .named_bones import SIDE_WORDS, NamedBones, find_roles_by_name
 from .published_rigs import LEG_PARTS
-from .rig_shape import find_roles_by_shape, label_legs
 from .sampled_body import compute_planted_direction, sample_frames
 
 _SIDES = {word: side for side, word in SIDE_WORDS.items()}

@@ -12,7 +12,7 @@ from ..motion.skeleton import Skeleton
 from .fingers import FINGERS
 from .named_bones import NamedBones
 from .published_rigs import ARM_PARTS, LEG_PARTS
-from .sampled_body import sample_lengths
+from .sampled_body import measure_bones, sample_few_positions
 
 NAMED, SHAPED, DOUBTFUL = 1.0, 0.6, 0.4
 _UNEVEN = 0.25  # share in which the lengths of both sides' parts may differ
@@ -67,7 +67,7 @@ def _find_uneven(
     skeleton: Skeleton, clips: Sequence[Clip], chains: Mapping[str, tuple[int, ...]]
 ) -> set[str]:
     """Return the roles of parts that are much longer or shorter than those of the other side."""
-    lengths = sample_lengths(skeleton, clips)
+    lengths = measure_bones(skeleton, sample_few_positions(skeleton, clips))
     uneven = set()
     for role, chain in chains.items():
         other = role.replace("left_", "right_")

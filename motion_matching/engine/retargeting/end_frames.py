@@ -17,8 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.fingers import FINGERS
-from ..body.limb_bones import SIDES, LimbBones, list_limbs
+from ..body.limbs import FINGERS, SIDES, LimbBones, list_limbs
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton

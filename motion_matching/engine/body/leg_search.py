@@ -19,11 +19,10 @@ from ..motion.skeleton import Skeleton
 from .forelegs import leave_out_arms
 from .published_rigs import LEG_PARTS
 from .sampled_body import SampledBody, crop_middles, estimate_facing, find_velocities
-from .upper_body import UNLIKE, compare_ways, find_upper_body, measure_way
+from .trunk_search import UNLIKE, compare_ways, find_upper_body, measure_way
 
 # shares of the body's height
 _REACH = 0.1  # a chain whose end comes below reaches the ground
-_LOWER = 0.05  # ends of one foot differ by less
 _LOW = 0.2  # bones below belong to a foot
 _ON_BONE = 0.1  # of a bone's length: what is no farther away lies on it
 # of a leg's length: thigh and shin are longer, a hip joint before them is shorter
@@ -117,9 +116,7 @@ def _find_feet(body: SampledBody) -> list[int]:
     twists = [bone for bone in grounded if _lies_on_bone(body, bone)]
     if any(is_low[skeleton.parents[bone]] for bone in twists):
         twists = []  # feet have none: these are copies of all bones, as of a control rig
-    grounded = [
-        bone for bone in grounded if bone not in twists and not _hangs_on_leg(body, bone, grounded)
-    ]
+    grounded = [bone for bone in grounded if bone not in twists]
     standing = [bone for bone in grounded if _has_stance(ends[bone], body.positions)]
     feet = _group_by_foot(skeleton, standing, is_low)
     if len(feet) < 2:
@@ -130,16 +127,6 @@ def _find_feet(body: SampledBody) -> list[int]:
         reaches = [np.mean(np.linalg.norm((ends[b] - joint)[:, :2], axis=-1)) for b in foot]
         chosen.append(foot[int(np.argmax(reaches))])
     return chosen
-
-
-def _hangs_on_leg(body: SampledBody, bone: int, ends: Sequence[int]) -> bool:
-    """Return whether one of the `ends` is clearly lower below a bone's parent, unlike a heel's.
-
-    Such a bone is a twist bone, or another helper of a leg that crouches.
-    """
-    height = np.median(body.ends[bone][:, 2]) - _LOWER * body.height
-    beside = set(body.skeleton.get_descendants(int(body.skeleton.parents[bone]))) - {bone}
-    return any(np.median(body.ends[end][:, 2]) < height for end in beside & set(ends))
 
 
 def _lies_on_bone(body: SampledBody, bone: int) -> bool:
