@@ -33,6 +33,7 @@ class NamedBones:
 
     skeleton: Skeleton
     roles: Mapping[int, str]
+    is_animal: bool
 
     @classmethod
     def read(cls, skeleton: Skeleton) -> NamedBones:
@@ -57,7 +58,7 @@ class NamedBones:
                 part = parts.get(core, "")
                 if part and part.startswith("_") == bool(side):
                     roles[bone] = SIDE_WORDS[side] + part if side else part
-            result.append(cls(skeleton, roles))
+            result.append(cls(skeleton, roles, rig.is_animal))
         return result
 
     def find(self, role: str, above: int = -1) -> list[int]:

@@ -15,11 +15,15 @@ LEG_PARTS = ("thigh", "shin", "foot", "toe")
 
 
 class PublishedRig(NamedTuple):
-    """Names by part, separated by commas: `CENTRE_PARTS`, `ARM_PARTS` and `LEG_PARTS`."""
+    """Names by part, separated by commas: `CENTRE_PARTS`, `ARM_PARTS` and `LEG_PARTS`.
+
+    The arms of an animal are its forelegs.
+    """
 
     centre: str
     arm: str
     leg: str
+    is_animal: bool = False
 
 
 RIGS = {
@@ -68,11 +72,13 @@ RIGS = {
         "spine005, spine009 neck001, spine011 head",
         "shoulder, frontthigh forethigh, frontshin foreshin, frontfoot forefoot, fronttoe foretoe",
         "thigh hindthigh, shin hindshin, foot hindfoot, toe hindtoe",
+        is_animal=True,
     ),
     "Rigify's horse": PublishedRig(
         "spine002, neck001, head",
         "shoulder, upperarm, forearm, forefoot, ftoe",
         "thigh, lowerleg, hindfoot, rtoe",
+        is_animal=True,
     ),
     "MakeHuman": PublishedRig(
         ", neck01, head",

@@ -148,16 +148,34 @@ def _find_upper_body(skeleton: Skeleton, clips: Sequence[Clip], hips: int) -> di
 
 
 def add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Roles:
-    """Add the pairs of legs that only their shape gives away, such as forelegs named as arms.
-
-    Where bones are named as arms, nothing else is one, so that coat-tails and the like are none.
-    """
-    found = _find_forelegs_by_shape(skeleton, clips, roles)
-    found = found or _find_forelegs_by_name(skeleton, clips, roles)
+    """Add forelegs that are named as such or as arms, or else the pairs that their shape shows."""
+    found = _find_forelegs_by_name(skeleton, clips, roles)
+    found = found or _find_forelegs_by_shape(skeleton, clips, roles)
     return replace(roles, legs=(*roles.legs, *found))
 
 
+def _find_forelegs_by_name(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
+    """Return both arms by name as legs, if an animal or a body that stands on them has them."""
+    if [leg.side for leg in roles.legs] != ["L", "R"]:
+        return []
+    taken = {leg.thigh for leg in roles.legs}
+    taken |= {bone for leg in roles.legs for bone in skeleton.get_descendants(leg.thigh)}
+    named, found = NamedBones.read(skeleton), []
+    for side in "LR":
+        arm = named.find_arm(side, roles.hips, taken)
+        if not {"upper_arm", "forearm", "hand"} <= set(arm):
+            return []
+        upper, lower, hand = (arm[part][0] for part in ("upper_arm", "forearm", "hand"))
+        found.append(Leg(upper, lower, hand, arm.get("fore_toe", (hand,))[0], side))
+    if named.is_animal or all(leg.has_toe for leg in found):
+        return found
+    arms = [(leg.thigh, leg.shin, leg.foot) for leg in found]
+    stands = stands_on_wrists(skeleton, clips, roles.hips, roles.leg_bones, arms)
+    return found if stands else []
+
+
 def _find_forelegs_by_shape(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
+    """Return other pairs of legs; where names tell arms, only these, so that no coat-tails are."""
     try:
         shaped = _assemble(skeleton, find_roles_by_shape(skeleton, clips)).legs
     except RigError:
@@ -175,24 +193,6 @@ def _find_forelegs_by_shape(skeleton: Skeleton, clips: Sequence[Clip], roles: Ro
         if are_new and are_arms and [leg.side for leg in sided] == ["L", "R"]:
             found += sided
     return found
-
-
-def _find_forelegs_by_name(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
-    """Return both arms by name as legs, if a body with two legs stands on them too."""
-    if [leg.side for leg in roles.legs] != ["L", "R"]:
-        return []
-    taken = {leg.thigh for leg in roles.legs}
-    taken |= {bone for leg in roles.legs for bone in skeleton.get_descendants(leg.thigh)}
-    named, found = NamedBones.read(skeleton), []
-    for side in "LR":
-        arm = named.find_arm(side, roles.hips, taken)
-        if not {"upper_arm", "forearm", "hand"} <= set(arm):
-            return []
-        upper, lower, hand = (arm[part][0] for part in ("upper_arm", "forearm", "hand"))
-        found.append(Leg(upper, lower, hand, arm.get("fore_toe", (hand,))[0], side))
-    arms = [(leg.thigh, leg.shin, leg.foot) for leg in found]
-    stands = stands_on_wrists(skeleton, clips, roles.hips, roles.leg_bones, arms)
-    return found if stands else []
 
 
 def read_roles(path: Path | str) -> dict[str, str]:
