@@ -16,7 +16,7 @@ from .fingers import FINGERS, find_fingers_by_name, find_fingers_by_shape
 from .named_bones import NamedBones
 from .published_rigs import ARM_PARTS, LEG_PARTS
 from .rig import Leg, Roles, add_forelegs, find_roles
-from .segment_starts import choose_starts, walk_down
+from .segment_starts import walk_down
 
 TRUNK_ROLES = ("root", "hips", "spine", "neck", "head", "tail")
 SIDES = {"L": "left", "R": "right"}
@@ -63,7 +63,7 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
     for side, parts in arms.items():
         chains |= {f"{SIDES[side]}_{part}": chain for part, chain in parts.items()}
     chains |= _give_arms(skeleton, chains, given)
-    chains |= _split_trunk(shape, roles, chains, given.get("spine"), forelegs)
+    chains |= _split_trunk(skeleton, roles, chains, given.get("spine"))
     chains |= _find_tail(skeleton, chains["hips"][0])
     chains |= {} if forelegs else _find_fingers(shape, chains)
     chains |= {role: _give(skeleton, role, chain, chains) for role, chain in given.items()}
@@ -193,9 +193,7 @@ def _find_arms(
         shaped = find_arms_by_shape(shape, trunk, excluded)
         named = {side: arm or shaped.get(side, {}) for side, arm in named.items()}
     arms = {
-        side: _add_end(
-            shape, _choose_starts(shape, arm), forelegs.get(side) if is_foreleg else None
-        )
+        side: _add_end(shape, arm, forelegs.get(side) if is_foreleg else None)
         for side, arm in named.items()
         if arm
     }
@@ -237,20 +235,6 @@ def _split_foreleg(shape: BodyShape, roles: Roles, leg: Leg) -> Chains:
     below = shape.measure_reach(leg.toe)[1][1:2]
     ahead = shape.positions[:, roles.spine] - shape.positions[:, roles.hips]
     return split_foreleg(shape, [*chain[::-1], *below], ahead)
-
-
-def _choose_starts(shape: BodyShape, arm: Chains) -> Chains:
-    """Return an arm whose parts start with the right ones of several bones in a line."""
-    uppers, forearms, hands = (arm.get(part, ()) for part in ("upper_arm", "forearm", "hand"))
-    if not hands or len(uppers) == len(forearms) == 1:
-        return arm
-    skeleton = shape.skeleton
-    upper, forearm = choose_starts(skeleton, shape.positions, uppers, forearms, hands[0])
-    chains = {
-        "upper_arm": walk_down(skeleton, upper, forearm),
-        "forearm": walk_down(skeleton, forearm, hands[0]),
-    }
-    return arm | chains
 
 
 def _add_end(shape: BodyShape, arm: Chains, foreleg: Leg | None) -> Chains:
@@ -305,13 +289,12 @@ def _give_arms(skeleton: Skeleton, chains: Chains, given: Mapping[str, tuple[int
 
 
 def _split_trunk(
-    shape: BodyShape, roles: Roles, chains: Chains, given: tuple[int, ...] | None, four_legged: bool
+    skeleton: Skeleton, roles: Roles, chains: Chains, given: tuple[int, ...] | None
 ) -> Chains:
     """Return spine, neck and head: arms branch from the end of the spine, the chest.
 
     `given` are the bones of the spine that are given by hand.
     """
-    skeleton = shape.skeleton
     trunk = _find_trunk(skeleton, roles)
     arms = [chains[role][0] for role in chains if role.endswith("upper_arm")]
     fork = skeleton.find_common_ancestor(arms) if len(arms) == 2 and not given else None
@@ -321,21 +304,8 @@ def _split_trunk(
     while not given and number > 1 and (trunk[number] in necks or trunk[number] == roles.head):
         number -= 1
     top = len(trunk) if roles.head is None else len(trunk) - 1
-    unclear = 1 < number == top - 1 and not (necks or given or four_legged)
-    if unclear and _is_above(shape, trunk[number], roles.hips, arms):
-        number -= 1  # collars hang on the neck, as those of Biped do
     result = {"spine": tuple(trunk[1 : number + 1]), "neck": tuple(trunk[number + 1 : top])}
     return result | ({} if roles.head is None else {"head": (roles.head,)})
-
-
-def _is_above(shape: BodyShape, bone: int, hips: int, arms: Sequence[int]) -> bool:
-    """Tell whether a bone of the trunk is above the middle of the upper arms."""
-    if len(arms) < 2:
-        return False
-    here = shape.positions[:, bone]
-    up = here - shape.positions[:, hips]
-    over = here - shape.positions[:, list(arms)].mean(axis=1)
-    return bool(np.mean(np.sum(over * up, axis=-1)) > 0.0)
 
 
 def _find_tail(skeleton: Skeleton, hips: int) -> Chains:

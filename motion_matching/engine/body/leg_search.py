@@ -117,10 +117,7 @@ def _find_feet(body: SampledBody) -> list[int]:
     if any(is_low[skeleton.parents[bone]] for bone in twists):
         twists = []  # feet have none: these are copies of all bones, as of a control rig
     grounded = [bone for bone in grounded if bone not in twists]
-    standing = [bone for bone in grounded if _has_stance(ends[bone], body.positions)]
-    feet = _group_by_foot(skeleton, standing, is_low)
-    if len(feet) < 2:
-        feet = _group_by_foot(skeleton, grounded, is_low)  # on a treadmill, or when skating
+    feet = _group_by_foot(skeleton, grounded, is_low)
     chosen = []
     for foot in feet:
         joint = body.positions[:, skeleton.find_common_ancestor(foot)]
@@ -160,16 +157,6 @@ def _group_by_foot(skeleton: Skeleton, ends: Sequence[int], low: np.ndarray) -> 
         else:
             feet.append([bone])
     return feet
-
-
-def _has_stance(end: np.ndarray, positions: np.ndarray) -> bool:
-    """Return whether the end of a chain rests at times while the body travels, unlike a tail."""
-    if len(end) < 3:
-        return True
-    steps = np.linalg.norm(np.diff(end[:, :2], axis=0), axis=-1)
-    body = np.linalg.norm(np.diff(positions[..., :2].mean(axis=1), axis=0), axis=-1)
-    moving = body > max(0.3 * float(np.percentile(body, 90)), 1e-3)
-    return not moving.any() or float(np.percentile(steps[moving] / body[moving], 15)) < 0.5
 
 
 def _find_fork(skeleton: Skeleton, foot: int, feet: Sequence[int]) -> int | None:
