@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
-from motion_matching.engine.body.limb_names import FINGERS
+from motion_matching.engine.body.limbs import FINGERS
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion.clip import Clip, join_clips
 from motion_matching.engine.motion.skeleton import Skeleton

@@ -1,32 +1,13 @@
-"""The parts of a body: roles of bones, sides and mirror images, and how it stands."""
+"""The parts of a body: roles of bones, sides and mirror images, and how it stands.
+
+Other rooms import these seven modules and no others.
+"""
 
 from typing import TYPE_CHECKING
 
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import (
-        axes,
-        body_plan,
-        body_roles,
-        body_search,
-        body_subset,
-        bone_pairs,
-        forelegs,
-        limb_bones,
-        limb_names,
-        limb_search,
-        limbs,
-        mirror,
-        rig,
-        rig_names,
-        rig_shape,
-        role_confidence,
-        sampled_body,
-        segment_starts,
-        standing,
-        toe_ends,
-        upper_body,
-    )
+    from . import axes, body_roles, limbs, mirror, rig, stance, toe_ends
 else:
     __getattr__ = load_on_use(__name__)

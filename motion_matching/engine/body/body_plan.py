@@ -10,17 +10,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..maths import quat
-from ..motion.bone_names import find_candidates, find_counterpart, split_side
+from ..motion.bone_names import find_counterpart, split_side
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
-from .body_roles import BodyRoles
 from .body_subset import is_end, is_helper
-from .limb_names import read_limb_part
+from .named_bones import NamedBones
+from .published_rigs import ARM_PARTS
 from .sampled_body import sample_few_positions
+
+if TYPE_CHECKING:
+    from .body_roles import BodyRoles
 
 _SIDES = {"left": "L", "right": "R"}
 _TRUNK = ("spine", "neck", "head")
@@ -29,13 +33,6 @@ _NEEDED = {"hips", "left_thigh", "right_thigh"}
 _SEGMENTS = {"thigh": "shin", "shin": "foot", "upper_arm": "forearm", "forearm": "hand"}
 _LEG = ("thigh", "shin", "foot", "toe")
 _PAIRS = (("thigh", "shin"), ("upper_arm", "forearm"))
-# parts that a body should have if it has bones that are named so
-_NAMED_PARTS = {
-    "collar": {"collar", "shoulder"},
-    "upper_arm": {"upper_arm", "arm"},
-    "forearm": {"forearm"},
-    "hand": {"hand"},
-}
 _SAME_PLACE = 0.02  # of a leg's length: joints that are nearer to one another coincide
 _UNEVEN = 1.5  # how much longer a segment may be than that of the other side
 _UNLIKE = 4.0  # and than its neighbour in the same limb: a longer one holds more than a segment
@@ -260,23 +257,10 @@ def list_missing_parts(
         for bone, name in enumerate(skeleton.names)
         if bone not in taken and not is_helper(name) and not is_end(name)
     ]
-    expected = dict.fromkeys(_list_named_trunk(skeleton, free))
-    names = set(skeleton.names)
-    named = [read_limb_part(skeleton.names[bone], names) for bone in free]
-    for part, words in _NAMED_PARTS.items():
-        for word, side in _SIDES.items():
-            other = "right" if word == "left" else "left"
-            if f"{other}_{part}" in roles.chains or any(
-                found in words and at == side for found, at in named
-            ):
-                expected[f"{word}_{part}"] = None
+    named = NamedBones.read(skeleton).roles
+    expected = dict.fromkeys(named[bone] for bone in free if bone in named)
+    for word, other in (("left", "right"), ("right", "left")):
+        expected |= {
+            f"{word}_{part}": None for part in ARM_PARTS if f"{other}_{part}" in roles.chains
+        }
     return [role for role in expected if role not in roles.chains and role not in given]
-
-
-def _list_named_trunk(skeleton: Skeleton, free: Collection[int]) -> list[str]:
-    """Return the roles of the trunk that bones in the middle are named after."""
-    return [
-        role
-        for role in _TRUNK
-        if any(b in free and not side for b, side in find_candidates(skeleton.names, role))
-    ]

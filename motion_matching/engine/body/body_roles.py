@@ -11,14 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import RigError
-from ..motion.bone_names import find_candidates, join_quoted
+from ..motion.bone_names import join_quoted
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
+from .body_plan import BodyPlan as BodyPlan
+from .body_plan import check_body_plan as check_body_plan
 from .body_search import BODY_ROLES, find_chains
 from .body_subset import choose_body
+from .named_bones import NamedBones
 from .role_confidence import rate_roles
-
-_DOUBTFUL = 0.55  # mean confidence: what clips show is compared with what the rest pose shows
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,6 @@ class BodyRoles:
     chains: Mapping[str, tuple[int, ...]]
     confidence: Mapping[str, float]
     four_legged: bool = False
-
-    @property
-    def sureness(self) -> float:
-        """The mean confidence of all roles."""
-        return sum(self.confidence.values()) / max(len(self.confidence), 1)
 
     def to_names(self, skeleton: Skeleton) -> dict[str, str | list[str]]:
         """Return bone names by role: one name, or a list where a part has several bones."""
@@ -69,11 +65,14 @@ def find_body_roles(
     """
     given = _find_given(skeleton, overrides or {})
     roles = _find_roles(skeleton, clips, given)
-    if clips and roles.sureness < _DOUBTFUL:
+    faults = check_body_plan(skeleton, roles, clips, given).faults if clips else ()
+    if faults:
         try:
-            return max(roles, _find_roles(skeleton, (), given), key=lambda found: found.sureness)
+            resting = _find_roles(skeleton, (), given)
         except RigError:
-            pass  # the rest pose shows even less
+            return roles  # the rest pose shows even less
+        if len(check_body_plan(skeleton, resting, clips, given).faults) < len(faults):
+            return resting
     return roles
 
 
@@ -97,16 +96,17 @@ def _find_roles(
 
 def check_single_body(skeleton: Skeleton) -> None:
     """Raise RigError if names tell of two bodies: two pairs of thighs, each with a head above."""
-    sides: dict[str, list[int]] = {"L": [], "R": []}
-    for bone, side in find_candidates(skeleton.names, "thigh"):
-        if side:
-            sides[side].append(bone)
-    heads = {bone for bone, side in find_candidates(skeleton.names, "head") if not side}
     bodies: list[int] = []
-    for left in sides["L"]:
-        joints = [skeleton.find_common_ancestor([left, right]) for right in sides["R"]]
+    pairs = (
+        (named, left)
+        for named in NamedBones.read_each(skeleton)
+        for left in named.find("left_thigh")
+    )
+    for named, left in pairs:
+        rights = named.find("right_thigh")
+        joints = [skeleton.find_common_ancestor([left, right]) for right in rights]
         joint = max((j for j in joints if j is not None), key=skeleton.get_depth, default=None)
-        if joint is None or not heads & set(skeleton.get_descendants(joint)):
+        if joint is None or set(named.find("head")).isdisjoint(skeleton.get_descendants(joint)):
             continue
         related = {joint, *skeleton.get_ancestors(joint), *skeleton.get_descendants(joint)}
         if not related & set(bodies):

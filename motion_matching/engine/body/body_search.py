@@ -8,20 +8,21 @@ from itertools import takewhile
 import numpy as np
 
 from ..errors import RigError
-from ..motion.bone_names import find_candidates, split_side
+from ..motion.bone_names import split_side, split_words
 from ..motion.skeleton import Skeleton
+from .arm_search import BodyShape, find_arms_by_shape, split_foreleg
 from .body_subset import BodySubset, sample_positions
-from .limb_names import FINGERS, SIDES, find_arm_by_name, find_fingers_by_name, read_limb_part
-from .limb_search import BodyShape, find_arms_by_shape, find_fingers_by_shape, split_foreleg
+from .fingers import FINGERS, find_fingers_by_name, find_fingers_by_shape
+from .named_bones import NamedBones
+from .published_rigs import ARM_PARTS, LEG_PARTS
 from .rig import Leg, Roles, add_forelegs, find_roles
-from .rig_shape import LEG_PARTS
-from .segment_starts import find_end_start, find_segment_start
+from .segment_starts import walk_down
 
 TRUNK_ROLES = ("root", "hips", "spine", "neck", "head", "tail")
-ARM_ROLES = ("collar", "upper_arm", "forearm", "hand", "fore_toe")
+SIDES = {"L": "left", "R": "right"}
 BODY_ROLES = (
     *TRUNK_ROLES,
-    *(f"{side}_{part}" for side in SIDES.values() for part in (*ARM_ROLES, *LEG_PARTS, *FINGERS)),
+    *(f"{side}_{part}" for side in SIDES.values() for part in (*ARM_PARTS, *LEG_PARTS, *FINGERS)),
 )
 _CORE = (
     "root",
@@ -62,7 +63,7 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
     for side, parts in arms.items():
         chains |= {f"{SIDES[side]}_{part}": chain for part, chain in parts.items()}
     chains |= _give_arms(skeleton, chains, given)
-    chains |= _split_trunk(shape, roles, chains, given.get("spine"), forelegs)
+    chains |= _split_trunk(skeleton, roles, chains, given.get("spine"))
     chains |= _find_tail(skeleton, chains["hips"][0])
     chains |= {} if forelegs else _find_fingers(shape, chains)
     chains |= {role: _give(skeleton, role, chain, chains) for role, chain in given.items()}
@@ -74,15 +75,17 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
 
 def _find_fork_above(skeleton: Skeleton, roles: Roles) -> int | None:
     """Return the bone above the hips that carries the trunk too, if the hips do not carry it."""
-    below, arms = skeleton.get_descendants(roles.hips), find_candidates(skeleton.names, "arm")
-    if roles.head is None or roles.head in below or any(bone in below for bone, _ in arms):
+    below = set(skeleton.get_descendants(roles.hips))
+    arms = NamedBones.read(skeleton).list_arms()
+    if roles.head is None or roles.head in below or arms & below:
         return None
     return skeleton.find_common_ancestor([roles.hips, roles.head])
 
 
 def _choose_fork(skeleton: Skeleton, hips: tuple[int, ...]) -> int:
     """Return the lowest of the bones of the hips that carries a trunk, or else the last one."""
-    trunk = {bone for part in ("arm", "head") for bone, _ in find_candidates(skeleton.names, part)}
+    named = NamedBones.read(skeleton)
+    trunk = {*named.list_arms(), *named.find("head")}
     carriers = (bone for bone in hips[::-1] if trunk & set(skeleton.get_descendants(bone)))
     return next(carriers, hips[-1])
 
@@ -132,17 +135,16 @@ def _extend_hips(skeleton: Skeleton, hips: int, thighs: Sequence[int]) -> tuple[
     fork of another name. Below is a pelvis that carries the legs alone.
     """
     core = split_side(skeleton.names[hips], skeleton.names)[0]
-    pelvises = {bone for bone, side in find_candidates(skeleton.names, "hips") if not side}
-    named = pelvises | {bone for bone, _ in find_candidates(skeleton.names, "spine")}
+    pelvises = NamedBones.read(skeleton).find("hips")
     rump = takewhile(
         lambda bone: (
-            (bone in named and split_side(skeleton.names[bone], skeleton.names)[0] == core)
+            ("spine" in core and split_side(skeleton.names[bone], skeleton.names)[0] == core)
             or (bone in pelvises and hips not in pelvises)
         ),
         skeleton.get_ancestors(hips),
     )
     joint = skeleton.find_common_ancestor(thighs)
-    below = () if joint is None or joint == hips else (*_walk(skeleton, hips, joint)[1:], joint)
+    below = () if joint is None or joint == hips else (*walk_down(skeleton, hips, joint)[1:], joint)
     return (*reversed(list(rump)), hips, *below)
 
 
@@ -151,7 +153,7 @@ def _split_leg(skeleton: Skeleton, side: str, leg: Leg) -> Chains:
     starts = [leg.thigh, leg.shin, leg.foot] + [leg.toe] * leg.has_toe
     chains = {}
     for part, start, stop in zip(LEG_PARTS, starts, [*starts[1:], None], strict=False):
-        chains[f"{side}_{part}"] = (start,) if stop is None else _walk(skeleton, start, stop)
+        chains[f"{side}_{part}"] = (start,) if stop is None else walk_down(skeleton, start, stop)
     if leg.has_toe:
         chains[f"{side}_toe"] = _follow(skeleton, leg.toe)
     return chains
@@ -169,19 +171,14 @@ def _follow(skeleton: Skeleton, bone: int) -> tuple[int, ...]:
     return tuple(chain if length > _TIP * before or len(chain) < 2 else chain[:-1])
 
 
-def _walk(skeleton: Skeleton, start: int, stop: int) -> tuple[int, ...]:
-    """Return the bones from `start` down to the one above `stop`."""
-    chain = skeleton.get_ancestors(stop)
-    return tuple(chain[: chain.index(start) + 1][::-1]) if start in chain else (start,)
-
-
 def _find_arms(
     shape: BodyShape, roles: Roles, legs: Mapping[str, Leg]
 ) -> tuple[dict[str, Chains], bool]:
     """Return the parts of both arms or forelegs by side, and whether they are forelegs."""
     skeleton = shape.skeleton
     excluded = _list_leg_bones(skeleton, roles.hips, legs)
-    named = {side: find_arm_by_name(skeleton, side, roles.hips, excluded) for side in "LR"}
+    read = NamedBones.read(skeleton)
+    named = {side: read.find_arm(side, roles.hips, excluded) for side in "LR"}
     trunk = _find_trunk(skeleton, roles)
     forelegs = {
         leg.side: leg
@@ -196,9 +193,7 @@ def _find_arms(
         shaped = find_arms_by_shape(shape, trunk, excluded)
         named = {side: arm or shaped.get(side, {}) for side, arm in named.items()}
     arms = {
-        side: _add_end(
-            shape, _choose_starts(shape, arm), forelegs.get(side) if is_foreleg else None
-        )
+        side: _add_end(shape, arm, forelegs.get(side) if is_foreleg else None)
         for side, arm in named.items()
         if arm
     }
@@ -242,30 +237,6 @@ def _split_foreleg(shape: BodyShape, roles: Roles, leg: Leg) -> Chains:
     return split_foreleg(shape, [*chain[::-1], *below], ahead)
 
 
-def _choose_starts(shape: BodyShape, arm: Chains) -> Chains:
-    """Return an arm whose parts start with the right ones of several bones that are named alike."""
-    if not {"upper_arm", "forearm", "hand"} <= set(arm):
-        return arm
-    uppers, forearms, hands = (
-        _list_alike(shape.skeleton, arm[part]) for part in ("upper_arm", "forearm", "hand")
-    )
-    hand = find_end_start(shape.positions, hands, forearms[-1])
-    forearm = find_segment_start(shape.positions, forearms, hand, uppers[-1])
-    upper = find_segment_start(shape.positions, uppers, forearm)
-    way = [bone for part in ("upper_arm", "forearm", "hand") for bone in arm[part]]
-    cuts = [way.index(bone) for bone in (upper, forearm, hand)]
-    ends = [*cuts[1:], len(way)]
-    parts = zip(("upper_arm", "forearm", "hand"), cuts, ends, strict=True)
-    return {**arm, **{part: tuple(way[cut:end]) for part, cut, end in parts}}
-
-
-def _list_alike(skeleton: Skeleton, chain: Sequence[int]) -> list[int]:
-    """Return the bones of a chain that are named after the same part as its first one."""
-    names = set(skeleton.names)
-    parts = [read_limb_part(skeleton.names[bone], names) for bone in chain]
-    return [bone for bone, part in zip(chain, parts, strict=True) if part == parts[0]]
-
-
 def _add_end(shape: BodyShape, arm: Chains, foreleg: Leg | None) -> Chains:
     """Add a hand that no name gives, and the toe of a foreleg: the next bone that bends."""
     skeleton = shape.skeleton
@@ -300,7 +271,7 @@ def _give_arms(skeleton: Skeleton, chains: Chains, given: Mapping[str, tuple[int
     """Return arm chains whose first bones are given by hand; the others end where they start."""
     changed: Chains = {}
     for side in SIDES.values():
-        roles = [f"{side}_{part}" for part in ARM_ROLES]
+        roles = [f"{side}_{part}" for part in ARM_PARTS]
         if not any(given.get(role) for role in roles):
             continue
         starts = {
@@ -312,48 +283,36 @@ def _give_arms(skeleton: Skeleton, chains: Chains, given: Mapping[str, tuple[int
         for role, below in zip(listed, [*listed[1:], None], strict=True):
             last = chains.get(role, ())
             end = last if last[:1] == (starts[role],) else (starts[role],)
-            changed[role] = end if below is None else _walk(skeleton, starts[role], starts[below])
+            stop = None if below is None else starts[below]
+            changed[role] = end if stop is None else walk_down(skeleton, starts[role], stop)
     return changed
 
 
 def _split_trunk(
-    shape: BodyShape, roles: Roles, chains: Chains, given: tuple[int, ...] | None, four_legged: bool
+    skeleton: Skeleton, roles: Roles, chains: Chains, given: tuple[int, ...] | None
 ) -> Chains:
     """Return spine, neck and head: arms branch from the end of the spine, the chest.
 
     `given` are the bones of the spine that are given by hand.
     """
-    skeleton = shape.skeleton
     trunk = _find_trunk(skeleton, roles)
     arms = [chains[role][0] for role in chains if role.endswith("upper_arm")]
     fork = skeleton.find_common_ancestor(arms) if len(arms) == 2 and not given else None
     chest = fork if fork in trunk else roles.spine
-    necks = {bone for part in ("neck", "head") for bone, _ in find_candidates(skeleton.names, part)}
+    necks = NamedBones.read(skeleton).list_necks()
     number = trunk.index(chest) if chest in trunk else 0
     while not given and number > 1 and (trunk[number] in necks or trunk[number] == roles.head):
         number -= 1
     top = len(trunk) if roles.head is None else len(trunk) - 1
-    unclear = 1 < number == top - 1 and not (necks or given or four_legged)
-    if unclear and _is_above(shape, trunk[number], roles.hips, arms):
-        number -= 1  # collars hang on the neck, as those of Biped do
     result = {"spine": tuple(trunk[1 : number + 1]), "neck": tuple(trunk[number + 1 : top])}
     return result | ({} if roles.head is None else {"head": (roles.head,)})
-
-
-def _is_above(shape: BodyShape, bone: int, hips: int, arms: Sequence[int]) -> bool:
-    """Tell whether a bone of the trunk is above the middle of the upper arms."""
-    if len(arms) < 2:
-        return False
-    here = shape.positions[:, bone]
-    up = here - shape.positions[:, hips]
-    over = here - shape.positions[:, list(arms)].mean(axis=1)
-    return bool(np.mean(np.sum(over * up, axis=-1)) > 0.0)
 
 
 def _find_tail(skeleton: Skeleton, hips: int) -> Chains:
     """Return the bones of a tail that is named so, below the hips."""
     below = set(skeleton.get_descendants(hips))
-    tails = [b for b, side in find_candidates(skeleton.names, "tail") if not side and b in below]
+    tails = [bone for bone in below if "tail" in split_words(skeleton.names[bone])]
+    tails = [b for b in tails if not split_side(skeleton.names[b], skeleton.names)[1]]
     if not tails:
         return {}
     last = max(tails, key=skeleton.get_depth)

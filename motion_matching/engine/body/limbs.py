@@ -1,18 +1,102 @@
-"""The arms of a character with two legs, and where the joints of its whole body rest."""
+"""The arms and legs of a body: the bones of each, and those of a whole person."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..motion.bone_names import find_candidates, split_side
+from ..errors import RigError
 from ..motion.skeleton import Skeleton
+from .body_roles import BodyRoles
+from .fingers import FINGERS as FINGERS
+from .named_bones import SIDE_WORDS, NamedBones
 from .rig import Roles
 
-_FOREARMS = ("forearm", "lowerarm", "lowarm", "elbow")
-_HANDS = ("hand", "wrist")
+SIDES = ("left", "right")
+LEGS = ("left_leg", "right_leg")
+ARMS = ("left_arm", "right_arm")
+_PARTS = {"leg": ("thigh", "shin", "foot", "toe"), "arm": ("upper_arm", "forearm", "hand")}
+_FORELEG = ("upper_arm", "forearm", "hand", "fore_toe")
+
+
+@dataclass(frozen=True)
+class LimbBones:
+    """The bones that turn: the first one of each segment. `tip` (3,) is where the last one ends."""
+
+    side: str
+    kind: str
+    collar: int | None
+    upper: int
+    lower: int
+    end: int
+    toe: int | None
+    tip: np.ndarray
+
+    @property
+    def sign(self) -> float:
+        """1 on the left, -1 on the right."""
+        return 1.0 if self.side == "left" else -1.0
+
+    @property
+    def joints(self) -> list[int]:
+        """The bones whose heads are the limb's joints, top to bottom."""
+        return [self.upper, self.lower, self.end] + ([] if self.toe is None else [self.toe])
+
+
+def list_limbs(skeleton: Skeleton, roles: BodyRoles) -> dict[str, LimbBones]:
+    """Return the limbs that are complete, by 'left_leg', 'right_arm' and so on.
+
+    Raises RigError if hips or a part of a leg is missing: nothing can be retargeted without.
+    """
+    _check_required(skeleton, roles)
+    limbs = {}
+    for kind, parts in _PARTS.items():
+        named = _FORELEG if kind == "arm" and roles.four_legged else parts
+        for side in SIDES:
+            bones = [get_first(roles, f"{side}_{part}") for part in named]
+            if None not in bones[:3]:
+                limbs[f"{side}_{kind}"] = _build_limb(skeleton, roles, side, kind, bones)
+    return limbs
+
+
+def _check_required(skeleton: Skeleton, roles: BodyRoles) -> None:
+    legs = [f"{side}_{part}" for side in SIDES for part in _PARTS["leg"][:3]]
+    missing = [role for role in ("hips", *legs) if not roles.chains.get(role)]
+    if missing:
+        words = ", ".join(role.replace("_", " ") for role in missing)
+        raise RigError(
+            f"The skeleton below '{skeleton.names[0]}' has no bone for {words}, without which no "
+            "motion can be retargeted; choose it in the table of bones."
+        )
+
+
+def get_first(roles: BodyRoles, role: str) -> int | None:
+    """Return the topmost bone of a role, if it has one."""
+    chain = roles.chains.get(role, ())
+    return chain[0] if chain else None
+
+
+def find_leg_carrier(skeleton: Skeleton, roles: BodyRoles) -> int:
+    """Return the lowest bone of the hips that is above both thighs."""
+    above = [skeleton.get_ancestors(roles.chains[f"{side}_thigh"][0]) for side in SIDES]
+    hips = roles.chains["hips"]
+    return next((b for b in hips[::-1] if all(b in bones for bones in above)), hips[0])
+
+
+def _build_limb(
+    skeleton: Skeleton, roles: BodyRoles, side: str, kind: str, bones: list[int | None]
+) -> LimbBones:
+    upper, lower, end, toe = (*bones, None)[:4]
+    assert upper is not None
+    assert lower is not None
+    assert end is not None
+    collar = get_first(roles, f"{side}_collar") if kind == "arm" else None
+    toe = None if toe == end else toe
+    last = end if toe is None else toe
+    sites = [np.array(site, float) for bone, site in skeleton.end_sites if bone == last]
+    tip = max(sites, key=lambda site: float(np.linalg.norm(site)), default=np.zeros(3))
+    return LimbBones(side, kind, collar, upper, lower, end, toe, tip)
 
 
 @dataclass(frozen=True)
@@ -58,36 +142,12 @@ def find_limbs(skeleton: Skeleton, roles: Roles) -> Limbs | None:
 
 
 def _find_arm(skeleton: Skeleton, roles: Roles, side: str) -> Arm | None:
-    """Find the bones of an arm on a side: the upper one by name, the others below it."""
-    legs = {leg.thigh for leg in roles.legs}
-    for bone, found in find_candidates(skeleton.names, "arm"):
-        above = skeleton.get_ancestors(bone)
-        if found != side or roles.hips not in above or legs & {bone, *above}:
-            continue
-        chain = _follow_longest(skeleton, bone)
-        cores = [split_side(skeleton.names[b], skeleton.names)[0] for b in chain]
-        lower = _find_ending(cores, _FOREARMS, 1)
-        hand = _find_ending(cores, _HANDS, lower + 1)
-        if hand >= len(chain):
-            return None
-        parent = int(skeleton.parents[bone])
-        labels = [split_side(skeleton.names[b], skeleton.names)[1] for b in (parent,)]
-        return Arm(parent if labels == [side] else None, bone, chain[lower], chain[hand])
-    return None
-
-
-def _follow_longest(skeleton: Skeleton, bone: int) -> list[int]:
-    """Return the chain from a bone to the end that is farthest along the bones."""
-    lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
-    reach = {bone: 0.0}
-    for below in skeleton.get_descendants(bone):
-        reach[below] = reach[int(skeleton.parents[below])] + float(lengths[below])
-    last = max(reach, key=lambda one: reach[one])
-    chain = skeleton.get_chain_to_root(last)
-    return chain[: chain.index(bone) + 1][::-1]
-
-
-def _find_ending(cores: Sequence[str], endings: tuple[str, ...], default: int) -> int:
-    """Return the index of the first name from `default` on with such an ending, or `default`."""
-    named = (i for i in range(default, len(cores)) if cores[i].endswith(endings))
-    return next(named, default)
+    """Find the bones of an arm on side 'L' or 'R' by their names."""
+    named = NamedBones.read(skeleton)
+    arm = named.find_arm(side, roles.hips, [leg.thigh for leg in roles.legs])
+    if "hand" not in arm:
+        return None
+    upper, lower, hand = (arm[part][0] for part in ("upper_arm", "forearm", "hand"))
+    collar = f"{SIDE_WORDS[side]}_collar"
+    above = (bone for bone in skeleton.get_ancestors(upper) if named.roles.get(bone) == collar)
+    return Arm(next(above, None), upper, lower, hand)

@@ -1,6 +1,6 @@
 """Find the roles of bones: which are the hips, the spine, and the parts of every leg.
 
-Names decide if they are known, otherwise the shape and the motion do (`rig_shape`).
+Names decide if they are known, otherwise the shape and the motion do (`leg_search`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 from .. import json_files
 from ..errors import RigError
 from ..maths import quat
-from ..motion.bone_names import find_candidates, join_quoted, split_side
+from ..motion.bone_names import join_quoted
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .forelegs import stands_on_wrists
-from .limb_names import find_arm_by_name
-from .rig_names import SIDE_WORDS, find_roles_by_name
-from .rig_shape import LEG_PARTS, find_roles_by_shape, label_legs
+from .leg_search import find_roles_by_shape, label_legs
+from .named_bones import SIDE_WORDS, NamedBones, find_roles_by_name
+from .published_rigs import LEG_PARTS
 from .sampled_body import compute_planted_direction, sample_frames
 
 _SIDES = {word: side for side, word in SIDE_WORDS.items()}
@@ -117,74 +117,82 @@ def _find_roles_by_name_or_shape(
         roles = _assemble(skeleton, named)
     except RigError as by_name:
         try:
-            shaped = _assemble(skeleton, find_roles_by_shape(skeleton, clips) | overrides)
+            shaped = find_roles_by_shape(skeleton, clips)
+            if named.get("head") in skeleton.get_descendants(shaped["hips"]):
+                shaped["head"] = named["head"]
+            roles = _assemble(skeleton, shaped | overrides)
             # on a rig without legs the arms look most like legs; their names give them away
-            arms = {bone for bone, _ in find_candidates(skeleton.names, "arm")}
-            if all(leg.thigh in arms or leg.shin in arms for leg in shaped.legs):
+            arms = NamedBones.read(skeleton).list_arms()
+            if all(leg.thigh in arms or leg.shin in arms for leg in roles.legs):
                 raise by_name
-            return shaped
+            return roles
         except RigError:
             # if names give a thigh, the error about names says best what is missing
             if any(role.endswith("_thigh") for role in named):
                 raise by_name from None
             raise
+    if roles.head is None:
+        roles = _assemble(skeleton, _find_upper_body(skeleton, clips, roles.hips) | named)
     if any(role.endswith("_thigh") for role in overrides):
         return roles
     return add_forelegs(skeleton, clips, roles)
 
 
-def add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Roles:
-    """Add the pairs of legs that only their shape gives away, such as forelegs named as arms.
+def _find_upper_body(skeleton: Skeleton, clips: Sequence[Clip], hips: int) -> dict[str, int]:
+    """Return spine and head by shape, if it finds the same hips."""
+    try:
+        shaped = find_roles_by_shape(skeleton, clips)
+    except RigError:
+        return {}
+    return {r: shaped[r] for r in ("spine", "head") if r in shaped and shaped["hips"] == hips}
 
-    Where bones are named as arms, nothing else is one, so that coat-tails and the like are none.
-    """
-    found = _find_forelegs_by_shape(skeleton, clips, roles)
-    found = found or _find_forelegs_by_name(skeleton, clips, roles)
+
+def add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Roles:
+    """Add forelegs that are named as such or as arms, or else the pairs that their shape shows."""
+    found = _find_forelegs_by_name(skeleton, clips, roles)
+    found = found or _find_forelegs_by_shape(skeleton, clips, roles)
     return replace(roles, legs=(*roles.legs, *found))
 
 
+def _find_forelegs_by_name(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
+    """Return both arms by name as legs, if an animal or a body that stands on them has them."""
+    if [leg.side for leg in roles.legs] != ["L", "R"]:
+        return []
+    taken = {leg.thigh for leg in roles.legs}
+    taken |= {bone for leg in roles.legs for bone in skeleton.get_descendants(leg.thigh)}
+    named, found = NamedBones.read(skeleton), []
+    for side in "LR":
+        arm = named.find_arm(side, roles.hips, taken)
+        if not {"upper_arm", "forearm", "hand"} <= set(arm):
+            return []
+        upper, lower, hand = (arm[part][0] for part in ("upper_arm", "forearm", "hand"))
+        found.append(Leg(upper, lower, hand, arm.get("fore_toe", (hand,))[0], side))
+    if named.is_animal or all(leg.has_toe for leg in found):
+        return found
+    arms = [(leg.thigh, leg.shin, leg.foot) for leg in found]
+    stands = stands_on_wrists(skeleton, clips, roles.hips, roles.leg_bones, arms)
+    return found if stands else []
+
+
 def _find_forelegs_by_shape(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
+    """Return other pairs of legs; where names tell arms, only these, so that no coat-tails are."""
     try:
         shaped = _assemble(skeleton, find_roles_by_shape(skeleton, clips)).legs
     except RigError:
         return []
-    arms = {bone for bone, _ in find_candidates(skeleton.names, "arm")}
+    arms = NamedBones.read(skeleton).list_arms()
     found, taken = [], {bone for bones in roles.leg_bones for bone in bones}
     # a rest pose that lies takes arms for legs, and misses the legs themselves
     if sum(bool(taken & {leg.thigh, leg.shin, leg.foot}) for leg in shaped) < 2:
         return []
     for pair in zip(shaped[::2], shaped[1::2], strict=False):
-        sided = sorted((_read_side(skeleton, leg) for leg in pair), key=lambda leg: leg.side)
+        sided = sorted(pair, key=lambda leg: leg.side)
         left, right = (set(skeleton.get_chain_to_root(leg.toe)) for leg in sided)
         are_arms = not arms or bool(arms & (left - right) and arms & (right - left))
         are_new = taken.isdisjoint(left ^ right)
         if are_new and are_arms and [leg.side for leg in sided] == ["L", "R"]:
             found += sided
     return found
-
-
-def _find_forelegs_by_name(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
-    """Return both arms by name as legs, if a body with two legs stands on them too."""
-    if [leg.side for leg in roles.legs] != ["L", "R"]:
-        return []
-    taken = {leg.thigh for leg in roles.legs}
-    taken |= {bone for leg in roles.legs for bone in skeleton.get_descendants(leg.thigh)}
-    found = []
-    for side in "LR":
-        arm = find_arm_by_name(skeleton, side, roles.hips, taken)
-        if not {"upper_arm", "forearm", "hand"} <= set(arm):
-            return []
-        upper, lower, hand = (arm[part][0] for part in ("upper_arm", "forearm", "hand"))
-        found.append(Leg(upper, lower, hand, arm.get("fore_toe", (hand,))[0], side))
-    arms = [(leg.thigh, leg.shin, leg.foot) for leg in found]
-    stands = stands_on_wrists(skeleton, clips, roles.hips, roles.leg_bones, arms)
-    return found if stands else []
-
-
-def _read_side(skeleton: Skeleton, leg: Leg) -> Leg:
-    """Return a leg on the side that its thigh's name gives, if it gives one."""
-    side = split_side(skeleton.names[leg.thigh], skeleton.names)[1]
-    return replace(leg, side=side or leg.side)
 
 
 def read_roles(path: Path | str) -> dict[str, str]:

@@ -81,15 +81,6 @@ def find_velocities(positions: np.ndarray, clips: Sequence[Clip]) -> np.ndarray:
     return velocities
 
 
-def sample_lengths(skeleton: Skeleton, clips: Sequence[Clip]) -> np.ndarray:
-    """Return the distances (B,) of bones from their parents, the medians over sampled frames."""
-    chosen = [clip for clip in clips if clip.frame_count]
-    places = skeleton.rest_positions[None]
-    if chosen:
-        places = np.concatenate([clip.positions for clip in crop_middles(chosen)])
-    return np.median(np.linalg.norm(places.astype(np.float64), axis=-1), axis=0)
-
-
 def _find_leaves(skeleton: Skeleton) -> list[int]:
     return sorted(set(range(skeleton.bone_count)) - set(skeleton.parents.tolist()))
 

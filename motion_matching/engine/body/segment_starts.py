@@ -1,4 +1,4 @@
-"""Choose the bone that a segment of a limb starts with, of several that are named alike.
+"""Choose the bone that a segment of a limb starts with, of several in a line.
 
 Exporters put joints before it that hold its offset or are hidden copies, and split it in a line.
 """
@@ -6,9 +6,10 @@ Exporters put joints before it that hold its offset or are hidden copies, and sp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
+
+from ..motion.skeleton import Skeleton
 
 _ASIDE = 0.1  # of a segment's length: a bone that is no farther off it is a piece of it
 _SAME_PLACE = 0.01  # of a segment's length: bones that are no farther off lie in one place
@@ -19,9 +20,9 @@ def find_segment_start(
 ) -> int:
     """Return the bone from which a segment leads down to the bone `below`.
 
-    `points` (F, B, 3) are world positions, and `alike` the bones of the segment's name, top to
-    bottom. It is the last one of them, or the first of those that lie on the way, which are pieces
-    of a split segment. What is before holds an offset, or lies where the segment `above` starts.
+    `points` (F, B, 3) are world positions, and `alike` the bones of the segment, top to bottom. It
+    is the last one of them, or the first of those that lie on the way, which are pieces of a split
+    segment. What is before holds an offset, or lies where the segment `above` starts.
     """
     start = alike[-1]
     for bone in alike[-2::-1]:
@@ -35,17 +36,30 @@ def find_segment_start(
     return start
 
 
-def find_end_start(points: np.ndarray, alike: Sequence[int], above: int) -> int:
-    """Return the hand or foot of bones named alike, top to bottom, below the joint `above`.
+def choose_starts(
+    skeleton: Skeleton, points: np.ndarray, uppers: Sequence[int], lowers: Sequence[int], end: int
+) -> tuple[int, int]:
+    """Return the bones with which the upper and the lower segment of a limb start.
 
-    It is the first one that lies in the place neither of that joint nor of the next one.
+    `uppers` and `lowers` are the bones of both, top to bottom, and `end` is the foot or the hand.
     """
-    for bone, following in pairwise(alike):
-        length = _measure_distance(points, above, alike[-1])
-        gaps = (_measure_distance(points, bone, other) for other in (above, following))
-        if min(gaps) > _SAME_PLACE * length:
-            return bone
-    return alike[-1]
+    ours, theirs = (
+        [bone for bone in bones if bone == bones[0] or not is_copy(skeleton.names[bone])]
+        for bones in (uppers, lowers)
+    )
+    lower = find_segment_start(points, theirs, end, ours[-1])
+    return find_segment_start(points, ours, lower), lower
+
+
+def is_copy(name: str) -> bool:
+    """Tell whether a name is that of the hidden copy of a joint, such as '__LeftLeg'."""
+    return name.startswith("__")
+
+
+def walk_down(skeleton: Skeleton, start: int, stop: int) -> tuple[int, ...]:
+    """Return the bones from `start` down to the one above `stop`."""
+    chain = skeleton.get_ancestors(stop)
+    return tuple(chain[: chain.index(start) + 1][::-1]) if start in chain else (start,)
 
 
 def _lies_between(points: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:

@@ -1,14 +1,9 @@
-"""Read from the names of bones on which side a bone is, and which part of the body it is.
-
-Conventions covered: Mixamo, LAFAN1, Bandai-Namco, CMU (ASF and BVH), Rokoko, Xsens, the Unreal
-mannequin, Rigify's deform bones, MotionBuilder, 3ds Max Biped, DAZ and plain BVH. Namespaces and
-prefixes do not matter.
-"""
+"""Read from the names of bones on which side a bone is. Namespaces and prefixes do not matter."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 # the roles that are given by hand, of characters with two legs
 ROLES = (
@@ -39,23 +34,9 @@ _VAGUE = (
 
 # markers of bones in the middle, as in 'Head_M' and 'spine_01.x'
 _MIDDLE = re.compile(r"(?<=[:_\-. ])[CMXcmx](?=[_\-. \d]|$)|^[CMcm](?=[_\-. ])")
-_SUFFIX = re.compile(r"(?:stretch|bend|jnt|joint|bone|bind|skin)$")
+_NAMESPACE = re.compile(r"[:|]")
 # words as in 'upper_arm', 'UpperArm' and 'IKHand'
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-
-# per part, spellings without side, digits and separators, the surest first
-_PARTS = {
-    "thigh": "thigh upleg upperleg legupper femur thighbend hip leg",
-    "shin": "shin calf lowleg lowerleg leglower tibia knee leg",
-    "foot": "foot ankle",
-    "toe": "toebase toes toe ball",
-    "arm": "upperarm uparm humerus shldr shldrbend arm clavicle collar shoulder",
-    "head": "head skull",
-    "hips": "hips pelvis hip",
-    "spine": "upperchest chest thorax torso spine",
-    "neck": "neck lowerneck",
-    "tail": "tail",
-}
 
 
 def _swap_word(match: re.Match[str]) -> str:
@@ -94,49 +75,23 @@ def find_counterpart(name: str, names: Collection[str]) -> str | None:
     return swapped if swapped in names else swap_sides(name)
 
 
-def split_side(name: str, names: Collection[str]) -> tuple[str, str]:
-    """Return the core of a name in plain lower-case letters, and its side 'L', 'R' or ''."""
+def cut_side(name: str, names: Collection[str]) -> tuple[str, str]:
+    """Return a name without namespace and marker of a side, and its side 'L', 'R' or ''."""
     marker = _find_side_marker(name, names)
     side = "" if marker is None else marker.group()[0].upper()
     core = name if marker is None else name[: marker.start()] + " " + name[marker.end() :]
-    core = _MIDDLE.sub("", core.split(":")[-1])
+    return _MIDDLE.sub("", _NAMESPACE.split(core)[-1]), side
+
+
+def split_side(name: str, names: Collection[str]) -> tuple[str, str]:
+    """Return the core of a name in plain lower-case letters, and its side 'L', 'R' or ''."""
+    core, side = cut_side(name, names)
     return re.sub(r"[^a-z]", "", core.lower()), side
-
-
-def strip_suffix(core: str) -> str:
-    """Return a core without what programs add to the names of all bones, such as 'jnt'."""
-    return _SUFFIX.sub("", core)
 
 
 def split_words(name: str) -> list[str]:
     """Return the lower-case words of a name without its namespace: 'x:LeftToe_End' gives three."""
     return [word.lower() for word in _WORD.findall(name.split(":")[-1])]
-
-
-def find_candidates(names: Sequence[str], part: str) -> list[tuple[int, str]]:
-    """Return the bones whose names could mean a part, as (bone, side), the surest first.
-
-    A name that spells another part out does not mean this one: an upper leg is no leg below a knee.
-    """
-    known, spellings = set(names), _PARTS[part].split()
-    # a control rig holds a chain of every kind; its deform bones follow the performance
-    deform = any(name.startswith("DEF-") for name in names)
-    ranked = []
-    for bone, name in enumerate(names):
-        if deform and not name.startswith("DEF-"):
-            continue
-        core, side = split_side(name, known)
-        core = strip_suffix(core)
-        spelt = next((spelling for spelling in spellings if core.endswith(spelling)), "")
-        if spelt and _find_longest_spelling(core) in spellings:
-            ranked.append((spellings.index(spelt), len(core), bone, side))
-    return [(bone, side) for _, _, bone, side in sorted(ranked)]
-
-
-def _find_longest_spelling(core: str) -> str:
-    """Return the longest spelling of any part that a core ends with, '' without one."""
-    spellings = (spelling for part in _PARTS.values() for spelling in part.split())
-    return max((one for one in spellings if core.endswith(one)), key=len, default="")
 
 
 def make_unique_names(names: Iterable[str], notes: list[str] | None = None) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import LEGS, LimbBones, find_leg_carrier, get_first, list_limbs
+from ..body.limbs import LEGS, LimbBones, find_leg_carrier, get_first, list_limbs
 from ..errors import RigError
 from ..maths import quat
 from ..motion.clip import Clip

@@ -8,8 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..body.body_plan import BodyPlan, check_body_plan
-from ..body.body_roles import BodyRoles, find_body_roles
+from ..body.body_roles import BodyPlan, BodyRoles, check_body_plan, find_body_roles
 from ..errors import RigError
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..body.body_plan import BodyPlan, check_body_plan
-from ..body.body_roles import BodyRoles, find_body_roles
-from ..body.body_search import BODY_ROLES
+from ..body.body_roles import BODY_ROLES, BodyPlan, BodyRoles, check_body_plan, find_body_roles
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 

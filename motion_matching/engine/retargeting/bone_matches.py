@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..body.limb_bones import SIDES
+from ..body.limbs import SIDES
 from .anatomy import Anatomy
 from .finger_frames import count_palm_bones, count_tips, list_finger_roles
 

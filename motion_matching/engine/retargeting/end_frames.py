@@ -17,8 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import SIDES, LimbBones, list_limbs
-from ..body.limb_names import FINGERS
+from ..body.limbs import FINGERS, SIDES, LimbBones, list_limbs
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton

@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import SIDES
-from ..body.limb_names import FINGERS
+from ..body.limbs import FINGERS, SIDES
 from ..maths import quat
 from ..motion.skeleton import Skeleton
 from .frame_axes import get_axis, make_frames

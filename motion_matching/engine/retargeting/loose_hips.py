@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import LEGS, LimbBones, find_leg_carrier
+from ..body.limbs import LEGS, LimbBones, find_leg_carrier
 from ..body.rig import Roles
 from ..maths import quat
 from ..motion.clip import Clip

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import files, json_files
-from ..body.body_roles import BodyRoles
-from ..body.body_search import BODY_ROLES
+from ..body.body_roles import BODY_ROLES, BodyRoles
 from ..errors import SettingsError
 from ..motion.skeleton import Skeleton
 

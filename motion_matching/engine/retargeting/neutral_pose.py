@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..body.limb_bones import ARMS, LEGS, LimbBones
+from ..body.limbs import ARMS, LEGS, LimbBones
 from ..maths import quat
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import find_contacts

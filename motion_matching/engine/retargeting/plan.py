@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..body.limb_bones import ARMS, LEGS
+from ..body.limbs import ARMS, LEGS
 from ..maths import quat
 from .anatomy import Anatomy
 from .bone_matches import Match, match_bones

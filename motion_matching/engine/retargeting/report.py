@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..body.limb_bones import ARMS, LEGS
+from ..body.limbs import ARMS, LEGS
 from ..maths import quat
 from ..maths.runs import find_runs
 from ..motion.clip import Clip

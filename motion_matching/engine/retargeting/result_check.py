@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..body.limb_bones import SIDES
-from ..body.limb_names import FINGERS
+from ..body.limbs import FINGERS, SIDES
 from ..motion.clip import Clip
 from .end_frames import UNSURE
 from .result_measure import Error, SeenBody, measure_result

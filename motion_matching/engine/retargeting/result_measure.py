@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones, list_limbs
-from ..body.limb_names import FINGERS
+from ..body.limbs import ARMS, FINGERS, LEGS, SIDES, LimbBones, list_limbs
 from ..maths import quat
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton

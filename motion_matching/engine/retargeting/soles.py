@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..body.limb_bones import LimbBones
+from ..body.limbs import LimbBones
 from ..maths import quat
 from ..motion.skeleton import Skeleton
 from .frame_axes import draw_ankle, get_axis, make_frames

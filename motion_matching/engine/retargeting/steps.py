@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..body.limb_bones import ARMS, LEGS
+from ..body.limbs import ARMS, LEGS
 from ..maths import quat
 from ..maths.two_bones import STRAIGHTEST, bend_to
 from ..motion.clip import Clip

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limb_bones import ARMS, LEGS, SIDES, LimbBones, find_leg_carrier
+from ..body.limbs import ARMS, LEGS, SIDES, LimbBones, find_leg_carrier
 from ..maths import quat
 from ..motion.skeleton import Skeleton
 from .frame_axes import average, slerp

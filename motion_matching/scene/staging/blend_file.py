@@ -10,7 +10,7 @@ from typing import Unpack
 import bpy
 import numpy as np
 
-from ...engine.body.standing import Stance
+from ...engine.body.stance import Stance
 from ...engine.control.ground import Box, Wall
 from ...engine.motion.clip import Clip
 from ..blender.files import check_background, save_after

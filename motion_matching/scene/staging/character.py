@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 
 from ...engine.body.limbs import Limbs
-from ...engine.body.standing import Stance, find_stance
+from ...engine.body.stance import Stance, find_stance
 from ...engine.errors import MotionDataError
 from ...engine.motion import bvh
 from ...engine.motion.clip import Clip

@@ -10,7 +10,7 @@ import pytest
 
 from motion_matching.engine.body.body_roles import find_body_roles
 from motion_matching.engine.body.rig import Roles, find_roles
-from motion_matching.engine.body.standing import find_stance
+from motion_matching.engine.body.stance import find_stance
 from motion_matching.engine.body.toe_ends import (
     add_toe_ends,
     find_toe_ends,

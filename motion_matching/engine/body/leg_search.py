@@ -13,17 +13,16 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..errors import RigError
+from ..motion.bone_names import split_side
 from ..motion.clip import Clip
 from ..motion.skeleton import Skeleton
 from .forelegs import leave_out_arms
+from .published_rigs import LEG_PARTS
 from .sampled_body import SampledBody, crop_middles, estimate_facing, find_velocities
-from .upper_body import UNLIKE, compare_ways, find_upper_body, measure_way
-
-LEG_PARTS = ("thigh", "shin", "foot", "toe")
+from .trunk_search import UNLIKE, compare_ways, find_upper_body, measure_way
 
 # shares of the body's height
 _REACH = 0.1  # a chain whose end comes below reaches the ground
-_LOWER = 0.05  # ends of one foot differ by less
 _LOW = 0.2  # bones below belong to a foot
 _ON_BONE = 0.1  # of a bone's length: what is no farther away lies on it
 # of a leg's length: thigh and shin are longer, a hip joint before them is shorter
@@ -117,29 +116,14 @@ def _find_feet(body: SampledBody) -> list[int]:
     twists = [bone for bone in grounded if _lies_on_bone(body, bone)]
     if any(is_low[skeleton.parents[bone]] for bone in twists):
         twists = []  # feet have none: these are copies of all bones, as of a control rig
-    grounded = [
-        bone for bone in grounded if bone not in twists and not _hangs_on_leg(body, bone, grounded)
-    ]
-    standing = [bone for bone in grounded if _has_stance(ends[bone], body.positions)]
-    feet = _group_by_foot(skeleton, standing, is_low)
-    if len(feet) < 2:
-        feet = _group_by_foot(skeleton, grounded, is_low)  # on a treadmill, or when skating
+    grounded = [bone for bone in grounded if bone not in twists]
+    feet = _group_by_foot(skeleton, grounded, is_low)
     chosen = []
     for foot in feet:
         joint = body.positions[:, skeleton.find_common_ancestor(foot)]
         reaches = [np.mean(np.linalg.norm((ends[b] - joint)[:, :2], axis=-1)) for b in foot]
         chosen.append(foot[int(np.argmax(reaches))])
     return chosen
-
-
-def _hangs_on_leg(body: SampledBody, bone: int, ends: Sequence[int]) -> bool:
-    """Return whether one of the `ends` is clearly lower below a bone's parent, unlike a heel's.
-
-    Such a bone is a twist bone, or another helper of a leg that crouches.
-    """
-    height = np.median(body.ends[bone][:, 2]) - _LOWER * body.height
-    beside = set(body.skeleton.get_descendants(int(body.skeleton.parents[bone]))) - {bone}
-    return any(np.median(body.ends[end][:, 2]) < height for end in beside & set(ends))
 
 
 def _lies_on_bone(body: SampledBody, bone: int) -> bool:
@@ -173,16 +157,6 @@ def _group_by_foot(skeleton: Skeleton, ends: Sequence[int], low: np.ndarray) -> 
         else:
             feet.append([bone])
     return feet
-
-
-def _has_stance(end: np.ndarray, positions: np.ndarray) -> bool:
-    """Return whether the end of a chain rests at times while the body travels, unlike a tail."""
-    if len(end) < 3:
-        return True
-    steps = np.linalg.norm(np.diff(end[:, :2], axis=0), axis=-1)
-    body = np.linalg.norm(np.diff(positions[..., :2].mean(axis=1), axis=0), axis=-1)
-    moving = body > max(0.3 * float(np.percentile(body, 90)), 1e-3)
-    return not moving.any() or float(np.percentile(steps[moving] / body[moving], 15)) < 0.5
 
 
 def _find_fork(skeleton: Skeleton, foot: int, feet: Sequence[int]) -> int | None:
@@ -271,8 +245,11 @@ def _count_blades(points: np.ndarray) -> int:
 def _assign_sides(
     body: SampledBody, legs: Sequence[tuple[int, dict[str, int]]], ahead: np.ndarray
 ) -> dict[str, int]:
-    """Return leg parts by role; sides are seen from where the body faces, `ahead` (F, 3)."""
+    """Return leg parts by role; names give the sides of legs, or where the body faces, `ahead`
+    (F, 3).
+    """
     left = np.cross([0.0, 0.0, 1.0], ahead)
+    names = body.skeleton.names
     sided: list[tuple[str, dict[str, int]]] = []
     for fork in dict.fromkeys(fork for fork, _ in legs):
         pair = [leg for joint, leg in legs if joint == fork]
@@ -281,6 +258,12 @@ def _assign_sides(
             [float(np.mean(np.sum(offset * way, axis=-1))) for offset in from_fork]
             for way in (left, ahead)
         )
+        written = [split_side(names[leg["thigh"]], names)[1] for leg in pair]
+        if set(written) == {"L", "R"}:
+            signs = [1.0 if side == "L" else -1.0 for side in written]
+            if np.dot(signs, across) < 0.0:
+                along = [-way for way in along]
+            across = signs
         middle = float(np.mean(across))
         # several legs of one bone, as an insect's, are numbered from behind
         for offset, _, leg in sorted(zip(across, along, pair, strict=True), key=lambda i: i[1]):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.limbs import Limbs
-from motion_matching.engine.body.standing import find_stance
+from motion_matching.engine.body.stance import find_stance
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip

@@ -1,8 +1,7 @@
-"""Find arms, hands and fingers of a body by shape alone, and the parts of its forelegs."""
+"""Find arms and hands of a body by shape alone, and the parts of its forelegs."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -195,49 +194,3 @@ def _find_elbow(shape: BodyShape, joints: Sequence[int], ahead: np.ndarray) -> i
         if long and out < -_BACK * sum(steps):
             return j
     return None
-
-
-def find_fingers_by_shape(shape: BodyShape, hand: int) -> dict[str, tuple[int, ...]]:
-    """Return the five fingers of a hand: the thumb parts first, the others follow from it.
-
-    Other numbers of chains tell nothing, so that there are none.
-    """
-    chains = [_leave_out_palm(shape, hand, way) for way in _list_fingers(shape.skeleton, hand)]
-    if len(chains) != 5:
-        return {}
-    tips, bases = (
-        np.stack([shape.positions[:, chain[end]] for chain in chains], axis=1) for end in (-1, 0)
-    )
-    from_hand = np.median(np.linalg.norm(bases - shape.positions[:, [hand]], axis=-1), axis=0)
-    between = np.median(np.linalg.norm(tips[:, :, None] - tips[:, None], axis=-1), axis=0)
-    # the thumb starts nearest to the wrist and ends farthest from the other fingers
-    apart = between.sum(axis=1) / between.sum(axis=1).max()
-    thumb = int(np.argmax(apart - from_hand / max(float(from_hand.max()), 1e-9)))
-    spread = np.median(np.linalg.norm(bases - bases[:, [thumb]], axis=-1), axis=0)
-    order = [thumb, *(int(i) for i in np.argsort(spread) if i != thumb)]
-    # no thumb has four bones without one in the palm, if other fingers have one
-    palms = len(chains[thumb]) > 3 and all(len(chain) > 3 for chain in chains)
-    chains[thumb] = chains[thumb][palms:]
-    words = ("thumb", "index", "middle", "ring", "pinky")
-    return {word: tuple(chains[i]) for word, i in zip(words, order, strict=True)}
-
-
-def _list_fingers(skeleton: Skeleton, hand: int) -> list[list[int]]:
-    """Return the chains of bones below a hand that carry one end each, top to bottom."""
-    below = skeleton.get_descendants(hand)
-    ends = [bone for bone in below if not skeleton.get_children(bone)]
-    ways = [skeleton.get_chain_to_root(end) for end in ends]
-    ways = [way[: way.index(hand)][::-1] for way in ways]
-    shared = Counter(bone for way in ways for bone in way)
-    return [[bone for bone in way if shared[bone] == 1] for way in ways]
-
-
-def _leave_out_palm(shape: BodyShape, hand: int, chain: list[int]) -> list[int]:
-    """Return a finger without a first bone in the palm, which reaches away from the wrist.
-
-    No finger has five bones without one.
-    """
-    if len(chain) < 4:
-        return chain
-    away, first = shape.measure_steps([hand, *chain[:2]])
-    return chain[1:] if len(chain) > 4 or first > away else chain

@@ -1,0 +1,238 @@
+"""Read which bones are which parts of a body from the names of published rigs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..motion.bone_names import cut_side, split_words
+from ..motion.clip import Clip
+from ..motion.skeleton import Skeleton
+from .published_rigs import ARM_PARTS, LEG_PARTS, RIGS, list_parts
+from .sampled_body import sample_few_positions
+from .segment_starts import choose_starts, is_copy, walk_down
+
+SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
+_DEFORM = "DEF-"
+_LEFT = 0.3  # of the body's size: a bone from which legs go farther away belongs to no body
+# what programs put before the names of all bones, and studios behind them
+_PREFIX = re.compile(r"^(?:valvebiped)?bip\d+|^ccbase|^jbip|^mixamorig\d*|^def")
+_SECOND_LIFE = re.compile(r"^m(?=[A-Z])")
+_SUFFIX = re.compile(r"(?:jnt|bone|bind|skin)$")
+
+Chains = dict[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class NamedBones:
+    """The roles of bones, such as 'head' and 'left_thigh', that the table of one rig gives."""
+
+    skeleton: Skeleton
+    roles: Mapping[int, str]
+    is_animal: bool
+
+    @classmethod
+    def read(cls, skeleton: Skeleton) -> NamedBones:
+        """Read the names by the table that knows most of them; no bone has a role if none does."""
+        return max(cls.read_each(skeleton), key=lambda named: len(set(named.roles.values())))
+
+    @classmethod
+    def read_each(cls, skeleton: Skeleton) -> list[NamedBones]:
+        """Read the names by each table; of a control rig, only those of bones that deform."""
+        names = set(skeleton.names)
+        deform = any(name.startswith(_DEFORM) for name in names)
+        cores = {
+            bone: _read_name(name, names)
+            for bone, name in enumerate(skeleton.names)
+            if not (deform and not name.startswith(_DEFORM)) and not is_copy(name)
+        }
+        result = []
+        for rig in RIGS.values():
+            parts = list_parts(rig)
+            roles = {}
+            for bone, (core, side) in cores.items():
+                part = parts.get(core, "")
+                if part and part.startswith("_") == bool(side):
+                    roles[bone] = SIDE_WORDS[side] + part if side else part
+            result.append(cls(skeleton, roles, rig.is_animal))
+        return result
+
+    def find(self, role: str, above: int = -1) -> list[int]:
+        """Return the bones that are named as a role, `above` no other than the given bone."""
+        skeleton = self.skeleton
+        named = [bone for bone, found in self.roles.items() if found == role]
+        return [bone for bone in named if above < 0 or above in skeleton.get_ancestors(bone)]
+
+    def find_first(self, *roles: str) -> int | None:
+        """Return the first bone that is named as the first of some roles that names give."""
+        return next((bone for role in roles for bone in self.find(role)), None)
+
+    def list_arms(self) -> set[int]:
+        """Return the collar bones and upper arms of both sides."""
+        ends = ("_collar", "_upper_arm")
+        return {bone for bone, role in self.roles.items() if role.endswith(ends)}
+
+    def list_necks(self) -> set[int]:
+        """Return the bones from the neck up to the head, with both."""
+        head, neck = self.find_first("head"), self.find_first("neck")
+        if head is None or neck is None:
+            return {bone for bone in (head, neck) if bone is not None}
+        chain = self.skeleton.get_chain_to_root(head)
+        return {*chain[: chain.index(neck) + 1]} if neck in chain else {head, neck}
+
+    def find_arm(self, side: str, hips: int, excluded: Collection[int]) -> Chains:
+        """Return the chains of the arm on side 'L' or 'R' by part; {} if names do not give it.
+
+        It is below the hips and has none of the `excluded` bones. A forearm is needed, no hand.
+        """
+        skeleton, starts, above = self.skeleton, {}, hips
+        for part in ARM_PARTS[1:]:
+            named = self.find(f"{SIDE_WORDS[side]}_{part}", above)
+            named = [bone for bone in named if bone not in excluded]
+            if not named:
+                break
+            above = starts[part] = named[0]
+        if "forearm" not in starts:
+            return {}
+        listed = list(starts.items())
+        arm = {
+            part: walk_down(skeleton, bone, below) for (part, bone), (_, below) in pairwise(listed)
+        }
+        part, bone = listed[-1]
+        return arm | {part: self._follow(bone)}
+
+    def _follow(self, bone: int) -> tuple[int, ...]:
+        """Return a bone and those below that are named as the same part, in a line."""
+        chain = [bone]
+        while below := [
+            child
+            for child in self.skeleton.get_children(chain[-1])
+            if self.roles.get(child) == self.roles[bone]
+        ]:
+            chain.append(below[0])
+        return tuple(chain)
+
+
+def _read_name(name: str, names: Collection[str]) -> tuple[str, str]:
+    """Return a name as the tables write it, and its side 'L', 'R' or ''."""
+    core, side = cut_side(name, names)
+    core = _SECOND_LIFE.sub("", re.sub(r"[^A-Za-z0-9]", "", core)).lower()
+    return _SUFFIX.sub("", _PREFIX.sub("", core)), side
+
+
+def find_roles_by_name(
+    skeleton: Skeleton, clips: Sequence[Clip], overrides: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the bones by role from names, `overrides` and what follows from the hierarchy.
+
+    Clips tell with which joint of several in a line a part starts.
+    """
+    named = NamedBones.read(skeleton)
+    bones: dict[str, int] = {}
+    for word in ("left", "right"):
+        bones |= _find_leg(named, clips, word, overrides)
+    thighs = [bone for role, bone in {**bones, **overrides}.items() if role.endswith("_thigh")]
+    arms = [named.find_first(f"{word}_upper_arm", f"{word}_collar") for word in ("left", "right")]
+    head = named.find_first("head")
+    both = [arm for arm in arms if arm is not None]
+    chest = skeleton.find_common_ancestor(both) if len(both) == 2 else head
+    if head is not None:
+        bones["head"] = head
+    if thighs:
+        hips = _find_hips(named, clips, thighs, chest)
+        if hips is not None:
+            bones["hips"] = hips
+    bones |= overrides
+    if chest is not None and "hips" in bones:
+        bones.setdefault("spine", _find_bone_below_neck(named, chest, bones["hips"]))
+    return bones
+
+
+def _find_leg(
+    named: NamedBones, clips: Sequence[Clip], word: str, overrides: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the bones by role of one leg; every part is below the previous one."""
+    leg, above = {}, -1
+    for part in LEG_PARTS:
+        role = f"{word}_{part}"
+        found = [overrides[role]] if role in overrides else named.find(role, above)
+        if part == "toe" and above >= 0:
+            found = found or _list_toes(named.skeleton, above)
+        if found:
+            above = leg[role] = found[0]
+        elif part != "toe":
+            break
+    return _choose_starts(named.skeleton, clips, leg, word, overrides)
+
+
+def _list_toes(skeleton: Skeleton, foot: int) -> list[int]:
+    """Return the bones below a foot that may be its toe, which no name gives: the longest first."""
+    lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
+    children = [
+        bone
+        for bone in skeleton.get_children(foot)
+        if not any("heel" in word for word in split_words(skeleton.names[bone]))
+    ]
+    return sorted(children, key=lambda bone: -lengths[bone])
+
+
+def _choose_starts(
+    skeleton: Skeleton,
+    clips: Sequence[Clip],
+    leg: dict[str, int],
+    word: str,
+    overrides: Mapping[str, int],
+) -> dict[str, int]:
+    """Return the bones by role of a leg, whose parts start with the right ones of several."""
+    roles = [f"{word}_{part}" for part in LEG_PARTS[:3]]
+    if not set(roles) <= set(leg):
+        return leg
+    bones = [leg[role] for role in roles]
+    thighs, shins = (
+        (first,) if role in overrides else walk_down(skeleton, first, below)
+        for role, first, below in zip(roles, bones, bones[1:], strict=False)
+    )
+    if len(thighs) == len(shins) == 1:
+        return leg
+    points = sample_few_positions(skeleton, clips)
+    return leg | dict(
+        zip(roles, choose_starts(skeleton, points, thighs, shins, bones[2]), strict=False)
+    )
+
+
+def _find_hips(
+    named: NamedBones, clips: Sequence[Clip], thighs: Sequence[int], chest: int | None
+) -> int | None:
+    """Return the bone from which legs and trunk branch, whatever it is called.
+
+    Without a trunk, or if that bone is a root which the body leaves behind, it is the bone above
+    all legs, preferably one that is named so.
+    """
+    skeleton = named.skeleton
+    joint = skeleton.find_common_ancestor(thighs)
+    fork = None if chest is None else skeleton.find_common_ancestor([*thighs, chest])
+    if fork is not None and (fork == joint or not _is_left(skeleton, clips, fork, thighs)):
+        return fork
+    shared = set.intersection(*(set(skeleton.get_ancestors(thigh)) for thigh in thighs))
+    above_legs = [bone for bone in named.find("hips") if bone in shared]
+    return joint if joint in above_legs or not above_legs else above_legs[0]
+
+
+def _is_left(skeleton: Skeleton, clips: Sequence[Clip], bone: int, thighs: Sequence[int]) -> bool:
+    """Return whether the legs go away from a bone, by more than the width of a body."""
+    points = sample_few_positions(skeleton, clips)
+    away = np.linalg.norm(points[:, list(thighs)].mean(axis=1) - points[:, bone], axis=-1)
+    size = float(np.median(np.ptp(points, axis=1).max(axis=-1)))
+    return float(np.ptp(away)) > _LEFT * size
+
+
+def _find_bone_below_neck(named: NamedBones, chest: int, hips: int) -> int:
+    """Return the chest, or the bone below a neck with arms; the hips if it is not above them."""
+    skeleton, necks = named.skeleton, named.list_necks()
+    while chest in necks and int(skeleton.parents[chest]) >= 0:
+        chest = int(skeleton.parents[chest])
+    return chest if hips in skeleton.get_chain_to_root(chest) else hips
