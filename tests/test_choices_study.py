@@ -12,6 +12,8 @@ from building.studies import choices, choices_command, spots
 from building.studies.choices import FIELDS, TABLES, Cast, ChoiceJob
 from building.studies.sets import OTHERS
 from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.database.avoided_postures import find_odd_frames
+from motion_matching.engine.database.idles import find_standing
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
 from tests.demo import load_demo, load_few
@@ -117,5 +119,5 @@ def test_the_notebooks_field_and_the_director_are_among_the_choices():
 def test_a_set_of_this_study_alone_is_what_it_says(name, stands, stumbles):
     database = Cast(OTHERS[name].build(Path())).loaded.database
     assert {"walk", "run"} <= set(database.tag_names)
-    assert (database.standing & database.playable).any() == stands
-    assert database.odd_frames.any() == stumbles
+    assert (database.derive(find_standing) & database.playable).any() == stands
+    assert database.derive(find_odd_frames).any() == stumbles

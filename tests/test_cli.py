@@ -25,6 +25,7 @@ from motion_matching.engine.control import performance, scripts
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import SimulationObject
 from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.idles import find_idles
 from motion_matching.engine.motion import bvh, contacts, simulation_bone
 from motion_matching.engine.motion.demo_clips import load_demo_clips
 from motion_matching.engine.takes import takes
@@ -298,7 +299,7 @@ def test_built_in_standing_is_added_to_clips_that_never_stand(tmp_path: Path) ->
     for options in ([], ["--add-standing"]):
         file = tmp_path / f"{len(options)}.npz"
         assert run("build", tmp_path / "walk.bvh", "-o", file, "--quiet", *options) == 0
-        stands.append(not databases.load(file).idles.holds)
+        stands.append(not databases.load(file).derive(find_idles).holds)
     assert stands == [False, True]
 
 

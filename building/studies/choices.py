@@ -18,6 +18,7 @@ from motion_matching.engine.control import rollout
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.take import Take
 from motion_matching.engine.database import retagging
+from motion_matching.engine.database.avoided_postures import find_odd_frames
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.direct.director import Director
@@ -300,7 +301,7 @@ def measure(take: Take, loaded: Loaded, script: str) -> Measures:
         "jumps": float(take.jumped.mean() * take.fps),
         "hardest": live["acceleration_max"] / max(played["acceleration_max"], 1e-9),
         "price": metrics.measure_jump_prices(take)["jump_price_per_second"],
-        "odd": float(database.odd_frames[take.frames].mean()),
+        "odd": float(database.derive(find_odd_frames)[take.frames].mean()),
         "waits": measure_waiting(take),
     }
 

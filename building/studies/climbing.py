@@ -11,7 +11,8 @@ import numpy as np
 
 from motion_matching.engine.control.ground import Ground
 from motion_matching.engine.control.take import Take
-from motion_matching.engine.database.database import Database, measure_character_legs
+from motion_matching.engine.database.character import measure_character_legs
+from motion_matching.engine.database.database import Database
 from motion_matching.engine.maths import planar, quat
 from motion_matching.engine.maths.runs import find_runs
 from motion_matching.engine.takes import baking, metrics, takes
@@ -153,7 +154,7 @@ def look(ground: Ground, points: np.ndarray) -> np.ndarray:
 def measure_heights(ground: Ground, joints: np.ndarray, database: Database) -> np.ndarray:
     """Return the heights (T, L) of toes above where they would stand, of joints (T, B, 3)."""
     toes = joints[:, [leg.toe for leg in database.roles.legs]]
-    standing = np.array([leg.toe_height for leg in measure_character_legs(database)])
+    standing = np.array([leg.toe_height for leg in database.derive(measure_character_legs)])
     return toes[..., 2] - look(ground, toes[..., :2]) - standing
 
 

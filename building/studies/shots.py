@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.database.idles import find_idle_runs
 from motion_matching.engine.direct.footage import Footage
 from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
 from motion_matching.engine.maths import planar
@@ -21,7 +22,7 @@ def make_marks_shot(footage: Footage, settings: PerformerSettings, number: int) 
     """Return a shot of legs, one after the other, that end in marks; the first are long ones."""
     random = np.random.default_rng([7, number])
     seconds = _LONG[number] if number < len(_LONG) else float(random.uniform(*_SHORT))
-    can_stand = len(footage.database.idle_runs) > 0
+    can_stand = len(footage.database.derive(find_idle_runs)) > 0
     place, yaw, time, marks = np.zeros(2), 0.0, 0.0, []
     while True:
         duration = round(float(random.uniform(*_LEG)), 2)

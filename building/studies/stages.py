@@ -11,7 +11,8 @@ import numpy as np
 from motion_matching.engine.control.feet_apart import get_line, measure_nearest
 from motion_matching.engine.control.legs import LegGeometry
 from motion_matching.engine.control.take import Take
-from motion_matching.engine.database.database import Database, measure_character_legs
+from motion_matching.engine.database.character import measure_character_legs
+from motion_matching.engine.database.database import Database
 from motion_matching.engine.feet.limits import LIMITS
 from motion_matching.engine.feet.tasks import TASKS
 from motion_matching.engine.maths import quat
@@ -109,7 +110,7 @@ def measure(baked: Take, live: Take, loaded: quality.Loaded, played: quality.Mea
 
 def _measure_feet(baked: Take, live: Take, database: Database) -> Measures:
     """Measure how deep feet are, how far they overlap and are off, and what hips do for them."""
-    legs = measure_character_legs(database)
+    legs = database.derive(measure_character_legs)
     rotations, positions = quat.compute_world(baked.poses, database.skeleton.parents)
     _, before = quat.compute_world(live.unlocked_poses, database.skeleton.parents)
     toes, free = (places[:, [leg.chain[-1] for leg in legs]] for places in (positions, before))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..engine.database import build as building
 from ..engine.database import database as databases
 from ..engine.database import postures, retagging
+from ..engine.database.avoided_postures import find_odd_frames
 from ..engine.database.build import BuildReport, BuildSettings
 from ..engine.database.database import Database
 from ..engine.database.postures import OddPosture
@@ -135,7 +136,7 @@ def build_with_report(
     database, report = building.build(sources, settings, progress, skip_broken=skip_broken)
     if leave_out is None:
         return Built(database, report, ())
-    odd = database.odd_frames
+    odd = database.derive(find_odd_frames)
     found = postures.find_odd_postures(database)
     left_out = [each for each in found if odd[each.start : each.stop].any()]
     return Built(retagging.exclude(database, odd), report, left_out)

@@ -11,8 +11,10 @@ import bpy
 
 from ..engine.database import statistics
 from ..engine.database.database import Database
+from ..engine.database.idles import find_idles
 from ..engine.database.missing_motion import find_missing_motion
 from ..engine.database.parts import BuildNote
+from ..engine.database.unmended import find_unmended
 from ..engine.errors import MotionMatchingError
 from ..engine.progress import run_to_end
 from . import callbacks, source_grounds
@@ -224,10 +226,10 @@ def _describe(database: Database, key: str) -> Status:
         key=key,
         megabytes=measure_megabytes(database),
         coverage=describe_coverage(database),
-        stands=not database.idles.holds,
+        stands=not database.derive(find_idles).holds,
         is_two_legged=len(database.roles.legs) == 2,
         missing=find_missing_motion(database),
-        unmended=database.unmended,
+        unmended=database.derive(find_unmended),
     )
 
 

@@ -8,9 +8,13 @@ from contextlib import suppress
 import bpy
 
 from ..engine.database import retagging
+from ..engine.database.bearing import WalkBearing
 from ..engine.database.database import Database
+from ..engine.database.idles import find_idles
 from ..engine.database.parts import BuildNote
+from ..engine.database.postures import find_all_odd_postures
 from ..engine.database.tags import TagRange
+from ..engine.database.unmended import find_unmended
 from ..engine.errors import DatabaseError
 from .content import Content, content_steps
 from .library import get_library
@@ -37,7 +41,8 @@ def content_to_find_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
 
 def find_told(database: Database) -> None:
     """Find the facts about a database for panels: slow, so they are stored with the database."""
-    _ = database.odd_postures, database.idles, database.walk_bearing, database.unmended
+    for find in (find_all_odd_postures, find_idles, WalkBearing, find_unmended):
+        database.derive(find)
 
 
 def find_database(obj: bpy.types.Object, content: Content) -> Database | None:

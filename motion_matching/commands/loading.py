@@ -11,6 +11,7 @@ from pathlib import Path
 from ..api import motion
 from ..engine.database import database
 from ..engine.database.database import Database
+from ..engine.database.unmended import find_unmended
 from ..engine.errors import DatabaseError
 from ..engine.silence import silence_output
 from .arguments import PROGRAM
@@ -25,7 +26,7 @@ def load_database(path: Path, out: Output | None = None) -> Database:
         )
     loaded = database.load(path)
     if out and not out.quiet:
-        say_warnings(loaded.unmended, out)
+        say_warnings(loaded.derive(find_unmended), out)
     return loaded
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from motion_matching.engine.control.take import Take
+from motion_matching.engine.database.character import measure_character_gaze
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.planar import wrap
@@ -31,7 +32,9 @@ def measure_heads(
 
 def find_delays(take: Take, database: Database) -> np.ndarray:
     """Return the seconds after each flip until the head faces the new way; infinite if never."""
-    heading, _, _ = measure_heads(take.poses, database.skeleton, database.gaze)
+    heading, _, _ = measure_heads(
+        take.poses, database.skeleton, database.derive(measure_character_gaze)
+    )
     flips = np.flatnonzero(np.abs([wrap(d) for d in np.diff(take.desired_yaw)]) > _FLIP) + 1
     faces = np.abs([wrap(d) for d in heading - take.desired_yaw]) < FACES
     ends = [*flips[1:].tolist(), len(faces)]

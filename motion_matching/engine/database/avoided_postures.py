@@ -7,15 +7,12 @@ be played as any other. A gait with hardly anything else keeps its odd postures.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .postures import GAITS, LEAD, LEAST_SECONDS, measure_gaits
+from .database import Database
+from .postures import GAITS, LEAD, LEAST_SECONDS, find_all_odd_postures, measure_gaits
 from .tags import PREFER
-
-if TYPE_CHECKING:
-    from .database import Database
 
 Array = np.ndarray
 
@@ -36,17 +33,17 @@ def find_avoided_frames(database: Database) -> Array:
 def price_frames(database: Database, weight: float) -> Array:
     """Return what is added to the cost of frames (N,): their bias, and odd postures by weight."""
     bias = np.asarray(database.bias)
-    if weight <= 0.0 or not database.avoided_frames.any():
+    if weight <= 0.0 or not database.derive(find_avoided_frames).any():
         return bias
-    return bias + np.float32(weight) * database.avoided_frames.astype(np.float32)
+    return bias + np.float32(weight) * database.derive(find_avoided_frames).astype(np.float32)
 
 
 def _mark(database: Database, lead: float) -> Array:
     result = np.zeros(database.frame_count, bool)
-    if not database.odd_postures:
+    if not database.derive(find_all_odd_postures):
         return result
     gaits = _list_gaits_with_others(database)
-    for posture in database.odd_postures:
+    for posture in database.derive(find_all_odd_postures):
         if posture.gait in gaits:
             _mark_moment(database, result, posture.range_index, posture.first, posture.last, lead)
     return result & database.playable & ~database.find_reserved(PREFER)
@@ -75,7 +72,7 @@ def _list_gaits_with_others(database: Database) -> set[str]:
     """Return the gaits that have seconds of ordinary frames that may be played."""
     frames, gaits, rate = measure_gaits(database)
     usual = database.playable[frames].copy()
-    for posture in database.odd_postures:
+    for posture in database.derive(find_all_odd_postures):
         usual &= (frames < posture.start) | (frames >= posture.stop)
     counts = np.bincount(gaits[usual], minlength=len(GAITS))
     return {name for name, count in zip(GAITS, counts, strict=True) if count > LEAST_SECONDS * rate}

@@ -6,14 +6,11 @@ What tells them apart is how the body is carried over the next second.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..motion.rest import AT_REST
-
-if TYPE_CHECKING:
-    from .database import Database
+from .database import Database
+from .stances import StanceScore
 
 # costs of a search for hips that are a leg lower than usual, and hands a leg farther out: a tenth
 # of a leg lower, or a quarter farther out, costs as much as a start in a wrong direction
@@ -58,4 +55,4 @@ class WalkBearing:
 
     def _measure_flaws(self, frames: np.ndarray) -> np.ndarray:
         """Return how low hips are at frames (K,), and how far hands are out (2, K), as prices."""
-        return self._database.stances.measure_carriage(frames).T * [[_LOW], [_OUT]]
+        return self._database.derive(StanceScore).measure_carriage(frames).T * [[_LOW], [_OUT]]

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .. import array_files, json_files
 from ..body.rig import Roles
 from ..body.toe_ends import list_toe_ends, measure_size
-from ..control.feet_apart import measure_feet_apart
-from ..control.ground_ahead import ClimbSpeeds
-from ..control.idling import Idles
-from ..control.legs import LegGeometry, measure_legs
-from ..control.looking import Gaze, measure_gaze
-from ..control.played_toes import measure_toes
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
 from ..json_files import EntryError, expect_list, expect_number, expect_text
-from ..maths import planar, quat
+from ..maths import planar
 from ..motion.rest import AT_REST
 from ..motion.simulation_bone import SimulationBoneSettings
 from ..motion.skeleton import Skeleton
 from . import gaits
-from .avoided_postures import find_avoided_frames, find_odd_frames
-from .bearing import WalkBearing
-from .climbs import measure_speeds
 from .features import (
     Normalization,
     Schema,
@@ -37,19 +28,14 @@ from .features import (
     compute_normalization,
     schema_from_dict,
 )
-from .idles import find_idle_runs, find_idles, find_standing
 from .limits import measure_peaks
-from .motion_limits import MotionLimits, measure_knees
 from .motion_table import MotionTable, differentiate
-from .parts import BuildNote
-from .postures import OddPosture, find_all_odd_postures
-from .stances import StanceScore
 from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS, find_source_frame
-from .unmended import find_unmended
+
+Derived = TypeVar("Derived")
 
 FORMAT = "motion-matching database"
 VERSION = 1
-_LEG_SAMPLES = 3000  # frames to measure legs from
 LOWEST_RATE, HIGHEST_RATE = 1, 1000  # frames per second
 _MOST_TAGS = 32  # bits
 _UNIT_TOLERANCE = 0.01  # by which the length of a rotation may differ from 1
@@ -151,6 +137,19 @@ class Database:
     range_sources: tuple[RangeSource, ...] | None = None
     ground: np.ndarray | None = None
     footing: np.ndarray | None = None
+    _derived: dict[Callable[[Database], Any], Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def derive(self, make: Callable[[Database], Derived]) -> Derived:
+        """Return what a function makes of the database, such as its idles: made once, and kept."""
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        return self._derived[make]
+
+    def keep(self, other: Database, made: Iterable[Callable[[Database], Any]]) -> None:
+        """Take over what these functions made of another database, where both would be the same."""
+        self._derived.update((make, other.derive(make)) for make in made if make in other._derived)
 
     @property
     def frame_count(self) -> int:
@@ -222,67 +221,11 @@ class Database:
         return measure_peaks(np.asarray(self.velocities), self.stops)
 
     @cached_property
-    def motion_limits(self) -> MotionLimits:
-        """What the motion does at most."""
-        return MotionLimits(self)
-
-    @cached_property
-    def odd_postures(self) -> tuple[OddPosture, ...]:
-        """All odd postures, whatever their tags."""
-        return find_all_odd_postures(self)
-
-    @cached_property
-    def odd_frames(self) -> np.ndarray:
-        """Frames (N,) of odd postures in gaits that have others; see `avoided_postures`."""
-        return find_odd_frames(self)
-
-    @cached_property
-    def avoided_frames(self) -> np.ndarray:
-        """The same frames (N,), and those that lead to them."""
-        return find_avoided_frames(self)
-
-    @cached_property
-    def standing(self) -> np.ndarray:
-        """Frames (N,) in which the character simply stands, whatever their tags."""
-        return find_standing(self, measure_character_legs(self))
-
-    @cached_property
-    def unmended(self) -> tuple[BuildNote, ...]:
-        """What a build would mend in its sources."""
-        return find_unmended(self)
-
-    @cached_property
-    def idle_runs(self) -> np.ndarray:
-        """The first frame of each idle, and that after its last (R, 2)."""
-        return find_idle_runs(self)
-
-    @cached_property
-    def idles(self) -> Idles:
-        """The idles, or poses to hold where there are none."""
-        return find_idles(self)
-
-    @cached_property
-    def walk_bearing(self) -> WalkBearing:
-        """How the body is carried in walking."""
-        return WalkBearing(self)
-
-    @cached_property
-    def stances(self) -> StanceScore:
-        """How well poses would do as a stance."""
-        return StanceScore(self, measure_character_legs(self))
-
-    @cached_property
     def toes(self) -> np.ndarray:
         """Toes (N, L, 3) of all legs as the simulation bone sees them, in metres."""
         toes = [leg.toe for leg in self.roles.legs]
         poses = np.asarray(self.poses)
         return self.skeleton.compute_bone_positions(toes, poses, root=0).astype(np.float32)
-
-    @cached_property
-    def played_toes(self) -> np.ndarray:
-        """The rows (N, L, 8) of all frames, as `PlayedToes` has them."""
-        loops, contacts = [each.loop for each in self.ranges], np.asarray(self.contacts)
-        return measure_toes(self.toes, self.track, contacts, self.stops, loops, self.fps)
 
     @cached_property
     def playable(self) -> np.ndarray:
@@ -390,10 +333,9 @@ class Database:
         result = replace(
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
-        kept = {"root_motion", "range_of_frame", "peaks", "odd_postures", "character_legs"}
-        kept |= {"standing", "followers", "predecessors", "toes", "gaze", "unmended", "stances"}
+        kept = {"root_motion", "range_of_frame", "peaks", "followers", "predecessors", "toes"}
         if np.array_equal(result.playable, self.playable):
-            kept |= {"normalization", "successors", "walk_bearing"}
+            kept |= {"normalization", "successors"}
         vars(result).update({name: vars(self)[name] for name in kept & vars(self).keys()})
         return result
 
@@ -419,31 +361,6 @@ class Database:
         ground = np.asarray(self.ground, np.float64)
         return differentiate(ground, self.to_motion_table(), cyclic=False)
 
-    @cached_property
-    def climb_speeds(self) -> ClimbSpeeds | None:
-        """How fast clips climb; None where all clips are on level ground."""
-        if self.ground is None:
-            return None
-        return measure_speeds(self.track, np.asarray(self.ground), self.starts, self.fps)
-
-    @cached_property
-    def gaze(self) -> Gaze | None:
-        """What turns for a look of the character, None if it has no known head."""
-        every = max(self.frame_count // _LEG_SAMPLES, 1)
-        return measure_gaze(self.skeleton, self.roles, self.poses[::every])
-
-    @cached_property
-    def character_legs(self) -> tuple[LegGeometry, ...]:
-        """The legs of the character as they are and move, in the order of the contacts."""
-        every = max(self.frame_count // _LEG_SAMPLES, 1)
-        poses, footing = self.poses[::every], self.footing
-        if footing is not None:
-            footing = footing[::every]
-        legs = measure_legs(self.skeleton, self.roles, poses, footing)
-        ranges = list(zip(self.starts.tolist(), self.stops.tolist(), strict=True))
-        legs = measure_feet_apart(legs, quat.compute_world(poses, self.skeleton.parents)[1])
-        return tuple(measure_knees(leg, self.poses, ranges, self.fps) for leg in legs)
-
     def with_schema(self, schema: Schema) -> Database:
         """Return the same poses with other features."""
         features = compute_features(schema, self.to_motion_table())
@@ -468,11 +385,6 @@ def _count_frames_to_dead_end(successors: np.ndarray, loop: bool) -> np.ndarray:
     ends = np.append(ends, np.iinfo(np.int32).max)
     frames = np.arange(count)
     return ends[np.searchsorted(ends, frames)] - frames
-
-
-def measure_character_legs(database: Database) -> tuple[LegGeometry, ...]:
-    """Measure the legs of a database's character, in the order of its contacts."""
-    return database.character_legs
 
 
 def save(database: Database, path: Path | str, key: str = "") -> None:

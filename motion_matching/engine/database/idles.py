@@ -7,18 +7,15 @@ Where there is none, poses are found that a character can hold instead.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..control.idling import Idles
 from ..control.legs import LegGeometry
 from ..maths.runs import find_runs
 from ..motion.rest import AT_REST
-from .stances import compute_joints, find_followed, measure_calmness
-
-if TYPE_CHECKING:
-    from .database import Database
+from .character import measure_character_legs
+from .database import Database
+from .stances import StanceScore, compute_joints, find_followed, measure_calmness
 
 _SHORTEST = 0.5  # seconds, of people: small animals are quicker
 # seconds of all idles together: with less, one who stands repeats the same twitch
@@ -37,8 +34,9 @@ _FEET = 0.5  # share of the feet in a comparison
 _HELD, _PLAYED, _STARTED = 0.1, 0.7, 0.1
 
 
-def find_standing(database: Database, legs: tuple[LegGeometry, ...]) -> np.ndarray:
-    """Return the frames (N,) in which a character with these legs stands, whatever their tags."""
+def find_standing(database: Database) -> np.ndarray:
+    """Return the frames (N,) in which the character simply stands, whatever their tags."""
+    legs = database.derive(measure_character_legs)
     frames = np.flatnonzero(_find_resting(database))
     joints = compute_joints(database, frames)
     result = np.zeros(database.frame_count, bool)
@@ -51,7 +49,7 @@ def find_idle_runs(database: Database) -> np.ndarray:
 
     However it stands: a T-pose counts, which is no idle.
     """
-    return _find_long_runs(database, database.standing & find_followed(database))
+    return _find_long_runs(database, database.derive(find_standing) & find_followed(database))
 
 
 def _find_long_runs(database: Database, fits: np.ndarray) -> np.ndarray:
@@ -70,7 +68,7 @@ def find_idles(database: Database) -> Idles:
     """Return the idles of a database, or the poses to hold where it has none to speak of."""
     runs = _find_played_runs(database)
     if not len(runs):
-        stances = database.stances.list_best(_HELD, database)
+        stances = database.derive(StanceScore).list_best(_HELD, database)
         none = np.full(len(stances), -1)
         return _describe_idles(database, runs, stances, none, np.zeros(len(stances)))
     return _make_idles(database, runs)
@@ -79,12 +77,12 @@ def find_idles(database: Database) -> Idles:
 def _find_played_runs(database: Database) -> np.ndarray:
     """Return the runs (R, 2) in which the body stands at ease; none if they last no time at all."""
     fits = np.zeros(database.frame_count, bool)
-    for start, stop in database.idle_runs.tolist():
+    for start, stop in database.derive(find_idle_runs).tolist():
         fits[start:stop] = True
     frames = np.flatnonzero(fits)
     looked_at, places = np.unique(_find_looked_at(database, frames), return_inverse=True)
-    costs = database.stances.rate_frames(looked_at)[places]
-    fits[frames] = costs <= database.stances.find_least(database) + _PLAYED
+    costs = database.derive(StanceScore).rate_frames(looked_at)[places]
+    fits[frames] = costs <= database.derive(StanceScore).find_least(database) + _PLAYED
     runs = _find_long_runs(database, fits)
     seconds = np.ptp(runs, axis=1).sum() / database.fps
     return runs if seconds >= _LEAST * database.pace else runs[:0]
@@ -98,7 +96,7 @@ def _find_looked_at(database: Database, frames: np.ndarray) -> np.ndarray:
 
 def find_settling_frames(database: Database) -> np.ndarray:
     """Return the frames (N,) of all idles, and those that lead to one within a second."""
-    idles, result = database.idles, np.zeros(database.frame_count, bool)
+    idles, result = database.derive(find_idles), np.zeros(database.frame_count, bool)
     lead = round(_LEAD * database.fps)
     first = database.starts[database.range_of_frame[idles.starts]]
     for start, stop in zip(np.maximum(idles.starts - lead, first), idles.stops, strict=True):
@@ -186,7 +184,7 @@ def _find_start(database: Database, runs: np.ndarray, entries: np.ndarray) -> in
         idle[start:stop] = True
     idle[idle] = _find_looked_at(database, np.flatnonzero(idle)) == np.flatnonzero(idle)
     frames = np.flatnonzero(able & idle) if (able & idle).any() else np.flatnonzero(idle)
-    costs = database.stances.rate_frames(frames)
+    costs = database.derive(StanceScore).rate_frames(frames)
     frames = frames[costs <= costs.min() + _STARTED]
     vx, vy, turn = database.root_motion[frames].astype(np.float32).T
     return int(frames[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
@@ -206,7 +204,7 @@ def _describe_idles(
         entries,
         of_run,
         seconds.astype(np.float32),
-        database.stances.compute_joints(entries)[:, 1:],
+        database.derive(StanceScore).compute_joints(entries)[:, 1:],
         _weigh_bones(database),
         database.pace,
         _find_start(database, runs, entries),

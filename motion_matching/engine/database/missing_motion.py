@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .database import Database
+from .idles import find_idle_runs
 from .parts import BuildNote
 from .statistics import measure_strafing
 
@@ -12,7 +13,7 @@ _TWO_LEGS = 2
 def find_missing_motion(database: Database) -> tuple[BuildNote, ...]:
     """Return notes on missing standing, and on the missing side steps of a body with two legs."""
     notes = []
-    if not len(database.idle_runs):
+    if not len(database.derive(find_idle_runs)):
         text = "No idle clip: the character freezes mid-step when it stops. Add a clip of standing."
         notes.append(BuildNote("", text, "standing"))
     if len(database.roles.legs) == _TWO_LEGS and not measure_strafing(database):

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +16,7 @@ from ..control.legs import LegGeometry
 from ..control.margins import MARGINS
 from ..maths import quat
 from ..maths.runs import find_runs
-
-if TYPE_CHECKING:
-    from .database import Database
+from .database import Database
 
 _BLOCK = 1.0  # seconds that share a peak
 _AROUND = 0.5  # seconds before and after them that count too

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from ..body.rig import Leg, Roles
 from ..maths.runs import find_runs
 from ..motion.rest import AT_REST
 from ..motion.skeleton import Skeleton
+from .database import Database
 from .tags import PREFER
-
-if TYPE_CHECKING:
-    from .database import Database
 
 Array = np.ndarray
 GAITS = ("standing", "walking", "running")
@@ -98,7 +96,7 @@ def find_odd_postures(database: Database) -> tuple[OddPosture, ...]:
     """Return the odd postures that no tag excludes or prices, in the order of the ranges."""
     playable = database.playable & ~database.find_reserved(PREFER)
     found = []
-    for one in database.odd_postures:
+    for one in database.derive(find_all_odd_postures):
         for a, b in (find_runs(playable[one.start : one.stop]) + one.start).tolist():
             if b - a >= _SHORTEST * database.fps:
                 found.append(_locate(database, one, a, b))

@@ -11,6 +11,7 @@ from ..published import FIELD, PublishedSet
 from .build import BuildSettings
 from .database import Database
 from .features import load_schema
+from .idles import find_idles
 from .thresholds import AutoTagSettings
 
 
@@ -62,6 +63,6 @@ def list_lacking_motion(database: Database, published: PublishedSet) -> list[str
     lacking = [
         f"no frame is tagged {tag}" for tag in published.tags if tag not in database.tag_names
     ]
-    if published.method == FIELD and not database.idles.holds:
+    if published.method == FIELD and not database.derive(find_idles).holds:
         lacking.append("a field as published never leaves the standing in it")
     return lacking

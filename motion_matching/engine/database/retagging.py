@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 
 from ..errors import DatabaseError
 from ..motion.simulation_bone import GroundTrack
 from . import parts
+from .bearing import WalkBearing
 from .build import check_distinct
+from .character import measure_character_gaze, measure_character_legs
 from .database import Database
+from .idles import find_standing
 from .limits import measure_limits
 from .parts import (
     BuildNote,
@@ -22,8 +26,21 @@ from .parts import (
     propose_tags,
     select_tags,
 )
+from .postures import find_all_odd_postures
+from .stances import StanceScore
 from .tags import LOOP, NO_USE, TagRange, find_unused
 from .thresholds import AutoTagSettings
+from .unmended import find_unmended
+
+# what is made of a database whatever the tags of its frames are
+_WHATEVER_TAGS = (
+    StanceScore,
+    find_all_odd_postures,
+    find_standing,
+    find_unmended,
+    measure_character_gaze,
+    measure_character_legs,
+)
 
 SourceTags = Mapping[str, tuple[TagRange, ...]]  # by the key of a source
 
@@ -79,9 +96,25 @@ def _put_bits(
     if not np.array_equal(unused, ~database.playable):
         velocities = np.asarray(database.velocities)
         limits = measure_limits(velocities, database.fps, database.stops, unused, database.peaks)
-    result = database.with_tags(bits, names, changed.bias, limits, changed.settings)
+    result = change_tags(database, bits, names, changed.bias, limits, changed.settings)
     if unused.any():
         check_distinct(result)
+    return result
+
+
+def change_tags(
+    database: Database,
+    bits: np.ndarray,
+    names: tuple[str, ...],
+    bias: np.ndarray,
+    limits: np.ndarray,
+    settings: dict[str, Any],
+) -> Database:
+    """Return the same motion with other tags, and what is known of it whatever its tags."""
+    result = database.with_tags(bits, names, bias, limits, settings)
+    result.keep(database, _WHATEVER_TAGS)
+    if np.array_equal(result.playable, database.playable):
+        result.keep(database, (WalkBearing,))
     return result
 
 

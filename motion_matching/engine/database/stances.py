@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..maths import quat
 from ..motion.smoothing import MOMENT, count_frames
 from ..settings import tune
+from .character import measure_character_legs
+from .database import Database
 from .postures import find_arms, measure_leg
-
-if TYPE_CHECKING:
-    from ..control.legs import LegGeometry
-    from .database import Database
 
 _CHUNK = 4096  # frames whose bones are found together
 _MOST_FRAMES = 5000  # that are rated of a whole database
@@ -71,8 +68,9 @@ class StanceScore:
     first. Lengths are measured in legs of the body, and straightness by what it reaches itself.
     """
 
-    def __init__(self, database: Database, legs: tuple[LegGeometry, ...]) -> None:
-        self._database, self._legs = database, legs
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._legs = database.derive(measure_character_legs)
         skeleton, roles = database.skeleton, database.roles
         lengths = np.linalg.norm(np.asarray(database.poses[0, :3]), axis=0)
         own = [measure_leg(skeleton, leg, lengths) for leg in roles.legs]

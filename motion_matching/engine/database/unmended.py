@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..body.toe_ends import measure_leg_lengths
 from ..motion.clip import Clip
 from .clip_feet import is_off_zero
+from .database import Database
 from .mending import describe_unmended
 from .parts import BuildNote
-
-if TYPE_CHECKING:
-    from .database import Database
 
 _MOST_FRAMES = 1000  # of a database whose feet are looked at
 EXAMINED = "examined"  # among the settings of a database that was mended, or keeps what is wrong

@@ -12,6 +12,7 @@ import numpy as np
 from ..control.settings import PerformerSettings
 from ..control.take import Take
 from ..database.frame_names import find_frame
+from ..database.idles import find_idle_runs
 from ..errors import SettingsError
 from ..maths import planar
 from ..progress import ReportShare
@@ -350,7 +351,7 @@ class Director:
     @cached_property
     def _can_stand(self) -> bool:
         """Whether the data has standing motion."""
-        return len(self.footage.database.idle_runs) > 0
+        return len(self.footage.database.derive(find_idle_runs)) > 0
 
     def _prepare(self, shot: Shot) -> _Task:
         footage = self.footage

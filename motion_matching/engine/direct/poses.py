@@ -12,7 +12,8 @@ import numpy as np
 
 from ..control.contact_ranges import ContactRange
 from ..control.take import Take
-from ..database.database import Database, measure_character_legs
+from ..database.character import measure_character_legs
+from ..database.database import Database
 from ..database.frame_names import find_frame
 from ..errors import SettingsError
 from ..maths import quat
@@ -211,7 +212,7 @@ def plant_feet(
         return baking.place_feet(take, database, feet)[0]
     ticks = [each.tick for each in asked]
     toes = baking.compute_toe_positions(take.unlocked_poses[ticks], database)
-    standing = np.array([leg.toe_height for leg in measure_character_legs(database)])
+    standing = np.array([leg.toe_height for leg in database.derive(measure_character_legs)])
     allowed = np.array([each.mark.pose_tolerance for each in asked])
     above = toes[..., 2] - take.unlocked_poses[ticks, 2, :1]
     raised = above > standing + allowed[:, None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..control.settings import PerformerSettings
+from ..database.avoided_postures import find_odd_frames
 from ..database.frame_names import find_frame
 from ..maths.easing import smoothstep
 from .aims import PartAim
@@ -168,7 +169,7 @@ def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> l
 def _find_odd_frames(footage: Footage, settings: PerformerSettings) -> np.ndarray:
     """Return the frames (N,) of odd postures, if these are to be avoided."""
     if settings.posture_weight > 0.0:
-        return footage.database.odd_frames
+        return footage.database.derive(find_odd_frames)
     return np.zeros(footage.frame_count, bool)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..database.avoided_postures import find_odd_frames
 from ..database.database import Database
 from .neighbours import Neighbours
 from .states import MotionStates
@@ -58,7 +59,11 @@ def find_gait_states(
     masks = classify_gaits(database)[1][:, states.frames]
     lasting = masks & states.find_lasting(database, round(_END_SECONDS * states.fps))
     masks = _reduce(masks, lasting)
-    return masks if with_odd else _reduce(masks, masks & ~database.odd_frames[states.frames])
+    return (
+        masks
+        if with_odd
+        else _reduce(masks, masks & ~database.derive(find_odd_frames)[states.frames])
+    )
 
 
 def _reduce(masks: np.ndarray, fewer: np.ndarray) -> np.ndarray:

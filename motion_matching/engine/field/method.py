@@ -36,7 +36,10 @@ from ..control.played_toes import PlayedToes, blend_toes
 from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import clamp
-from ..database.database import Database, measure_character_legs
+from ..database.character import find_played_toes, measure_character_gaze, measure_character_legs
+from ..database.database import Database
+from ..database.idles import find_idles
+from ..database.motion_limits import MotionLimits
 from ..maths import quat
 from ..maths.planar import rotate_xy, wrap
 from ..motion.skeleton import Skeleton
@@ -119,10 +122,10 @@ class MotionField:
         self.fps = database.fps
         # the simulation object's point, as the character's own is at time 0; and the goal's
         self.trajectory_times, self.climbs = (1.0 / self.fps, *TIMES), None
-        self.legs = measure_character_legs(database)
-        self.gaze = database.gaze
+        self.legs = database.derive(measure_character_legs)
+        self.gaze = database.derive(measure_character_gaze)
         self.hips = database.roles.hips
-        self.acceleration_limits = database.motion_limits.bones
+        self.acceleration_limits = database.derive(MotionLimits).bones
         self.foresight = foresight
         as_notebook = settings.field == "notebook"
         choose_metric = Metric.from_notebook if as_notebook else Metric.from_database
@@ -139,7 +142,7 @@ class MotionField:
         tagged = [states.tag_masks[tag] for tag in database.tag_names]
         self._tagged = np.array(tagged, np.float32).reshape(len(tagged), len(states)).T
         self._contacts = states.contacts.astype(np.float32)
-        self._toes = database.played_toes[database.successors[states.frames]]
+        self._toes = database.derive(find_played_toes)[database.successors[states.frames]]
         if foresight:
             self._clip_ticks = max(round(_CLIP_SECONDS * self.fps), 1)
             self._clip_travel = compute_travel(database, states, self._clip_ticks / self.fps)
@@ -149,9 +152,11 @@ class MotionField:
         parents = self.skeleton.parents
         toes = np.array([leg.toe for leg in database.roles.legs], np.intp)
         self._inertia = Momentum(parents, toes, self.fps)
-        self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
+        self._idling = Idling(
+            database.derive(find_idles), parents, database.fps, database.make_tag_mask
+        )
         self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
-        self._limits = database.motion_limits.prepare()
+        self._limits = database.derive(MotionLimits).prepare()
         self._lookahead: float | None = None
         self._one_field: OneField | None = None
         # neighbours of the results of all actions (A, k), and those of the current pose, the result
@@ -227,7 +232,7 @@ class MotionField:
         """Play on from a frame at which the character stands."""
         states, jump = self.states, None
         state = states.find_at(frame)
-        if self.database.idles.holds:
+        if self.database.derive(find_idles).holds:
             return self._hold(frame, state)
         if frame != self._frame or not (self._is_idle or self.decision is None):
             source = _to_jump_state(self._pose, self._momentum, self.fps)

@@ -27,10 +27,18 @@ from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
 from ..database.avoided_postures import price_frames
-from ..database.database import Database, measure_character_legs
+from ..database.bearing import WalkBearing
+from ..database.character import (
+    find_played_toes,
+    measure_character_gaze,
+    measure_character_legs,
+    measure_climb_speeds,
+)
+from ..database.database import Database
 from ..database.features import TRAJECTORY_KINDS, Schema
 from ..database.frame_names import find_frame
-from ..database.idles import find_moving_frames, find_settling_frames
+from ..database.idles import find_idles, find_moving_frames, find_settling_frames
+from ..database.motion_limits import MotionLimits
 from ..errors import DatabaseError, SettingsError
 from ..motion.rest import AT_REST
 from ..motion.skeleton import Skeleton
@@ -74,20 +82,23 @@ class MotionMatching:
         self.terms = check_terms(terms)
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
-        self.legs = measure_character_legs(database)
-        self.gaze = database.gaze
+        self.legs = database.derive(measure_character_legs)
+        self.gaze = database.derive(measure_character_gaze)
         self.hips = database.roles.hips
-        self.acceleration_limits = database.motion_limits.bones
+        self.acceleration_limits = database.derive(MotionLimits).bones
         schema = database.schema
         self.trajectory_times = schema.trajectory_times
         self._contacts = np.asarray(database.contacts)
         self._moments, self._tempo = Moments(database), LiveTempo(database)
         gone = self._measure_gone(database)
-        self._support = SupportPrice(database.played_toes, gone, self.legs)
+        self._support = SupportPrice(database.derive(find_played_toes), gone, self.legs)
         self._footing = _measure_footing(database)
-        self.climbs = database.climb_speeds
+        self.climbs = database.derive(measure_climb_speeds)
         self._successors = database.successors
-        self._limits, self._bearing = database.motion_limits.prepare(), database.walk_bearing
+        self._limits, self._bearing = (
+            database.derive(MotionLimits).prepare(),
+            database.derive(WalkBearing),
+        )
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
         self._settings = settings
         self.features = FittedFeatures(database).fit(settings)
@@ -103,7 +114,9 @@ class MotionMatching:
         self._last: _Search | None = None
         self._jumps: dict[int, Jump] = {}  # of the tick, each to its frame
         parents = database.skeleton.parents
-        self._idling = Idling(database.idles, parents, database.fps, database.make_tag_mask)
+        self._idling = Idling(
+            database.derive(find_idles), parents, database.fps, database.make_tag_mask
+        )
         self.apply(settings)
         self.reset()
 
@@ -202,7 +215,7 @@ class MotionMatching:
         self._waited = 0  # ticks that jumps have waited in a row
         self._idling.reset()
         start = self._idling.begin() if self._settings.idle else -1
-        self._is_held = start >= 0 and self.database.idles.holds
+        self._is_held = start >= 0 and self.database.derive(find_idles).holds
         if start >= 0:
             self._frame = start
         self._since_stood = 0.0 if start >= 0 else math.inf  # seconds
@@ -288,7 +301,7 @@ class MotionMatching:
     def _idle(self, frame: int) -> Motion:
         """Play on from a frame at which the character stands."""
         jump = None
-        holds = self.database.idles.holds
+        holds = self.database.derive(find_idles).holds
         if frame != self._frame or holds > self._is_held:
             source = self._get_played_state()
             self._is_held = holds
@@ -439,7 +452,7 @@ class MotionMatching:
 
         Where standing leads on into walks, the data shows how they begin.
         """
-        begins = self._settings.idle and not self.database.idles.leads_on
+        begins = self._settings.idle and not self.database.derive(find_idles).leads_on
         begins = begins and self._since_stood <= _START * self.database.pace
         if not begins or goal.jump_to or goal.enter:
             return False

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..control.method import Footing
 from ..control.played_toes import LAND, MOVING, NEVER, PLACE, STAYS, UNTIL, PlayedToes
+from ..database.character import find_played_toes
 from ..database.database import Database
 from ..maths.component_quat import mix_poses
 from ..maths.planar import rotate_xy
@@ -41,7 +42,7 @@ class Moments:
         self._contacts = np.asarray(database.contacts)
         self.root_motion = database.root_motion.astype(np.float32)
         self.successors, self._fps = database.successors, database.fps
-        self._toes = database.played_toes
+        self._toes = database.derive(find_played_toes)
         self._predecessors = database.predecessors
 
     def get_state(self, moment: Moment, rate: float = 1.0) -> State:

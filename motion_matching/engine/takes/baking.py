@@ -13,7 +13,9 @@ from ..control.contact_ranges import ContactRange
 from ..control.fade import choose_fade
 from ..control.foot_rules import RULES
 from ..control.take import Take
-from ..database.database import Database, measure_character_legs
+from ..database.character import measure_character_legs
+from ..database.database import Database
+from ..database.motion_limits import MotionLimits
 from ..errors import SettingsError
 from ..feet import FeetPlan, ToeMotion, measure_pitches, measure_sides, plant_feet
 from ..maths import planar, quat
@@ -39,12 +41,15 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
         ranges = find_contact_ranges(*sizes.divide(take, database, size))
         return sizes.scale_ranges(ranges, size)
     toes = _find_standing_toes(take, database)
-    standing = [leg.toe_height for leg in measure_character_legs(database)]
+    standing = [leg.toe_height for leg in database.derive(measure_character_legs)]
     contacts = _leave_out_steps(take, database, toes)
     stands = contacts & (_find_played_heights(take, database) < np.add(standing, RULES.landing))
     free = compute_toe_positions(take.unlocked_poses, database)[..., 2] - take.poses[:, 2, :1]
     stands &= free < np.add(standing, _IN_AIR)
-    radius, hardest = take.performer_settings.unlock_radius, database.motion_limits.hardest_step
+    radius, hardest = (
+        take.performer_settings.unlock_radius,
+        database.derive(MotionLimits).hardest_step,
+    )
     return contact_ranges.find_contact_ranges(stands, toes, take.fps, radius, hardest)
 
 
@@ -90,7 +95,7 @@ def bake_feet(
     data = measure_toe_motion(take, database)
     assert data.stand is not None
     plan = FeetPlan(
-        legs=measure_character_legs(database),
+        legs=database.derive(measure_character_legs),
         ranges=ranges,
         fps=take.fps,
         clearance=settings.swing_clearance,
@@ -98,14 +103,15 @@ def bake_feet(
         data=data._replace(
             stand=contact_ranges.place_toes(
                 *(ranges, take.contacts, data.stand, settings.unlock_radius),
-                database.motion_limits.hardest_step / take.fps**2,
+                database.derive(MotionLimits).hardest_step / take.fps**2,
             )
         ),
         ground=take.performance.ground,
         firm=[r for r in ranges if r not in known],
         starts=starts,
         hardest=min(
-            database.motion_limits.measure_played(take.frames), database.motion_limits.common_peak
+            database.derive(MotionLimits).measure_played(take.frames),
+            database.derive(MotionLimits).common_peak,
         ),
         left_out=left_out,
     )
@@ -175,14 +181,14 @@ def _list_played_poses(take: Take, database: Database) -> np.ndarray:
 
 def _find_played_pitches(take: Take, database: Database) -> np.ndarray:
     """Return by which angles (T, L) heels are up in the frames played."""
-    legs, poses = measure_character_legs(database), _list_played_poses(take, database)
+    legs, poses = database.derive(measure_character_legs), _list_played_poses(take, database)
     return np.column_stack([measure_pitches(leg, database.skeleton, poses) for leg in legs])
 
 
 def _find_played_sides(take: Take, database: Database) -> np.ndarray:
     """Return how far (T, L) ankles are on their own side in the frames played."""
     positions = quat.compute_world(_list_played_poses(take, database), database.skeleton.parents)[1]
-    return measure_sides(measure_character_legs(database), positions)
+    return measure_sides(database.derive(measure_character_legs), positions)
 
 
 def _find_played_heights(take: Take, database: Database) -> np.ndarray:
@@ -191,7 +197,7 @@ def _find_played_heights(take: Take, database: Database) -> np.ndarray:
     A character without standing motion holds a pose out of a step, with all of its feet planted.
     """
     heights = compute_toe_positions(_list_played_poses(take, database), database)[..., 2]
-    standing = np.array([leg.toe_height for leg in measure_character_legs(database)])
+    standing = np.array([leg.toe_height for leg in database.derive(measure_character_legs)])
     held = take.contacts & ~np.asarray(database.contacts)[take.frames]
     return np.where(held, np.minimum(heights, standing), heights)
 

@@ -11,7 +11,8 @@ from ..control.carrying import Body, carry_on, move_places
 from ..control.performance import Performance
 from ..control.start_state import build_start_state
 from ..control.take import Take, join
-from ..database.database import Database, measure_character_legs
+from ..database.character import measure_character_legs
+from ..database.database import Database
 from ..maths import planar, quat
 
 _SAME = 0.03  # metres by which joints may be elsewhere than when a recording began
@@ -31,7 +32,7 @@ def splice(base: Take, tick: int, part: Take, database: Database, lead_back: flo
     if end >= base.frame_count or end < 2 or part.frame_count < 2:
         return joined
     jumped[end] = True
-    legs, settings = measure_character_legs(database), part.performer_settings
+    legs, settings = database.derive(measure_character_legs), part.performer_settings
     body = Body(base.skeleton, np.array(database.limits), legs, base.fps)
 
     def carry(name: str, contacts: np.ndarray | None) -> np.ndarray:

@@ -11,6 +11,7 @@ import pytest
 from motion_matching.app.live import host, performing
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
+from motion_matching.engine.database.idles import find_idles
 from motion_matching.live.inputs.keyboard import Keyboard
 from motion_matching.live.inputs.replay import ReplayInput
 from motion_matching.live.inputs.steering import SteeringInput
@@ -100,7 +101,7 @@ def test_a_linked_and_overridden_character_breathes(tmp_path):
     source.use_range, source.frame_start, source.frame_end = True, int(first) + 60, int(last) - 90
     obj = override_character(str(tmp_path / "hero.blend"))
     database, *rest = run_steps(performing.prepare_steps(obj))
-    assert database.idles.holds
+    assert database.derive(find_idles).holds
     keyboard = Keyboard()
     live = performing.start(obj, database, *rest, keyboard, SteeringInput(keyboard), 0.0)
     shown, fps = [], round(database.fps)
@@ -114,7 +115,7 @@ def test_a_linked_and_overridden_character_breathes(tmp_path):
 @pytest.mark.slow
 def test_rigify_breathes_on_planted_feet():
     hero = RigHero(stands=False)
-    assert hero.database.idles.holds
+    assert hero.database.derive(find_idles).holds
     hero.start(Performance("rest", FPS, tuple(repeat(Intent(), 20 * SECONDS))))
     shown = hero.run(8 * SECONDS)[3 * SECONDS :]
     host.end()

@@ -8,7 +8,7 @@ import numpy as np
 from motion_matching.app.live import host
 from motion_matching.app.settings import add_obstacles
 from motion_matching.engine.control import performance
-from motion_matching.engine.database.database import measure_character_legs
+from motion_matching.engine.database.character import measure_character_legs
 from motion_matching.engine.takes import takes
 from motion_matching.engine.takes.baking import compute_toe_positions
 from motion_matching.live.inputs.replay import ReplayInput
@@ -44,7 +44,7 @@ def test_live_and_bake_use_the_same_ground() -> None:
     live = hero.start(ReplayInput(build_performance("figure_eight", seconds=6.0), FPS))
     live.toggle_recording()
     database = load_demo()
-    standing = [leg.toe_height for leg in measure_character_legs(database)]
+    standing = [leg.toe_height for leg in database.derive(measure_character_legs)]
     for _ in range(300):
         hero.run(1)
         frame = live.session._frame

@@ -12,6 +12,8 @@ from motion_matching.engine.control.breathing import BreathingAmounts
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.character import measure_character_legs
+from motion_matching.engine.database.idles import find_idles
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.field.neighbours import Metric
@@ -112,7 +114,7 @@ def settle(take, hold):
 def check_feet_stay_planted(database, stops, seed=0):
     """Stop in many ways; then toes stay in place on the floor, and are baked in place."""
     take, holds = perform_stops(database, stops, seed)
-    legs = database.character_legs
+    legs = database.derive(measure_character_legs)
     toes, heights = [leg.chain[-1] for leg in legs], [leg.toe_height for leg in legs]
     for shown in (take, baking.bake_feet(take, database)):
         joints = compute_joints(shown)[:, toes]
@@ -225,7 +227,7 @@ def test_a_dog_breathes_on_four_feet():
         if last - first > 100:
             sources.append(Source(clip=clip.crop(first, last)))
     database = build(sources, BuildSettings())[0]
-    assert database.idles.holds
+    assert database.derive(find_idles).holds
     take, holds = perform(database, holds=1)
     joints = compute_joints(take)[holds[0]]
     assert np.ptp(joints[:, [leg.toe for leg in database.roles.legs]], axis=0).max() < 0.002

@@ -14,6 +14,7 @@ from motion_matching.engine.control.ground_ahead import ClimbSpeeds, list_times,
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.take import Take
+from motion_matching.engine.database.character import measure_character_legs
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.maths import quat
@@ -59,7 +60,7 @@ def measure_feet(take: Take, data: Database) -> tuple[np.ndarray, np.ndarray]:
     toes = baking.compute_toe_positions(take.poses, data).astype(float)
     floor = take.performance.floor
     below = np.array([[floor.height(x, y) for x, y, _ in row] for row in toes.tolist()])
-    return toes[..., 2] - below - data.character_legs[0].toe_height, toes
+    return toes[..., 2] - below - data.derive(measure_character_legs)[0].toe_height, toes
 
 
 def find_slope(take: Take) -> np.ndarray:

@@ -13,7 +13,7 @@ from motion_matching.engine.control.foot_lock import FootLock
 from motion_matching.engine.control.legs import Beside
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.database import measure_character_legs
+from motion_matching.engine.database.character import measure_character_legs
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import baking, metrics
@@ -27,7 +27,7 @@ BESIDE = Beside(1, 0.08, -0.02, -0.06)
 
 @pytest.fixture(scope="module")
 def legs(demo_database):
-    return measure_character_legs(demo_database)
+    return demo_database.derive(measure_character_legs)
 
 
 def make_foot(x: float, y: float, z: float = 0.03):
@@ -203,7 +203,7 @@ def test_legs_hardly_cross_more_than_in_the_clips(demo_database, legs, gait, fee
 
 def test_four_legs_keep_to_their_sides():
     database = build([Source(clip=rigs.anonymize(rigs.make_dog())[0])], BuildSettings())[0]
-    legs = measure_character_legs(database)
+    legs = database.derive(measure_character_legs)
     pairs = {(k, beside.leg) for k, leg in enumerate(legs) for beside in leg.beside}
     assert pairs
     for k, leg in enumerate(legs):

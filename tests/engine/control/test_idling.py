@@ -16,6 +16,8 @@ from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.control.rollout import solve
 from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.character import measure_character_legs
+from motion_matching.engine.database.idles import find_idles
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.field.neighbours import Metric
@@ -81,7 +83,7 @@ def measure_stance(take, database, ticks):
 def find_idles_played(take, database, start):
     """Return the idle (T,) that each tick from `start` on plays, -1 for none."""
     frames = take.frames[start:]
-    idles = database.idles
+    idles = database.derive(find_idles)
     runs = idles.starts.searchsorted(frames, side="right") - 1
     return np.where(frames < idles.stops[runs], runs, -1)
 
@@ -197,7 +199,7 @@ def restless_database():
     cut = [clips[f"{gait}_curves"] for gait in ("walk", "run")]
     cut = [clip.crop(60, clip.frame_count - 90) for clip in cut]
     database = build([Source(clip=clip) for clip in cut], BuildSettings(mirror=True))[0]
-    assert len(database.idles.starts) == 0
+    assert len(database.derive(find_idles).starts) == 0
     return database
 
 
@@ -267,7 +269,7 @@ def test_a_pose_out_of_a_step_is_held_on_both_feet(settings, gait):
     moves = [STAND] * (2 * FPS) + [Intent(move=(0.5, -0.8), gait=1.0)] * FPS + [STAND] * (6 * FPS)
     take, _ = perform_restless(database, settings, "matching", moves)
     heights = baking.compute_toe_positions(take.poses, database)[..., 2]
-    above = heights - [leg.toe_height for leg in baking.measure_character_legs(database)]
+    above = heights - [leg.toe_height for leg in database.derive(measure_character_legs)]
     for settled in (slice(FPS, 2 * FPS), slice(-2 * FPS, None)):
         assert take.locked[settled].all()
         assert above[settled].max() < 5e-3
@@ -276,7 +278,7 @@ def test_a_pose_out_of_a_step_is_held_on_both_feet(settings, gait):
 def test_a_single_idle_goes_on_from_another_part_of_itself(settings):
     clip = next(clip for clip in demo.generate_clips() if clip.name == "idle")
     database = build([Source(clip=clip)], BuildSettings())[0]
-    assert len(database.idles.starts) == 1
+    assert len(database.derive(find_idles).starts) == 1
     performance = Performance("one", FPS, tuple([STAND] * (60 * FPS)))
     take = takes.perform(database, settings, performance)
     assert take.jumped.sum() >= 3
@@ -312,7 +314,7 @@ def test_it_stands_where_a_path_rests_and_goes_on_with_it(demo_database, setting
     rest = FuturePath(times, ((0.0, 0.0),) * 8, (0.0,) * 8)
     moving = FuturePath(times, tuple((0.0, -0.25 * k) for k in range(8)), (0.0,) * 8)
     frames = [performer.step(Intent(path=rest)).frame for _ in range(2 * FPS)]
-    idles = demo_database.idles
+    idles = demo_database.derive(find_idles)
     run = idles.starts.searchsorted(frames[-1], side="right") - 1
     assert idles.starts[run] <= frames[-1] < idles.stops[run]
     assert performer.step(Intent(path=moving)).jumped

@@ -14,7 +14,7 @@ from motion_matching.engine.control.leap_limit import LeapLimit
 from motion_matching.engine.control.legs import Beside
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.sized_feet import SizedFootLock
-from motion_matching.engine.database.database import measure_character_legs
+from motion_matching.engine.database.character import measure_character_legs
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import metrics, takes
 
@@ -25,7 +25,7 @@ LENGTHS = UPPER**2 + LOWER**2, 2.0 * UPPER * LOWER
 
 @pytest.fixture(scope="module")
 def legs(demo_database):
-    return measure_character_legs(demo_database)
+    return demo_database.derive(measure_character_legs)
 
 
 def limit(leg, reaches: np.ndarray) -> np.ndarray:

@@ -14,6 +14,8 @@ from motion_matching.engine.control.looking import Gaze, Look, measure_gaze
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.character import measure_character_gaze
+from motion_matching.engine.database.idles import find_standing
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.field.field_controller import FieldController
@@ -38,7 +40,9 @@ def flips(demo_database):
 @pytest.fixture
 def still(demo_database):
     """A standing pose of the demo, with bone 0 at the origin."""
-    pose = np.array(demo_database.poses[np.flatnonzero(demo_database.standing)[0]], np.float32)
+    pose = np.array(
+        demo_database.poses[np.flatnonzero(demo_database.derive(find_standing))[0]], np.float32
+    )
     pose[:, 0] = [0, 0, 0, 1, 0, 0, 0]
     return pose
 
@@ -74,10 +78,12 @@ def test_only_bones_from_spine_to_head_turn_and_feet_stay(demo_database, flips):
 @pytest.mark.parametrize(("script", "gait"), [("flips", "walk"), ("random", "walk")])
 def test_a_neck_stays_within_its_limits_and_nothing_pops(demo_database, script, gait):
     take = perform_script(demo_database, script, gait, seconds=40.0, look=1.0)
-    gaze = demo_database.gaze
+    gaze = demo_database.derive(measure_character_gaze)
     _, _, turns = measure_heads(take.poses, demo_database.skeleton, gaze)
     _, _, own = measure_heads(
-        demo_database.poses[take.frames], demo_database.skeleton, demo_database.gaze
+        demo_database.poses[take.frames],
+        demo_database.skeleton,
+        demo_database.derive(measure_character_gaze),
     )
     limit = take.performer_settings.look_limit
     assert np.abs(turns).max() <= max(limit, np.abs(own).max()) + math.radians(2.0)
@@ -108,23 +114,29 @@ def test_a_motion_field_looks_too(demo_database):
             demo_database, settings, "flips", gait="walk", seconds=6.0, seed=0
         )
         take = takes.perform(demo_database, settings, wanted, controller=controller)
-        heads.append(measure_heads(take.poses, take.skeleton, demo_database.gaze)[0])
+        heads.append(
+            measure_heads(take.poses, take.skeleton, demo_database.derive(measure_character_gaze))[
+                0
+            ]
+        )
     assert np.abs([wrap(turn) for turn in heads[1] - heads[0]]).max() > math.radians(45.0)
 
 
 def test_without_look_a_pose_stays_as_it_is(demo_database, still):
-    look = Look(demo_database.gaze)
+    look = Look(demo_database.derive(measure_character_gaze))
     poses = play(look, still, [2.0] * 30, settings=PerformerSettings(look=0.0))
     assert all(pose.tobytes() == still.tobytes() for pose in poses)
 
 
 def test_a_look_that_is_switched_off_fades(demo_database, still):
-    look = Look(demo_database.gaze)
+    look = Look(demo_database.derive(measure_character_gaze))
     turned = play(look, still, [1.0] * 60)
     fade = PerformerSettings(look=0.0, look_halflife=0.15)
     faded = play(look, still, [1.0] * 300, settings=fade)
     headings = measure_heads(
-        np.concatenate([turned[-1:], faded]), demo_database.skeleton, demo_database.gaze
+        np.concatenate([turned[-1:], faded]),
+        demo_database.skeleton,
+        demo_database.derive(measure_character_gaze),
     )[0]
     assert np.abs(np.diff(headings)).max() < 0.1
     assert faded[-1].tobytes() == still.tobytes()
@@ -133,8 +145,12 @@ def test_a_look_that_is_switched_off_fades(demo_database, still):
 def test_a_head_reaches_the_heading_and_the_height_of_what_it_looks_at(demo_database, still):
     head = demo_database.skeleton.compute_bone_positions([demo_database.roles.head], still[None])
     x, y, z = (head[0, 0] + [1.0, -2.0, 0.6]).tolist()
-    poses = play(Look(demo_database.gaze), still, [0.0] * 120, [(x, y, z)] * 120)
-    heading, height, _ = measure_heads(poses, demo_database.skeleton, demo_database.gaze)
+    poses = play(
+        Look(demo_database.derive(measure_character_gaze)), still, [0.0] * 120, [(x, y, z)] * 120
+    )
+    heading, height, _ = measure_heads(
+        poses, demo_database.skeleton, demo_database.derive(measure_character_gaze)
+    )
     assert heading[-1] == pytest.approx(math.atan2(1.0, 2.0), abs=math.radians(3.0))
     assert height[-1] == pytest.approx(math.atan2(0.6, math.sqrt(5.0)), abs=math.radians(3.0))
 
@@ -151,7 +167,7 @@ def _list_ways(head):
 
 
 def test_nothing_snaps_where_a_point_passes_overhead_or_behind(demo_database, still):
-    skeleton, gaze = demo_database.skeleton, demo_database.gaze
+    skeleton, gaze = demo_database.skeleton, demo_database.derive(measure_character_gaze)
     head = skeleton.compute_bone_positions([gaze.chain[-1]], still[None])[0, 0]
     leap = play(Look(gaze), still, [1.2] * 180)  # the hardest of a single change of goal
     most = np.abs(np.diff(measure_heads(leap, skeleton, gaze)[0], 2)).max()
@@ -167,32 +183,43 @@ def test_nothing_snaps_where_a_point_passes_overhead_or_behind(demo_database, st
 
 def test_a_goal_that_trembles_straight_behind_does_not_shake_the_head(demo_database, still):
     headings = [math.pi - 0.02 if tick % 2 else -math.pi + 0.02 for tick in range(240)]
-    poses = play(Look(demo_database.gaze), still, headings)
-    heading, _, _ = measure_heads(poses, demo_database.skeleton, demo_database.gaze)
+    poses = play(Look(demo_database.derive(measure_character_gaze)), still, headings)
+    heading, _, _ = measure_heads(
+        poses, demo_database.skeleton, demo_database.derive(measure_character_gaze)
+    )
     assert np.abs(np.diff(heading)).max() < math.radians(6.0)
 
 
 def test_a_point_behind_is_left_alone(demo_database, still):
-    poses = play(Look(demo_database.gaze), still, [0.3] * 200, [(0.1, 3.0, 1.6)] * 200)
-    heading, _, _ = measure_heads(poses, demo_database.skeleton, demo_database.gaze)
+    poses = play(
+        Look(demo_database.derive(measure_character_gaze)),
+        still,
+        [0.3] * 200,
+        [(0.1, 3.0, 1.6)] * 200,
+    )
+    heading, _, _ = measure_heads(
+        poses, demo_database.skeleton, demo_database.derive(measure_character_gaze)
+    )
     assert heading[-1] == pytest.approx(0.3, abs=0.02)  # where it goes counts then
 
 
 @pytest.mark.parametrize("size", [0.03, 20.0])
 def test_mice_and_giants_look_alike(demo_database, still, size):
     point = (1.0, -1.5, 2.0)
-    plain = play(Look(demo_database.gaze), still, [0.0] * 60, [point] * 60)
+    plain = play(
+        Look(demo_database.derive(measure_character_gaze)), still, [0.0] * 60, [point] * 60
+    )
     scaled = still.copy()
     scaled[:3] *= size
     other = [tuple(size * value for value in point)] * 60
-    sized = play(Look(demo_database.gaze), scaled, [0.0] * 60, other)
+    sized = play(Look(demo_database.derive(measure_character_gaze)), scaled, [0.0] * 60, other)
     np.testing.assert_allclose(sized[:, 3:], plain[:, 3:], atol=1e-5)
 
 
 def test_an_animal_turns_its_neck_and_not_its_forelegs():
     motions = make_dog_motions(fps=30.0)
     database = build([Source(clip=motions[0].clip)], BuildSettings())[0]
-    gaze = database.gaze
+    gaze = database.derive(measure_character_gaze)
     assert gaze is not None
     assert not gaze.has_spine
     poses = [perform_script(database, "flips", seconds=8.0, look=look).poses for look in (0.0, 1.0)]

@@ -12,6 +12,7 @@ import pytest
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.take import Take
+from motion_matching.engine.database.character import measure_character_legs
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.takes import baking, takes
 from tests.demo import load_climbing, load_few
@@ -58,7 +59,7 @@ def find_toes(take: Take, data: Database) -> np.ndarray:
     toes = baking.compute_toe_positions(take.poses, data).astype(float)
     floor = take.performance.floor
     below = np.array([[floor.height(x, y) for x, y, _ in row] for row in toes.tolist()])
-    return toes[..., 2] - below - data.character_legs[0].toe_height
+    return toes[..., 2] - below - data.derive(measure_character_legs)[0].toe_height
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from motion_matching.engine.control.fade import CUBIC, SPRING, FadeShape
 from motion_matching.engine.control.inertialization import Inertializer
 from motion_matching.engine.control.joints import Joints
 from motion_matching.engine.control.method import Jump, Seam
+from motion_matching.engine.database.motion_limits import MotionLimits
 from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.planar import rotate_xy
 
@@ -92,7 +93,7 @@ def test_a_body_that_was_not_shown_before_is_foreseen_from_the_jump_on(demo_data
 
 
 def test_playing_on_shakes_no_joint_more_than_the_data(demo_database):
-    body, peaks = Body(demo_database), demo_database.motion_limits
+    body, peaks = Body(demo_database), demo_database.derive(MotionLimits)
     for frame in range(100, 2000, 190):
         body.play(frame - 2, 2)
         foreseen = body.foresee(make_jump(demo_database, frame, frame), frame)

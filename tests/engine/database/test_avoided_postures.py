@@ -11,9 +11,13 @@ import pytest
 from motion_matching import api
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.avoided_postures import price_frames
+from motion_matching.engine.database.avoided_postures import (
+    find_avoided_frames,
+    find_odd_frames,
+    price_frames,
+)
 from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.postures import LEAD, find_odd_postures
+from motion_matching.engine.database.postures import LEAD, find_all_odd_postures, find_odd_postures
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.tags import NO_USE, PREFER, TagRange
 from motion_matching.engine.field.gaits import RUNNING, find_gait_states
@@ -44,7 +48,7 @@ def stumbling(clips):
 
 def test_mirror_images_and_what_leads_there_are_avoided_too(stumbling):
     found = find_odd_postures(stumbling)
-    odd, avoided = stumbling.odd_frames, stumbling.avoided_frames
+    odd, avoided = stumbling.derive(find_odd_frames), stumbling.derive(find_avoided_frames)
     for one in found:
         assert odd[one.start : one.stop].all()
     assert odd.sum() == 2 * sum(one.stop - one.start for one in found)
@@ -61,7 +65,7 @@ def test_mirror_images_and_what_leads_there_are_avoided_too(stumbling):
 @pytest.mark.slow
 def test_they_cost_by_the_setting_and_the_search_stays_exact(stumbling):
     assert np.array_equal(price_frames(stumbling, 0.0), stumbling.bias)
-    expected = stumbling.bias + WEIGHT * stumbling.avoided_frames
+    expected = stumbling.bias + WEIGHT * stumbling.derive(find_avoided_frames)
     np.testing.assert_array_equal(price_frames(stumbling, WEIGHT), expected)
     settings = PerformerSettings(end_guard=0.5)
     method, rng = MotionMatching(stumbling, settings), np.random.default_rng(1)
@@ -86,7 +90,9 @@ def test_takes_hardly_play_them_and_are_otherwise_as_good(stumbling, seed):
     def perform(weight):
         options = {"seconds": 60, "gait": "run", "seed": seed, "feet": "live"}
         take = api.perform(stumbling, "random", settings={"posture_weight": weight}, **options)
-        return stumbling.odd_frames[take.frames].mean(), api.measure(take, stumbling)["take"]
+        return stumbling.derive(find_odd_frames)[take.frames].mean(), api.measure(take, stumbling)[
+            "take"
+        ]
 
     (before, free), (after, careful) = perform(0.0), perform(WEIGHT)
     assert before > 0.03
@@ -97,7 +103,7 @@ def test_takes_hardly_play_them_and_are_otherwise_as_good(stumbling, seed):
 
 @pytest.mark.slow
 def test_a_database_without_any_plays_the_same_to_the_bit(demo_database):
-    assert not demo_database.odd_frames.any()
+    assert not demo_database.derive(find_odd_frames).any()
     assert np.array_equal(price_frames(demo_database, WEIGHT), demo_database.bias)
     for controller in ("matching", "field"):
         one, two = (
@@ -116,13 +122,13 @@ def test_a_database_without_any_plays_the_same_to_the_bit(demo_database):
 @pytest.mark.slow
 def test_a_field_blends_none_of_them(stumbling):
     states = MotionStates.from_database(stumbling)
-    odd = stumbling.odd_frames[states.frames]
+    odd = stumbling.derive(find_odd_frames)[states.frames]
     whole = find_gait_states(stumbling, states)
     without = find_gait_states(stumbling, states, with_odd=False)
     assert (whole[RUNNING] & odd).any()
     np.testing.assert_array_equal(without, whole & ~odd)
     take = api.perform(stumbling, "random", seconds=20, gait="run", controller="field")
-    assert not stumbling.odd_frames[take.frames].any()
+    assert not stumbling.derive(find_odd_frames)[take.frames].any()
 
 
 @pytest.mark.slow
@@ -138,7 +144,7 @@ def test_the_director_goes_around_them(stumbling):
     def direct(weight):
         director = api.open_director(stumbling, settings={"posture_weight": weight})
         taken = api.direct(director, shot)
-        return stumbling.odd_frames[taken.take.frames].mean(), taken.report["reached"]
+        return stumbling.derive(find_odd_frames)[taken.take.frames].mean(), taken.report["reached"]
 
     assert direct(0.0)[0] > 0.05
     assert direct(WEIGHT) == (0.0, 3)
@@ -158,8 +164,8 @@ def test_a_gait_with_hardly_anything_else_keeps_them():
     walk = next(clip for clip in generate_clips() if clip.name == "walk_curves")
     sources = [source, Source(clip=walk)]
     database, _ = build(sources, BuildSettings(keep_frames=True))
-    assert database.odd_postures
-    assert not database.odd_frames.any()
+    assert database.derive(find_all_odd_postures)
+    assert not database.derive(find_odd_frames).any()
 
 
 @pytest.mark.slow
@@ -172,7 +178,7 @@ def test_a_tag_that_prefers_them_comes_before_the_default(clips):
         database, _ = build([source, *others], settings)
         own = database.range_of_frame == 0
         assert database.ranges[0].clip == clip.name
-        assert not database.odd_frames[own].any()
+        assert not database.derive(find_odd_frames)[own].any()
         np.testing.assert_array_equal(price_frames(database, WEIGHT)[own], np.float32(bias))
         assert clip.name not in {one.clip for one in find_odd_postures(database)}
 
@@ -206,4 +212,4 @@ def test_a_style_is_not_avoided():
     runs = [clip for clip in generate_clips() if clip.name.startswith("run_")]
     style = bend(runs[0], np.ones(runs[0].frame_count))
     database, _ = build([Source(clip=each) for each in (style, *runs[1:])], BuildSettings())
-    assert not database.avoided_frames.any()
+    assert not database.derive(find_avoided_frames).any()

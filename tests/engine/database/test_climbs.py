@@ -11,6 +11,7 @@ from building.locomotion.climbs import find_climb, generate_climbs
 from motion_matching.engine.body.rig import Roles
 from motion_matching.engine.database import climbs, database
 from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.character import measure_climb_speeds
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.statistics import measure_speeds
@@ -146,7 +147,7 @@ def test_full_speeds_are_those_on_level_ground(climbing):
 
 
 def test_climbs_tell_how_fast_they_go(climbing):
-    speeds = climbing.climb_speeds
+    speeds = climbing.derive(measure_climb_speeds)
     assert speeds.find_most(0.0, 1.0) == np.inf
     assert 0.9 < speeds.find_most(0.176, 1.0) < 1.4  # 10 degrees
     assert 0.3 < speeds.find_most(0.6, 1.0) < 0.7  # stairs

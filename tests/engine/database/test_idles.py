@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.idles import find_settling_frames
+from motion_matching.engine.database.idles import find_idles, find_settling_frames
 from motion_matching.engine.database.sources import Source, TagRange
 from motion_matching.engine.maths import quat
 from tests import demo
@@ -22,13 +22,15 @@ def idle_clip():
 
 def find_idle_frames(database):
     result = np.zeros(database.frame_count, bool)
-    for start, stop in zip(database.idles.starts, database.idles.stops, strict=True):
+    for start, stop in zip(
+        database.derive(find_idles).starts, database.derive(find_idles).stops, strict=True
+    ):
         result[start:stop] = True
     return result
 
 
 def test_idles_are_runs_of_half_a_second_or_more_that_hardly_move(demo_database):
-    idles = demo_database.idles
+    idles = demo_database.derive(find_idles)
     assert len(idles.starts) > 50
     assert (idles.stops - idles.starts >= 0.5 * demo_database.fps).all()
     ranges = demo_database.range_of_frame
@@ -45,7 +47,8 @@ def test_the_noise_of_a_sensor_hides_no_idles_at_any_frame_rate(demo_database, f
     sources = [Source(clip=clip) for clip in clips]
     recorded = build(sources, BuildSettings(mirror=True))[0]
     usual, seconds = (
-        (database.idles.stops - database.idles.starts).sum() / database.fps
+        (database.derive(find_idles).stops - database.derive(find_idles).starts).sum()
+        / database.fps
         for database in (demo_database, recorded)
     )
     assert seconds == pytest.approx(usual, rel=0.1)
@@ -58,7 +61,7 @@ def test_every_idle_can_be_played_on_by_both_methods(demo_database):
 
 
 def test_entries_have_half_a_second_to_go(demo_database):
-    idles = demo_database.idles
+    idles = demo_database.derive(find_idles)
     left = (idles.stops[idles.runs] - idles.entries) / demo_database.fps
     np.testing.assert_allclose(left, idles.seconds, rtol=1e-5)
     assert left.min() >= 0.5
@@ -116,4 +119,4 @@ def test_animals_of_any_size_have_idles(size):
     database = build([Source(clip=motion.clip) for motion in motions], BuildSettings())[0]
     motion, pace = database.root_motion, database.pace
     rests = np.hypot(motion[:, 0], motion[:, 1]) < 0.05 * pace
-    assert rests.any() == bool(len(database.idles.starts))
+    assert rests.any() == bool(len(database.derive(find_idles).starts))

@@ -27,6 +27,7 @@ from motion_matching.engine.database.source_doctor import examine, mend
 from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.database.tags import TagRange
 from motion_matching.engine.database.thresholds import AutoTagSettings
+from motion_matching.engine.database.unmended import find_unmended
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.maths import quat
 from motion_matching.engine.motion import resampling
@@ -346,12 +347,12 @@ def test_alike_findings_are_told_in_one_sentence():
 def test_a_database_of_before_says_what_a_build_would_mend():
     posed = add_rest_pose(make_walking(30.0), 1, at_end=False, in_place=False)
     kept, _ = build_from(Source(clip=posed), keep_frames=True)
-    assert kept.unmended == ()  # this was asked for
-    [note] = replace(kept, settings={}).unmended
+    assert kept.derive(find_unmended) == ()  # this was asked for
+    [note] = replace(kept, settings={}).derive(find_unmended)
     assert note.text.startswith("Frame 0 of 'walk' is unlike the others")
     assert "build again" in note.text
     for clip in (make_walking(30.0), posed):
-        assert replace(build_from(Source(clip=clip))[0], settings={}).unmended == ()
+        assert replace(build_from(Source(clip=clip))[0], settings={}).derive(find_unmended) == ()
 
 
 def test_a_source_list_has_the_switches(tmp_path):

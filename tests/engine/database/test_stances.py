@@ -9,6 +9,8 @@ import pytest
 
 from motion_matching.engine.database.bearing import WalkBearing
 from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.idles import find_idle_runs, find_idles
+from motion_matching.engine.database.retagging import change_tags
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.stances import StanceScore, StanceWeights, compute_joints
 from motion_matching.engine.maths import quat
@@ -52,7 +54,7 @@ def rate(database, clip):
     """Return the lowest cost of a clip's frames as stances."""
     number = next(n for n, origin in enumerate(database.ranges) if origin.clip == clip)
     frames = np.arange(database.starts[number], database.stops[number])
-    return database.stances.rate(frames, compute_joints(database, frames)).min()
+    return database.derive(StanceScore).rate(frames, compute_joints(database, frames)).min()
 
 
 def test_whatever_is_no_stance_is_much_worse(standing):
@@ -72,13 +74,13 @@ def test_whatever_is_no_stance_is_much_worse(standing):
     database = build_with(standing, *shown)
     best = rate(database, "idle")
     assert {name for name in flawed if rate(database, name) > best + 0.3} == set(flawed)
-    assert best < database.stances.find_least(database) + 0.1
+    assert best < database.derive(StanceScore).find_least(database) + 0.1
 
 
 def test_a_walk_alone_gives_an_upright_stance_with_low_hands_and_feet():
     database = build_with()
-    assert database.idles.holds
-    joints = compute_joints(database, database.idles.entries)
+    assert database.derive(find_idles).holds
+    joints = compute_joints(database, database.derive(find_idles).entries)
     names = database.skeleton.names
     hips, shoulders = joints[:, database.roles.hips, 2], joints[:, names.index("LeftArm"), 2]
     everywhere = compute_joints(database, np.arange(database.frame_count))
@@ -96,7 +98,7 @@ def test_a_mirror_image_is_as_good():
     for origin, start, stop in zip(database.ranges, database.starts, database.stops, strict=True):
         frames = np.arange(start, stop)
         joints = compute_joints(database, frames)
-        costs[origin.clip, origin.mirrored] = database.stances.rate(frames, joints)
+        costs[origin.clip, origin.mirrored] = database.derive(StanceScore).rate(frames, joints)
     for name in WALKS:
         np.testing.assert_allclose(costs[name, False], costs[name, True], atol=0.02)
 
@@ -114,8 +116,7 @@ def test_the_size_of_a_body_hardly_matters(size, standing):
     other = build([Source(clip=scale(clip)) for clip in clips], BuildSettings())[0]
     frames = np.arange(0, plain.frame_count, 7)
     own, scaled = (
-        StanceScore(each, each.character_legs).rate(frames, compute_joints(each, frames))
-        for each in (plain, other)
+        StanceScore(each).rate(frames, compute_joints(each, frames)) for each in (plain, other)
     )
     np.testing.assert_allclose(scaled, own, atol=0.1)
 
@@ -131,8 +132,8 @@ def test_a_body_without_arms_and_one_with_four_legs_have_stances():
     }
     armless = build([Source(clip=_leave_out(walk, arms))], BuildSettings())[0]
     for database in (dog, armless):
-        assert np.all(np.isfinite(database.stances.costs))
-        assert database.stances.costs[0] < np.median(database.stances.costs)
+        assert np.all(np.isfinite(database.derive(StanceScore).costs))
+        assert database.derive(StanceScore).costs[0] < np.median(database.derive(StanceScore).costs)
 
 
 def _leave_out(clip: Clip, bones: set[int]) -> Clip:
@@ -156,8 +157,8 @@ def _leave_out(clip: Clip, bones: set[int]) -> Clip:
 def test_a_t_pose_in_which_all_rests_is_not_played_as_an_idle(standing):
     posed = turn(turn(standing, ["LeftArm"], (0, 1, 0), -75), ["RightArm"], (0, 1, 0), 75)
     database = build_with(replace(posed, name="t_pose"))
-    assert len(database.idle_runs) == 1, "it rests"
-    assert database.idles.holds
+    assert len(database.derive(find_idle_runs)) == 1, "it rests"
+    assert database.derive(find_idles).holds
 
 
 def exclude(database, *spans):
@@ -166,7 +167,7 @@ def exclude(database, *spans):
     bits = database.tags.copy()
     for span in spans:
         bits[span] |= np.uint32(1 << len(database.tag_names))
-    return database.with_tags(bits, names, database.bias, database.limits, database.settings)
+    return change_tags(database, bits, names, database.bias, database.limits, database.settings)
 
 
 @pytest.fixture
@@ -191,25 +192,25 @@ def computed(monkeypatch):
 def test_other_tags_compute_little_of_the_motion_again(standing, computed, stands):
     database = build_with(*[standing] * stands)
     frames = np.arange(0, database.frame_count, 7)
-    first = database.idles, database.walk_bearing.price(frames)
+    first = database.derive(find_idles), database.derive(WalkBearing).price(frames)
     assert first[0].holds == (not stands)
     computed.clear()
     tagged = exclude(database, slice(40, 60), slice(200, 230))
-    assert tagged.idles.start >= 0
-    prices = tagged.walk_bearing.price(frames)
+    assert tagged.derive(find_idles).start >= 0
+    prices = tagged.derive(WalkBearing).price(frames)
     assert sum(computed) < 0.1 * len(frames), "what is known of a frame is computed again"
 
     fresh = replace(tagged)  # nothing is known of it
-    for own, expected in zip(tagged.idles, fresh.idles, strict=True):
+    for own, expected in zip(tagged.derive(find_idles), fresh.derive(find_idles), strict=True):
         np.testing.assert_array_equal(own, expected)
-    np.testing.assert_array_equal(prices, fresh.walk_bearing.price(frames))
+    np.testing.assert_array_equal(prices, fresh.derive(WalkBearing).price(frames))
 
 
 def test_clips_that_meet_are_no_idle_together(standing):
     """Each is too short, and what follows in memory does not follow in motion."""
     half = replace(standing.crop(0, 40), name="half")
     database = build_with(standing, half, half)
-    for start, stop in database.idle_runs.tolist():
+    for start, stop in database.derive(find_idle_runs).tolist():
         assert database.range_of_frame[start] == database.range_of_frame[stop - 1]
 
 

@@ -8,7 +8,7 @@ import pytest
 from motion_matching.engine.control.contact_ranges import ContactRange
 from motion_matching.engine.control.legs import measure_legs
 from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.database import measure_character_legs
+from motion_matching.engine.database.character import measure_character_legs
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.feet import ToeMotion, measure_pitches
 from motion_matching.engine.maths import quat
@@ -21,7 +21,7 @@ UP = 0.6
 
 @pytest.fixture
 def leg(demo_database):
-    return measure_character_legs(demo_database)[0]
+    return demo_database.derive(measure_character_legs)[0]
 
 
 def stand(database, leg, up: np.ndarray) -> np.ndarray:
@@ -39,7 +39,7 @@ def stand(database, leg, up: np.ndarray) -> np.ndarray:
 
 def lower(poses, database, leg, most: np.ndarray) -> np.ndarray:
     """Return poses whose feet stand, with the heel of a leg up by angles (T,) at most."""
-    legs, count = measure_character_legs(database), len(poses)
+    legs, count = database.derive(measure_character_legs), len(poses)
     toes = quat.compute_world(poses, database.skeleton.parents)[1][
         :, [each.toe for each in database.roles.legs]
     ]

@@ -13,7 +13,7 @@ from motion_matching.engine.control.contact_ranges import ContactRange
 from motion_matching.engine.control.legs import measure_legs
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.database import measure_character_legs
+from motion_matching.engine.database.character import measure_character_legs
 from motion_matching.engine.database.sources import Source, find_sources
 from motion_matching.engine.maths import quat
 from motion_matching.engine.takes import baking, takes
@@ -228,7 +228,7 @@ def measure_planted_steps(take, database) -> np.ndarray:
 
 
 def test_a_heel_comes_up_so_that_a_toe_stays_as_its_leg_is_too_short(demo_database):
-    database, legs = demo_database, measure_character_legs(demo_database)
+    database, legs = demo_database, demo_database.derive(measure_character_legs)
     heights = baking.compute_toe_positions(database.poses, database)[..., 2].max(axis=1)
     poses = np.array(database.poses[np.full(60, np.argmin(heights))])
     poses[:, :2, 0] = 0.0
@@ -283,7 +283,7 @@ def test_planting_keeps_the_body_but_for_the_height_of_its_hips(demo_database, t
 def test_a_foot_that_a_held_pose_has_in_the_air_stands_on_the_ground(demo_database, raised):
     """A character without standing motion holds a pose out of a step: no foot of it may hover."""
     take = perform_script(demo_database, "stop_and_go")
-    leg = measure_character_legs(demo_database)[0]
+    leg = demo_database.derive(measure_character_legs)[0]
     heights = baking.compute_toe_positions(demo_database.poses, demo_database)[:, 0, 2]
     swings = ~np.asarray(demo_database.contacts)[:, 0]
     held = np.flatnonzero(swings)[np.abs(heights[swings] - leg.toe_height - raised).argmin()]
@@ -447,7 +447,7 @@ def assert_planted(database, gait, held, seconds=60.0):
 
 def measure_lowest_toe(take, database) -> float:
     """Return the smallest height of a take's toes above their standing height, in metres."""
-    standing = [leg.toe_height for leg in measure_character_legs(database)]
+    standing = [leg.toe_height for leg in database.derive(measure_character_legs)]
     return float((baking.compute_toe_positions(take.poses, database)[..., 2] - standing).min())
 
 
@@ -498,7 +498,7 @@ def measure_lowest_tips(poses: np.ndarray, database) -> float:
     """Return the smallest height of toes and their tips above where they stand, in metres."""
     rotations, places = quat.compute_world(poses.astype(np.float64), database.skeleton.parents)
     heights = []
-    for leg in measure_character_legs(database):
+    for leg in database.derive(measure_character_legs):
         toe = places[:, leg.chain[-1], 2]
         tip = toe + quat.mul_vec(rotations[:, leg.chain[-1]], np.array(leg.tip))[:, 2]
         heights += [toe - leg.toe_height, tip - leg.tip_height]

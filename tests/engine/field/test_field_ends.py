@@ -9,6 +9,7 @@ import pytest
 
 from motion_matching.engine.database import retagging
 from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.idles import find_idles, find_standing
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.field.gaits import RUNNING, classify_gaits, find_gait_states
 from motion_matching.engine.field.method import MotionField
@@ -66,11 +67,11 @@ def test_a_loop_has_no_end(pieces):
 @pytest.mark.slow
 def test_a_stance_at_the_end_of_a_clip_is_held_as_it_is(demo_database):
     """The last frames of clips have no state: nothing but the one just before shows their pose."""
-    moving = retagging.exclude(demo_database, demo_database.standing)
+    moving = retagging.exclude(demo_database, demo_database.derive(find_standing))
     field = MotionField(moving, takes.make_default_settings(moving))
-    stances = np.asarray(moving.idles.entries)
+    stances = np.asarray(moving.derive(find_idles).entries)
     ends = stances[~np.isin(stances, field.states.frames)]
-    assert moving.idles.holds
+    assert moving.derive(find_idles).holds
     assert len(ends)
     for frame in ends.tolist():
         field.reset()

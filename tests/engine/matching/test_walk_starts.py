@@ -11,6 +11,7 @@ from building.locomotion import locomotion
 from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.idles import find_idles
 from motion_matching.engine.database.postures import find_arms, measure_leg
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.takes import takes
@@ -65,7 +66,7 @@ def test_a_walk_out_of_any_standing_is_upright(files, stands, mocap):
     sources = [Source(file=file) for file in sorted(mocap.glob(files))]
     sources += [Source(clip=locomotion.generate_standing(), built_in=True)] * stands
     database = build(sources, BuildSettings(mirror=True))[0]
-    assert database.idles.holds == (not stands)
+    assert database.derive(find_idles).holds == (not stands)
     fps, settings = round(database.fps), takes.make_default_settings(database)
     for seed in range(3):
         intents = []
@@ -81,13 +82,13 @@ def test_a_walk_out_of_any_standing_is_upright(files, stands, mocap):
 
 def test_data_that_sets_off_after_standing_shows_how_to_begin(demo_database):
     """So nothing is priced there; of motion that stands, and of walks alone, nothing is known."""
-    assert demo_database.idles.leads_on
+    assert demo_database.derive(find_idles).leads_on
     clips = {clip.name: clip for clip in demo.generate_clips()}
     walk = clips["walk_curves"].crop(60, 240)
     sources = [Source(clip=locomotion.generate_standing(fps=30)), Source(clip=walk)]
     database = build(sources, BuildSettings())[0]
-    assert not database.idles.holds
-    assert not database.idles.leads_on
+    assert not database.derive(find_idles).holds
+    assert not database.derive(find_idles).leads_on
 
 
 def test_a_run_begins_as_before(demo_database, settings):
@@ -105,10 +106,12 @@ def test_built_in_standing_lets_a_body_without_idles_stand(mocap):
     ]
     standing = Source(clip=locomotion.generate_standing(), built_in=True)
     without, with_it = (build(s, BuildSettings())[0] for s in (walks, [*walks, standing]))
-    assert without.idles.holds
-    assert not with_it.idles.holds
+    assert without.derive(find_idles).holds
+    assert not with_it.derive(find_idles).holds
     assert with_it.skeleton.names == without.skeleton.names
-    assert (with_it.idles.stops - with_it.idles.starts).sum() > 20 * with_it.fps
+    assert (
+        with_it.derive(find_idles).stops - with_it.derive(find_idles).starts
+    ).sum() > 20 * with_it.fps
 
 
 def test_built_in_standing_becomes_motion_of_the_others():

@@ -10,6 +10,7 @@ import pytest
 from motion_matching.engine.control import scripts
 from motion_matching.engine.control.take import join
 from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.database.idles import find_idles
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.maths import planar, quat
 from motion_matching.engine.motion import bvh
@@ -265,7 +266,7 @@ def test_every_jump_is_explained_by_its_candidates(demo_database):
     take = perform_script(demo_database, "flips", "walk", 8)
     jumps = takes.explain_jumps(take, demo_database)
     ticks = [round(jump["second"] * take.fps) for jump in jumps]
-    idles = demo_database.idles
+    idles = demo_database.derive(find_idles)
     for tick in set(np.flatnonzero(take.jumped).tolist()) - set(ticks):
         run = idles.starts.searchsorted(take.frames[tick], side="right") - 1
         assert take.frames[tick] < idles.stops[run], "only idles are entered without a search"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from motion_matching.app import build, standing, status
+from motion_matching.engine.database.idles import find_idle_runs, find_idles
 from motion_matching.engine.motion import bvh
 from tests.demo import generate_clips
 from tests.engine import animals
@@ -58,7 +59,7 @@ def test_a_foreign_character_stands_with_idle_motion(own, tmp_path, request):
     else:
         files = write_walk(tmp_path)
     obj = import_files(files)
-    assert load(obj).idles.holds
+    assert load(obj).derive(find_idles).holds
     assert "Add Standing" in [button.label for button in find_warning(obj).buttons]
     assert ops.add_standing() == {"FINISHED"}
     source = obj.motion_matching.sources[-1]
@@ -66,8 +67,8 @@ def test_a_foreign_character_stands_with_idle_motion(own, tmp_path, request):
     assert source.gait == "idle"
     assert ops.build() == {"FINISHED"}
     database = load(obj)
-    assert not database.idles.holds
-    assert np.ptp(database.idle_runs, axis=1).max() > 10 * database.fps
+    assert not database.derive(find_idles).holds
+    assert np.ptp(database.derive(find_idle_runs), axis=1).max() > 10 * database.fps
     assert find_warning(obj) is None
 
 
