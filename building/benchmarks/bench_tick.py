@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.method import Seam
+from motion_matching.engine.control.jump import Seam
 from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.database.database import Database

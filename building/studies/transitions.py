@@ -14,8 +14,8 @@ from scipy.stats import spearmanr
 
 from motion_matching.engine import presets
 from motion_matching.engine.control import transition_cost
+from motion_matching.engine.control.jump import Jump
 from motion_matching.engine.control.labels import READY_LABELS, make_ready_label
-from motion_matching.engine.control.method import Jump
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.take import Take
 from motion_matching.engine.database import retagging

@@ -17,9 +17,9 @@ from ..maths.planar import rotate, rotate_xy, wrap
 from ..motion.skeleton import Skeleton
 from .inertialization import Inertializer
 from .joints import Joints
+from .jump import Jump
 from .legs import LegGeometry
 from .margins import MARGINS
-from .method import Jump
 from .played_toes import PlayedToes, measure_toes
 from .settings import PerformerSettings
 from .sized_feet import create_foot_lock

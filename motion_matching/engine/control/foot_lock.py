@@ -19,11 +19,10 @@ from ..maths.springs import compute_remainder, spring
 from .contact_lock import ContactLock
 from .feet_apart import FeetApart
 from .foot_rules import RULES
-from .footholds import find_foothold, measure_slope
+from .footholds import Footing, find_foothold, measure_slope
 from .ground import FLAT, Ground, compute_step_height, is_flat
 from .leg_solver import LegJoints, LegSolver, Tick
 from .legs import CLOSE, Joint, LegGeometry, compute_world_joints
-from .method import Footing
 from .played_toes import NEVER, PlayedToe, PlayedToes, move_aside
 from .settings import PerformerSettings
 from .stepping import Stepping

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,16 @@ _BESIDE = 0.02  # metres ahead of a toe, and behind it, that tell of a slope
 _BENT = 0.01  # metres by which these are off a line at an edge
 _EDGE = 0.025  # metres by which it changes from one look to the next at an edge
 _FARTHEST = 0.16  # metres that a foot is moved at most: half a tread and a bit
+
+
+class Footing(NamedTuple):
+    """How much higher in metres the ground of each foot is than that of the body in a frame.
+
+    That of a foot in the air does not count: it is -inf. The body `climbs` at so many m/s.
+    """
+
+    feet: tuple[float, ...]
+    climbs: float
 
 
 def measure_slope(ground: Ground, toe: Point, ankle: Point) -> float:

@@ -19,8 +19,8 @@ from ..maths import component_quat as quat
 from ..maths.planar import rotate_xy
 from ..maths.springs import spring
 from .fade import SPRING, FadeShape, choose_fade
+from .jump import Jump, Seam
 from .margins import MARGINS
-from .method import Jump, Seam
 from .settings import PerformerSettings
 
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])

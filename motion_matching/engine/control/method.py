@@ -10,7 +10,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..motion.skeleton import Skeleton
+from .footholds import Footing
 from .ground_ahead import ClimbSpeeds
+from .jump import Jump, MeasureSeams
 from .legs import LegGeometry
 from .looking import Gaze
 from .played_toes import PlayedToes
@@ -45,39 +47,6 @@ class Goal(NamedTuple):
     measure_seams: MeasureSeams | None = None
     measure_prices: Callable[[Sequence[Jump]], np.ndarray] | None = None
     feet: np.ndarray | None = None
-
-
-class Jump(NamedTuple):
-    """Poses (7, B), velocities (6, B) and root velocities (3,) of one instant around a jump."""
-
-    source_pose: np.ndarray
-    source_velocity: np.ndarray
-    source_root: np.ndarray
-    target_pose: np.ndarray
-    target_velocity: np.ndarray
-    target_root: np.ndarray
-
-
-class Seam(NamedTuple):
-    """A jump, the poses (K, 7, B) after it and the root's velocities (K, 3) on the way to them."""
-
-    jump: Jump
-    following: np.ndarray
-    roots: np.ndarray
-
-
-# how hard a joint accelerates at most around each of some jumps (J,), in m/s²
-MeasureSeams = Callable[[Sequence[Seam]], np.ndarray]
-
-
-class Footing(NamedTuple):
-    """How much higher in metres the ground of each foot is than that of the body in a frame.
-
-    That of a foot in the air does not count: it is -inf. The body `climbs` at so many m/s.
-    """
-
-    feet: tuple[float, ...]
-    climbs: float
 
 
 class Motion(NamedTuple):

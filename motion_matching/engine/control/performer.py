@@ -17,10 +17,11 @@ from .ground_ahead import list_times, measure_rises
 from .inertialization import Inertializer
 from .intent import Intent
 from .joints import Joints
+from .jump import Jump, Seam
 from .label_blending import LabelBlending
 from .looking import Look
 from .margins import MARGINS
-from .method import Goal, Jump, Method, Motion, Seam
+from .method import Goal, Method, Motion
 from .performance import Performance
 from .settings import PerformerSettings
 from .sized_feet import create_foot_lock

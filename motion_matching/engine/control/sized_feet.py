@@ -14,9 +14,9 @@ import numpy as np
 
 from ..maths.scalar_quat import Vector
 from .foot_lock import FootLock
+from .footholds import Footing
 from .ground import FLAT, Ground, Point, is_flat
 from .legs import LegGeometry
-from .method import Footing
 from .played_toes import PlayedToes
 from .settings import PerformerSettings
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..maths import component_quat, quat
 from .inertialization import Fading, Inertializer, compute_angular_velocity
-from .method import Jump
+from .jump import Jump
 from .settings import PerformerSettings
 
 Array = np.ndarray

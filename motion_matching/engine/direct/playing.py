@@ -8,7 +8,7 @@ import numpy as np
 
 from ..control.inertialization import Inertializer
 from ..control.intent import Intent
-from ..control.method import Jump
+from ..control.jump import Jump
 from ..control.performance import Performance
 from ..control.settings import PerformerSettings
 from ..control.take import Take

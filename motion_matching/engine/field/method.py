@@ -29,8 +29,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..control.idling import Idling
+from ..control.jump import Jump, MeasureSeams, Seam
 from ..control.margins import MARGINS
-from ..control.method import Explanation, Goal, Jump, MeasureSeams, Motion, Seam
+from ..control.method import Explanation, Goal, Motion
 from ..control.played_labels import PlayedLabels
 from ..control.played_toes import PlayedToes, blend_toes
 from ..control.settings import LARGEST_SPEED, PerformerSettings

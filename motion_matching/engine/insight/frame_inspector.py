@@ -15,7 +15,7 @@ import numpy as np
 
 from ..control import transition_cost
 from ..control.intent import Intent
-from ..control.method import Jump
+from ..control.jump import Jump
 from ..control.settings import PerformerSettings
 from ..control.trajectory import SimulationObject, TrajectoryPoint
 from ..control.transition_cost import format_price

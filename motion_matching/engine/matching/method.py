@@ -10,18 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..control.footholds import Footing
 from ..control.idling import Idling
+from ..control.jump import Jump, MeasureSeams, Seam
 from ..control.margins import MARGINS
-from ..control.method import (
-    Candidate,
-    Explanation,
-    Footing,
-    Goal,
-    Jump,
-    MeasureSeams,
-    Motion,
-    Seam,
-)
+from ..control.method import Candidate, Explanation, Goal, Motion
 from ..control.played_labels import PlayedLabels
 from ..control.settings import PerformerSettings
 from ..control.start_state import MovingPose

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..control.method import Footing
+from ..control.footholds import Footing
 from ..control.played_toes import LAND, MOVING, NEVER, PLACE, STAYS, UNTIL, PlayedToes
 from ..database.character import find_played_toes
 from ..database.database import Database

@@ -7,7 +7,7 @@ import pytest
 
 from motion_matching.engine.control.fade import CUBIC, SPRING
 from motion_matching.engine.control.inertialization import Inertializer
-from motion_matching.engine.control.method import Jump, Seam
+from motion_matching.engine.control.jump import Jump, Seam
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.maths import quat, springs
 

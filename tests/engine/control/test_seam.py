@@ -8,7 +8,7 @@ import pytest
 from motion_matching.engine.control.fade import CUBIC, SPRING, FadeShape
 from motion_matching.engine.control.inertialization import Inertializer
 from motion_matching.engine.control.joints import Joints
-from motion_matching.engine.control.method import Jump, Seam
+from motion_matching.engine.control.jump import Jump, Seam
 from motion_matching.engine.database.motion_limits import MotionLimits
 from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.planar import rotate_xy

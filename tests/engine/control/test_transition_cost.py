@@ -7,7 +7,7 @@ import pytest
 
 from motion_matching.engine.control import transition_cost
 from motion_matching.engine.control.inertialization import Inertializer
-from motion_matching.engine.control.method import Jump
+from motion_matching.engine.control.jump import Jump
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.start_state import MovingPose
 from motion_matching.engine.maths import quat

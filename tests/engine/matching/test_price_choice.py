@@ -9,7 +9,8 @@ import pytest
 
 from motion_matching.engine.control import rollout, transition_cost
 from motion_matching.engine.control.inertialization import Inertializer
-from motion_matching.engine.control.method import Goal, Jump
+from motion_matching.engine.control.jump import Jump
+from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
