@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 
+from ..maths.easing import clamp
 from ..maths.planar import wrap
 from ..maths.springs import compute_remainder
 from .settings import PerformerSettings
-from .trajectory import SimulationObject, clamp
+from .trajectory import SimulationObject
 
 GroundPose = tuple[float, float, float]
 

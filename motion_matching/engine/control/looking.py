@@ -15,13 +15,13 @@ import numpy as np
 
 from ..body.rig import Roles
 from ..maths import quat
+from ..maths.easing import clamp
 from ..maths.planar import wrap
 from ..maths.scalar_quat import Quaternion, Vector, inv_mul, mul, mul_vec
 from ..maths.springs import compute_decay, spring
 from ..motion.skeleton import Skeleton
 from .legs import compute_world_joints
 from .settings import PerformerSettings
-from .trajectory import clamp
 
 _SAMPLES = 2000  # frames from which the front of a bone is measured
 _CLEAR = 0.5  # mean length of the unit vectors ahead from which on a bone has a front

@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..maths.easing import clamp
 from ..maths.planar import wrap
 from ..maths.springs import compute_remainder, halflife_to_rate
 from ..motion.rest import AT_REST
@@ -34,11 +35,6 @@ _RIGHT_AHEAD = 0.1
 _PROBE = 1e-3  # seconds of going on that show in which direction obstacles let an object move
 # x, y, yaw, velocity, acceleration and yaw rate
 State = tuple[float, float, float, float, float, float, float, float]
-
-
-def clamp(value: float, limit: float) -> float:
-    """Clamp a value to -limit..limit."""
-    return limit if value > limit else -limit if value < -limit else value
 
 
 def compute_desired_velocity(

@@ -36,12 +36,12 @@ from ..control.played_labels import PlayedLabels
 from ..control.played_toes import PlayedToes, blend_toes
 from ..control.settings import LARGEST_SPEED, PerformerSettings
 from ..control.start_state import MovingPose
-from ..control.trajectory import clamp
 from ..database.character import find_played_toes, measure_character_gaze, measure_character_legs
 from ..database.database import Database
 from ..database.idles import find_idles
 from ..database.motion_limits import MotionLimits
 from ..maths import quat
+from ..maths.easing import clamp
 from ..maths.planar import rotate_xy, wrap
 from ..motion.skeleton import Skeleton
 from .entries import Entries

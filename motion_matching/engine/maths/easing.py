@@ -1,4 +1,4 @@
-"""Smooth steps from 0 to 1 over 0 <= x <= 1, vectorised; below they are 0, above 1."""
+"""Smooth steps from 0 to 1 over 0 <= x <= 1, vectorised, and values kept within a limit."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def smootherstep(x: Array | float) -> Array:
     """Step by a quintic with zero slope and curvature at both ends. Source: Perlin 2002."""
     x = np.clip(x, 0.0, 1.0)
     return x * x * x * (x * (6.0 * x - 15.0) + 10.0)
+
+
+def clamp(value: float, limit: float) -> float:
+    """Clamp a value to -limit..limit."""
+    return limit if value > limit else -limit if value < -limit else value
