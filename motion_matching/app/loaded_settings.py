@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from . import direct
+from .direct.updating import update_pin
 from .typed import settings_of
 
 _ROUNDING = 1e-6  # by which a number in 32 bits may be beyond a limit, as a part of it
@@ -25,7 +25,7 @@ def repair_all() -> None:
         if obj.is_property_set("motion_matching"):
             repair(settings_of(obj))
             if obj.type == "EMPTY" and settings_of(obj).mark.kind == "PIN":
-                direct.updating.update_pin(obj)
+                update_pin(obj)
 
 
 def repair(group: Any) -> None:

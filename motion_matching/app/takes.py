@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import bpy
 
-from ..engine.control import performance, take
+from ..engine.control import performance
 from ..engine.control.contact_ranges import ContactRange
 from ..engine.control.performance import Performance
 from ..engine.control.performer import Placement
 from ..engine.control.settings import PerformerSettings
-from ..engine.control.take import Take
+from ..engine.control.take import Take, join
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
 from ..engine.matching.cost_terms import describe_missing_terms
@@ -233,13 +233,13 @@ def _join(
     parts: Sequence[TakePart], takes: Sequence[Take], database: Database, rate: float
 ) -> Take:
     fps = database.fps
-    joined = take.join([(_find_tick(parts, parts[0], fps, rate), takes[0])])
+    joined = join([(_find_tick(parts, parts[0], fps, rate), takes[0])])
     for part, made in zip(parts[1:], takes[1:], strict=True):
         tick = _find_tick(parts, part, fps, rate)
         if part.continues:
             joined = splice(joined, tick, made, database, part.lead_back)
         else:
-            joined = take.join([(0, joined), (tick, made)])
+            joined = join([(0, joined), (tick, made)])
     return joined
 
 

@@ -15,10 +15,12 @@ import numpy as np
 from ..body import mirror, rig, toe_ends
 from ..body.axes import FileAxes
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
-from ..motion import attachment, resampling, simulation_bone
+from ..motion import simulation_bone
+from ..motion.attachment import attach
 from ..motion.bone_names import swap_sides
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
+from ..motion.resampling import resample
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from ..progress import ReportProgress, ignore_progress
 from ..retargeting import loose_hips
@@ -163,7 +165,7 @@ def build(
     warnings += find_idle_tags([(part.source.name, part.tagged) for part in parts])
     notify("Mirroring", 0.4)
     parts = _add_mirrored(parts, settings.mirror, roles)
-    reel = attachment.attach(join_clips([p.clip for p in parts]), _join_tracks(parts), roles.hips)
+    reel = attach(join_clips([p.clip for p in parts]), _join_tracks(parts), roles.hips)
     notify("Computing features", 0.6)
     database = assemble(parts, reel, roles, forward, settings)
     if mended.notes or moved or _keeps_any(sources, settings):
@@ -313,7 +315,7 @@ def _make_parts(
     played = [(*each, tempo) for each in sources for tempo in _list_tempos(each[0], settings)]
     for source, clip, cycle, tempo in played:
         step = _compute_step(source, clip, fps, settings.speed * tempo)
-        resampled = resampling.resample(clip, fps, step * fps / clip.fps)
+        resampled = resample(clip, fps, step * fps / clip.fps)
         needed = _MIN_LOOP_FRAMES if source.loop else max(horizon, _MIN_FRAMES)
         if resampled.frame_count >= needed:
             count = clip.frame_count

@@ -30,9 +30,10 @@ from motion_matching.engine.errors import (
     SettingsError,
 )
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh, resampling
+from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
+from motion_matching.engine.motion.resampling import resample
 from motion_matching.engine.motion.simulation_bone import (
     PRESETS,
     GroundTrack,
@@ -253,7 +254,7 @@ def test_a_faster_source_covers_the_same_ground_in_less_time():
     frame = 90
     shown = fast.get_frame_source(frame)
     assert shown.frame == round(frame * 1.1)
-    expected = resampling.resample(clip, 30.0, 1.1).compute_world()[1][frame]
+    expected = resample(clip, 30.0, 1.1).compute_world()[1][frame]
     np.testing.assert_allclose(compute_range_world(fast)[1][frame], expected, atol=1e-4)
     for database, factor in ((plain, 1.0), (fast, 1.1)):
         speed = np.linalg.norm(database.root_motion[:, :2], axis=1)

@@ -15,7 +15,7 @@ from motion_matching.engine.database.character import measure_climb_speeds
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.sources import Source
 from motion_matching.engine.database.statistics import measure_speeds
-from motion_matching.engine.motion import attachment
+from motion_matching.engine.motion.attachment import attach
 from motion_matching.engine.motion.simulation_bone import GroundTrack
 from motion_matching.engine.takes.pruning import leave_out
 from tests.demo import CLIMBERS, generate_clips, load_climbing
@@ -81,7 +81,7 @@ def test_legs_get_back_to_the_clip_on_its_own_ground(climbing):
     clip = next(clip for clip in generate_climbs() if clip.name == "stairs_up_17")
     frames = find_frames(climbing, clip.name)
     track = GroundTrack.from_rows(climbing.track[frames])
-    reel = attachment.attach(clip, track, climbing.roles.hips - 1)
+    reel = attach(clip, track, climbing.roles.hips - 1)
     roles = Roles.from_names(reel.skeleton, climbing.roles.to_names(climbing.skeleton))
     footing, none = climbing.footing[frames], np.zeros((frames.stop - frames.start, 2))
     flat = climbs.lower_feet(reel, roles, footing, none)

@@ -30,9 +30,9 @@ from motion_matching.engine.database.thresholds import AutoTagSettings
 from motion_matching.engine.database.unmended import find_unmended
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import resampling
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.conforming import find_sliding_bones
+from motion_matching.engine.motion.resampling import resample
 from tests.demo import generate_clips
 from tests.engine.animals import make_dog_motions
 
@@ -46,7 +46,7 @@ def make_walking(fps: float, seconds: float = 4.0) -> Clip:
 
 def make_dog(fps: float) -> Clip:
     clip = make_dog_motions()[0].clip
-    return resampling.resample(clip, fps).crop(0, round(4.0 * fps))
+    return resample(clip, fps).crop(0, round(4.0 * fps))
 
 
 BODIES: dict[str, Callable[[float], Clip]] = {"person": make_walking, "dog": make_dog}
@@ -184,7 +184,7 @@ def test_nothing_is_found_in_the_demo(fps):
 @pytest.mark.parametrize("fps", [30.0, 60.0])
 def test_nothing_is_found_in_a_dog_that_runs(fps):
     for motion in make_dog_motions():
-        assert examine(resampling.resample(motion.clip, fps)) == [], motion.clip.name
+        assert examine(resample(motion.clip, fps)) == [], motion.clip.name
 
 
 @pytest.mark.slow

@@ -13,7 +13,8 @@ from scipy.signal import savgol_coeffs, savgol_filter
 
 from motion_matching.engine.errors import RigError, SettingsError
 from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import attachment, bvh, simulation_bone
+from motion_matching.engine.motion import bvh, simulation_bone
+from motion_matching.engine.motion.attachment import attach, detach
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from motion_matching.engine.motion.skeleton import Skeleton
@@ -388,7 +389,7 @@ def test_short_clips_get_shorter_windows(settings, frames):
         assert np.isfinite(track.positions).all()
         assert np.abs(track.yaw - raw.yaw).max() < 0.3
     simulation_bone.compute_local_velocity(track, FPS)
-    attachment.attach(clip, track, HIPS)
+    attach(clip, track, HIPS)
 
 
 def make_loop(turn: float, drift: float, wide: float, frames: int = 31) -> Clip:
@@ -503,7 +504,7 @@ def make_moving_root_clip() -> Clip:
 )
 def test_attaching_changes_nothing_in_the_world(clip):
     track = find_track(clip)
-    attached = attachment.attach(clip, track, HIPS)
+    attached = attach(clip, track, HIPS)
     rotations, positions = attached.compute_world()
     before_rotations, before_positions = clip.compute_world()
     kept = [HIPS, SPINE, LEG, PROP]
@@ -523,7 +524,7 @@ def test_attaching_changes_nothing_in_the_world(clip):
 
 def test_attaching_adds_a_bone_and_puts_the_hips_over_the_origin():
     clip = make_wandering_clip(8)
-    skeleton = attachment.attach(clip, find_track(clip), HIPS).skeleton
+    skeleton = attach(clip, find_track(clip), HIPS).skeleton
     assert skeleton.names == ("Simulation", *NAMES)
     np.testing.assert_array_equal(skeleton.parents, [-1, 0, 1, 2, 2, 1])
     assert skeleton.end_sites == ((1 + SPINE, (0.0, 0.0, 0.2)),)
@@ -542,7 +543,7 @@ def test_a_name_that_is_taken_gets_a_number():
     taken = replace(
         clip, skeleton=clip.skeleton.with_names(("Simulation", "Simulation.001", "a", "b", "c"))
     )
-    assert attachment.attach(taken, find_track(taken), HIPS).skeleton.names[0] == "Simulation.002"
+    assert attach(taken, find_track(taken), HIPS).skeleton.names[0] == "Simulation.002"
 
 
 @pytest.mark.parametrize(
@@ -550,7 +551,7 @@ def test_a_name_that_is_taken_gets_a_number():
 )
 def test_detaching_restores_the_motion_with_a_moving_root(clip):
     track = find_track(clip)
-    back = attachment.detach(attachment.attach(clip, track, HIPS))
+    back = detach(attach(clip, track, HIPS))
     assert back.skeleton.names == clip.skeleton.names
     np.testing.assert_array_equal(back.skeleton.parents, clip.skeleton.parents)
     assert back.skeleton.end_sites == clip.skeleton.end_sites
@@ -584,7 +585,7 @@ def test_detaching_restores_a_clip_whose_root_is_the_hips():
         FPS,
     )
     track = simulation_bone.find_track(bare, 0, 1, FORWARD, DIRECTION)
-    back = attachment.detach(attachment.attach(bare, track, 0))
+    back = detach(attach(bare, track, 0))
     np.testing.assert_allclose(back.positions, bare.positions, atol=1e-5)
     assert quat.angle_between(back.rotations, bare.rotations).max() < 1e-3
 
@@ -594,7 +595,7 @@ def test_detaching_a_clip_with_several_roots_is_refused():
     parents = clip.skeleton.parents.copy()
     parents[PROP] = -1
     with pytest.raises(RigError, match="made"):
-        attachment.detach(replace(clip, skeleton=replace(clip.skeleton, parents=parents)))
+        detach(replace(clip, skeleton=replace(clip.skeleton, parents=parents)))
 
 
 # ---------------------------------------------------------------- speeds and the report
@@ -650,7 +651,7 @@ def test_real_motion_is_smoothed_without_jumps_and_kept_in_the_world(mocap, file
         assert measure_sway(track.positions, clip.fps) < measure_sway(raw.positions, clip.fps)
         assert measure_sway(track.yaw, clip.fps) < measure_sway(raw.yaw, clip.fps)
         assert np.abs(np.diff(track.yaw)).max() <= np.abs(np.diff(raw.yaw)).max()
-        attached = attachment.attach(clip, track, hips)
+        attached = attach(clip, track, hips)
         kept = [
             bone
             for bone in range(clip.skeleton.bone_count)
@@ -658,6 +659,6 @@ def test_real_motion_is_smoothed_without_jumps_and_kept_in_the_world(mocap, file
         ]
         before, after = clip.compute_world(), attached.compute_world()
         assert np.abs(after[1][:, 1:][:, kept] - before[1][:, kept]).max() < 1e-4
-        back = attachment.detach(attached).compute_world()
+        back = detach(attached).compute_world()
         assert np.abs(back[1][:, kept] - before[1][:, kept]).max() < 1e-4
         assert quat.angle_between(back[0][:, kept], before[0][:, kept]).max() < 2e-3
