@@ -20,7 +20,7 @@ from ..motion.attachment import attach
 from ..motion.bone_names import swap_sides
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
-from ..motion.resampling import resample
+from ..motion.resampling import find_common_rate, resample
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings
 from ..progress import ReportProgress, ignore_progress
 from ..retargeting import loose_hips
@@ -304,7 +304,7 @@ def _make_parts(
     Each is given with its clip, and whether it is a cycle. Copies at other tempos follow their
     original; those that would be too short are left out.
     """
-    fps = settings.fps or resampling.find_common_rate(clip.fps for _, clip, _ in sources)
+    fps = settings.fps or find_common_rate(clip.fps for _, clip, _ in sources)
     if not LOWEST_RATE <= fps <= HIGHEST_RATE:
         raise SettingsError(
             f"The database would have {fps:g} frames per second; choose a frame rate from "
